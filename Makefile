@@ -1,0 +1,61 @@
+# Every target sets up what it needs, in .venv (and .venv-bench for packages under other licences).
+PYTHON ?= python3
+VENV := .venv
+BENCH_VENV := .venv-bench
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: help demo test lint format bench clean
+
+help:  ## Show the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.installed  ## Dependent censoring at a glance: a table and a figure
+	$(BIN)/cocensor demo
+
+test: $(VENV)/.installed-test  ## All tests but the slow ones, doctests included, with coverage
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+lint: $(VENV)/.installed-lint  ## Format, lint, types and layers
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-lint  ## Let ruff format and mend what it can
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, then speed against peers
+	$(BIN)/python -m pytest -m slow -n auto
+	$(BIN)/python -m benchmarks.coverage
+	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
+
+clean:  ## Remove the environments and caches
+	rm -rf $(VENV) $(BENCH_VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+
+# A stamp is older than what it depends on when the environment is stale.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "cocensor needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade pip
+
+$(VENV)/.installed: $(BIN)/python $(SOURCES)
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed
+	$(PIP) --group test
+	@touch $@
+
+$(VENV)/.installed-lint: $(VENV)/.installed
+	$(PIP) --group lint
+	@touch $@
+
+$(BENCH_VENV)/.installed: $(SOURCES) benchmarks/requirements.txt
+	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)
+	$(BENCH_VENV)/bin/python -m pip --quiet install --upgrade pip
+	$(BENCH_VENV)/bin/python -m pip --quiet install --constraint constraints.txt --editable . -r benchmarks/requirements.txt
+	@touch $@

@@ -1,0 +1,336 @@
+r"""What every copula can do.
+
+A family writes its formulas once, in cumulative hazards: ``x = −log u`` and ``y = −log v`` with
+``C(u, v) = P(U ≤ u, V ≤ v)``. That is where they stay accurate (u down to 1e-300, and near 1), and it is
+what likelihoods use. The methods in (u, v), the edges of the unit square and the independence limit are
+handled here, for all families alike.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import (
+    FloatArray,
+    Seed,
+    as_generator,
+    as_probabilities,
+    check_number,
+)
+from cocensor.curves import scalar_like
+
+_SMALLEST_UNIFORM = 2.0**-54
+
+
+@dataclass(frozen=True)
+class Copula(ABC):
+    r"""An exchangeable copula :math:`C_\theta(u, v)` with one parameter.
+
+    In this library u and v are *survival* probabilities, :math:`P(E > t, C > c) = C(S_E(t), S_C(c))`, so
+    that lower-tail dependence ties late events to late dropouts.
+
+    Parameters
+    ----------
+    theta : float
+        The family's textbook parameter; ``from_tau`` takes Kendall's τ instead.
+    """
+
+    theta: float
+
+    name: ClassVar[str]
+    #: Bounds of θ: the lower one is attained where it is the independence limit; the upper one never is.
+    theta_range: ClassVar[tuple[float, float]]
+    #: Where the family is the independence copula.
+    independence_theta: ClassVar[float]
+    #: What Kendall's τ can reach; 0 is attained, ±1 is not.
+    tau_range: ClassVar[tuple[float, float]]
+
+    def __post_init__(self) -> None:
+        theta = check_number(self.theta, "theta")
+        lower, upper = self.theta_range
+        if theta != self.independence_theta and not lower < theta < upper:
+            reach = _interval(lower, upper, self.independence_theta)
+            raise ValueError(f"theta of the {self.name} copula must {reach}, but is {theta:g}.")
+        object.__setattr__(self, "theta", theta)
+
+    # --- in (u, v) ---------------------------------------------------------------------------------
+
+    def cdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        r""":math:`C(u, v)`; ``u`` and ``v`` in [0, 1] broadcast."""
+        return np.exp(self.log_cdf(u, v))
+
+    def log_cdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        r""":math:`\log C(u, v)`, −∞ where u or v is 0."""
+        u, v, x, y = _hazards(u, v)
+        inside = (u > 0) & (v > 0) & (u < 1) & (v < 1)
+        # On the edges C(u, 1) = u, C(1, v) = v, C(u, 0) = C(0, v) = 0.
+        edge = np.where((u == 0) | (v == 0), np.inf, np.where(u == 1, y, x))
+        return _where_inside(inside, self.log_cdf_hazard, x, y, -edge)
+
+    def hfunc1(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        r""":math:`h_1 = \partial C/\partial u = P(V \le v \mid U = u)`, for u strictly inside (0, 1)."""
+        return np.exp(self.log_hfunc1(u, v))
+
+    def log_hfunc1(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        r""":math:`\log h_1(u, v)`."""
+        as_probabilities(u, "u", interior=True)
+        u, v, x, y = _hazards(u, v)
+        edge = np.where(v == 0, -np.inf, 0.0)
+        return _where_inside((v > 0) & (v < 1), self.log_hfunc1_hazard, x, y, edge)
+
+    def hfunc2(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        r""":math:`h_2 = \partial C/\partial v = P(U \le u \mid V = v)`, for v strictly inside (0, 1)."""
+        return np.exp(self.log_hfunc2(u, v))
+
+    def log_hfunc2(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        r""":math:`\log h_2(u, v)`."""
+        as_probabilities(v, "v", interior=True)
+        return self.log_hfunc1(v, u)
+
+    def pdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        r"""The density :math:`\partial^2 C/\partial u\,\partial v`, strictly inside the unit square."""
+        return np.exp(self.log_pdf(u, v))
+
+    def log_pdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
+        """The log-density, strictly inside the unit square."""
+        as_probabilities(u, "u", interior=True)
+        as_probabilities(v, "v", interior=True)
+        u, v, x, y = _hazards(u, v)
+        return scalar_like(self.log_pdf_hazard(x, y), u)
+
+    # --- in cumulative hazards: no checks, positive float arrays in, arrays out ---------------------
+
+    def log_cdf_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        r""":math:`\log C(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
+        return self._formulas._log_cdf(x, y)
+
+    def log_hfunc1_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        r""":math:`\log h_1(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
+        return self._formulas._log_hfunc1(x, y)
+
+    def log_hfunc2_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        r""":math:`\log h_2(e^{-x}, e^{-y})`, by exchangeability."""
+        return self.log_hfunc1_hazard(y, x)
+
+    def log_pdf_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        r"""The log-density at :math:`(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
+        return self._formulas._log_pdf(x, y)
+
+    # --- dependence ---------------------------------------------------------------------------------
+
+    @property
+    def is_independence(self) -> bool:
+        """Whether θ is exactly at the independence limit."""
+        return self.theta == self.independence_theta
+
+    @property
+    def _formulas(self) -> Self:
+        """Where the formulas come from: the family, or independence exactly at its limit."""
+        if not self.is_independence:
+            return self
+        # Late, because Independence is a copula itself.
+        from cocensor.copulas.independence import Independence
+
+        return cast(Self, Independence())
+
+    @property
+    def tau(self) -> float:
+        """Kendall's τ."""
+        return self._formulas._tau()
+
+    @classmethod
+    def from_tau(cls, tau: float) -> Self:
+        """The member of the family with Kendall's τ ``tau``."""
+        tau = check_number(tau, "tau")
+        if tau == 0:
+            return cls(cls.independence_theta)
+        lower, upper = cls.tau_range
+        if not lower < tau < upper:
+            reach = _interval(lower, upper, 0.0)
+            raise ValueError(f"tau of the {cls.name} copula must {reach}, but is {tau:g}.")
+        return cls(cls._theta_from_tau(tau))
+
+    # --- sampling -----------------------------------------------------------------------------------
+
+    def sample(self, n: int, rng: Seed = None) -> FloatArray:
+        """``n`` draws of (U, V), as an (n, 2) array."""
+        if n < 0:
+            raise ValueError(f"n must not be negative, but is {n}.")
+        rng = as_generator(rng)
+        u = np.maximum(rng.random(n), _SMALLEST_UNIFORM)
+        return np.column_stack((u, self.sample_given(u, rng)))
+
+    def sample_given(self, u: npt.ArrayLike, rng: Seed = None) -> FloatArray:
+        """A draw of V given U = ``u`` for each entry; by exchangeability also one of U given V.
+
+        Equal ``u`` and equal random state give draws of different families and θ that are comparable:
+        the event times of a simulation stay fixed while the dependence changes.
+        """
+        u = as_probabilities(u, "u", interior=True)
+        w = np.maximum(as_generator(rng).random(u.shape), _SMALLEST_UNIFORM)
+        return np.exp(-self._formulas._conditional_hazard(-np.log(u), -np.log(w)))
+
+    # --- what a family writes (never called at the independence limit) -------------------------------
+
+    @abstractmethod
+    def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray: ...
+
+    @abstractmethod
+    def _tau(self) -> float: ...
+
+    @classmethod
+    @abstractmethod
+    def _theta_from_tau(cls, tau: float) -> float: ...
+
+    def _conditional_hazard(self, x: FloatArray, z: FloatArray) -> FloatArray:
+        r"""The y with :math:`\log h_1(e^{-x}, e^{-y}) = -z`; numerical where a family has no closed form."""
+        from scipy.optimize.elementwise import find_root
+
+        def gap(log_y: FloatArray, x: FloatArray, z: FloatArray) -> FloatArray:
+            return self._log_hfunc1(x, np.exp(log_y)) + z
+
+        # h₁ falls in y from 1 to 0: the bracket is all of the positive doubles.
+        bracket = np.full(x.shape, -740.0), np.full(x.shape, 6.6)
+        root = find_root(gap, bracket, args=(x, z), tolerances={"xatol": 1e-14, "xrtol": 1e-15})
+        return np.asarray(np.exp(root.x))
+
+
+@dataclass(frozen=True)
+class ArchimedeanCopula(Copula):
+    r"""A copula :math:`C(u, v) = \varphi^{-1}(\varphi(u) + \varphi(v))` with generator φ, :math:`\varphi(1) = 0`.
+
+    Generators are defined up to a factor; each family states its own.
+    """
+
+    def phi(self, s: npt.ArrayLike) -> Any:
+        r"""The generator :math:`\varphi(s)`, for s in [0, 1]; infinite at 0."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.log_phi(s))
+
+    def log_phi(self, s: npt.ArrayLike) -> Any:
+        r""":math:`\log\varphi(s)`, finite where φ itself overflows."""
+        s = as_probabilities(s, "s")
+        with np.errstate(divide="ignore"):
+            x = -np.log(s)
+            inner = self._formulas._log_phi(np.where(s > 0, x, 1.0))
+        return scalar_like(np.where(s > 0, inner, np.inf), s)
+
+    def phi_inv(self, t: npt.ArrayLike) -> Any:
+        r""":math:`\varphi^{-1}(t)` for t ≥ 0, one at 0."""
+        t = np.asarray(t, dtype=np.float64)
+        if not (t >= 0).all():
+            raise ValueError("t must not be negative: it is a value of the generator.")
+        with np.errstate(divide="ignore"):
+            hazard = self._formulas._hazard_from_log_phi(np.log(t))
+        return scalar_like(np.exp(-hazard), t)
+
+    def phi_prime(self, s: npt.ArrayLike) -> Any:
+        r""":math:`\varphi'(s)`, for s in (0, 1]; negative."""
+        s, x = _generator_argument(s)
+        with np.errstate(over="ignore"):
+            return scalar_like(-np.exp(self.log_elasticity(x) + x), s)
+
+    def phi_second(self, s: npt.ArrayLike) -> Any:
+        r""":math:`\varphi''(s)`, for s in (0, 1]; positive."""
+        s, x = _generator_argument(s)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return scalar_like(np.exp(self._formulas._log_phi_second(x)), s)
+
+    def log_elasticity(self, x: FloatArray) -> FloatArray:
+        r""":math:`\log|s\varphi'(s)|` at :math:`s = e^{-x}`: the generator's slope on the log scale.
+
+        It is 0 throughout at independence, which is what makes Greenwood's formula exact there.
+        """
+        with np.errstate(divide="ignore"):
+            return self._formulas._log_elasticity(x)
+
+    def graphic_survival(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
+        r"""The Copula-Graphic sum over steps, :math:`\varphi^{-1}(\sum_{i \le j} [\varphi(p_i^+) - \varphi(p_i^-)])`.
+
+        Step i takes the joint survival probability from :math:`p_i^- = e^{-hazard_i}` to
+        :math:`p_i^+ = p_i^-(1 - fraction_i)`. At independence this is the Kaplan–Meier product. Nothing
+        overflows: the sum runs in logarithms.
+        """
+        if self.is_independence:
+            return np.cumprod(1.0 - fraction)
+        # Only a last step can take everyone; the curve is 0 from there on.
+        everyone = fraction == 1.0
+        kept = slice(0, fraction.size - int(everyone.any()))
+        survival = np.zeros_like(fraction)
+        log_ratio = -np.log1p(-fraction[kept])
+        total = self._graphic_hazard(hazard[kept], log_ratio)
+        # Rounding may lift a curve by one unit in the last place; a survival curve does not rise.
+        survival[kept] = np.exp(-np.maximum.accumulate(total)) if total.size else total
+        return survival
+
+    # --- what a family writes (never called at the independence limit) -------------------------------
+
+    @abstractmethod
+    def _log_phi(self, x: FloatArray) -> FloatArray:
+        """log φ(e^{−x}), −∞ at x = 0."""
+
+    @abstractmethod
+    def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
+        """−log φ⁻¹(t) from log t; 0 at −∞ and ∞ at ∞."""
+
+    @abstractmethod
+    def _log_elasticity(self, x: FloatArray) -> FloatArray:
+        """log |s φ'(s)| at s = e^{−x}."""
+
+    @abstractmethod
+    def _log_phi_second(self, x: FloatArray) -> FloatArray:
+        """log φ''(s) at s = e^{−x}."""
+
+    @abstractmethod
+    def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
+        """−log of the Copula-Graphic curve after each step; p⁻ = e^{−hazard}, p⁺ = p⁻ e^{−log_ratio}."""
+
+
+def _interval(lower: float, upper: float, attained: float) -> str:
+    if lower == upper:
+        return f"be {lower:g}"
+    return f"lie in {'[' if lower == attained else '('}{lower:g}, {upper:g})"
+
+
+def _hazards(u: npt.ArrayLike, v: npt.ArrayLike) -> tuple[FloatArray, ...]:
+    u, v = np.broadcast_arrays(as_probabilities(u, "u"), as_probabilities(v, "v"))
+    with np.errstate(divide="ignore"):
+        return u, v, -np.log(u), -np.log(v)
+
+
+def _where_inside(
+    inside: npt.NDArray[np.bool_], formula: Any, x: FloatArray, y: FloatArray, edge: FloatArray
+) -> Any:
+    """``formula(x, y)`` inside the unit square, ``edge`` on its border."""
+    if inside.all():
+        return scalar_like(formula(x, y), x)
+    result = edge.copy()
+    result[inside] = formula(x[inside], y[inside])
+    return scalar_like(result, x)
+
+
+def _generator_argument(s: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    s = as_probabilities(s, "s")
+    if (s == 0).any():
+        raise ValueError("s must be positive: the generator's slope is infinite at 0.")
+    return s, -np.log(s)
+
+
+
+
+def root_in_theta(family: type[Copula], tau: float, lower: float, upper: float) -> float:
+    """The θ between ``lower`` and ``upper`` at which a family without a closed form has Kendall's ``tau``."""
+    from scipy.optimize import brentq
+
+    return float(brentq(lambda theta: family(theta).tau - tau, lower, upper, xtol=1e-300, rtol=1e-15))

@@ -1,0 +1,158 @@
+"""The Frank copula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bernoulli, factorial, spence
+
+from cocensor._numerics import log1mexp, log_softplus, softplus
+from cocensor._validation import FloatArray
+from cocensor.copulas.base import ArchimedeanCopula, root_in_theta
+
+# τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
+_EVEN = np.arange(2, 31, 2)
+_TAU_SERIES = 4.0 * bernoulli(30)[_EVEN] / ((_EVEN + 1) * factorial(_EVEN))
+
+
+@dataclass(frozen=True)
+class Frank(ArchimedeanCopula):
+    r""":math:`C(u, v) = -\frac1\theta \log\left(1 + \frac{(e^{-\theta u}-1)(e^{-\theta v}-1)}{e^{-\theta}-1}\right)`.
+
+    θ of either sign, 0 for independence; generator
+    :math:`\varphi(s) = -\log\frac{e^{-\theta s}-1}{e^{-\theta}-1}`;
+    :math:`\tau = 1 - \frac4\theta(1 - D_1(\theta))` with the Debye function :math:`D_1`. No tail dependence;
+    the only Archimedean family here that reaches negative τ.
+
+    Examples
+    --------
+    >>> round(Frank.from_tau(0.5).theta, 6), round(Frank.from_tau(-0.5).theta, 6)
+    (5.736283, -5.736283)
+    """
+
+    name = "frank"
+    theta_range = (-np.inf, np.inf)
+    independence_theta = 0.0
+    tau_range = (-1.0, 1.0)
+
+    def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        theta, u, v = self.theta, np.exp(-x), np.exp(-y)
+        size = abs(theta)
+        # log |θ z| with z = (1−e^{−θu})(1−e^{−θv}) / (θ (1−e^{−θ})), C = −log(1 − θz)/θ
+        log_w = np.log(size) - x - y + _log_g(theta * u) + _log_g(theta * v) - _log_g(theta)
+        if theta < 0:
+            return log_softplus(log_w) - np.log(size)
+        far = log_w > np.log(0.5)
+        w = np.exp(np.minimum(log_w, -0.6))
+        with np.errstate(invalid="ignore"):
+            near = log_w + np.log(np.where(w > 0, -np.log1p(-w) / w, 1.0))
+        log_1mw = (
+            np.logaddexp(
+                -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -np.expm1(-y))
+            )
+            - log1mexp(theta)
+        )
+        return np.where(far, np.log(np.where(far, -log_1mw, 1.0)), near) - np.log(size)
+
+    def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        theta, u, v = self.theta, np.exp(-x), np.exp(-y)
+        log_odds = (
+            theta * (u - v)
+            + y
+            + log1mexp(y)
+            + _log_g(theta * -np.expm1(-y))
+            - _log_g(theta * v)
+        )
+        return -softplus(log_odds)
+
+    def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        theta = self.theta
+        return (
+            self._log_hfunc1(x, y)
+            + self._log_hfunc1(y, x)
+            + x
+            + y
+            + _log_g(theta)
+            - _log_g(theta * np.exp(-x))
+            - _log_g(theta * np.exp(-y))
+        )
+
+    def _tau(self) -> float:
+        size = abs(self.theta)
+        if size < 1.0:
+            return float(np.sum(_TAU_SERIES * self.theta ** (_EVEN - 1.0)))
+        # ∫₀^θ t/(e^t − 1) dt, with Li₂(e^{−θ}) = spence(1 − e^{−θ})
+        integral = np.pi**2 / 6.0 + size * log1mexp(size) - spence(-np.expm1(-size))
+        return float(np.sign(self.theta) * (1.0 - 4.0 / size * (1.0 - integral / size)))
+
+    @classmethod
+    def _theta_from_tau(cls, tau: float) -> float:
+        size = root_in_theta(cls, abs(tau), 0.0, 4.0 / (1.0 - abs(tau)) + 5.0)
+        return float(np.copysign(size, tau))
+
+    def _conditional_hazard(self, x: FloatArray, z: FloatArray) -> FloatArray:
+        theta = self.theta
+        log_w, log_1mw = -z, log1mexp(z)
+        shifted = log_1mw - theta * np.exp(-x)
+        log_mass = np.logaddexp(log_w, shifted)
+        # e^{−θv} = 1 + expm1(−θ) w / (w + (1−w) e^{−θu}); in logs where that loses v.
+        change = np.sign(theta) * -np.exp(
+            log_w - log_mass + np.log(abs(theta)) + _log_g(theta)
+        )
+        far = change < -0.5
+        log_power = np.where(
+            far,
+            np.logaddexp(shifted, log_w - theta) - log_mass,
+            np.log1p(np.where(far, 0.0, change)),
+        )
+        return -np.log(-log_power / theta)
+
+    def _log_phi(self, x: FloatArray) -> FloatArray:
+        theta, s = self.theta, np.exp(-x)
+        return log_softplus(
+            -theta * s + x + log1mexp(x) + _log_g(theta * -np.expm1(-x)) - _log_g(theta * s)
+        )
+
+    def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
+        return self._hazard_from_phi(np.exp(log_t))
+
+    def _hazard_from_phi(self, t: FloatArray) -> FloatArray:
+        theta = self.theta
+        if theta < 0:
+            log_w = log1mexp(-theta) - theta - t
+            return np.log(-theta) - log_softplus(log_w)
+        near_one = t < np.log(2.0)
+        direct = -np.log1p(np.expm1(-theta) * np.exp(-np.where(near_one, 1.0, t)))
+        scaled = np.where(near_one, -np.logaddexp(log1mexp(t), -theta - t), direct)
+        with np.errstate(divide="ignore"):
+            return np.log(theta) - np.log(scaled)
+
+    def _log_elasticity(self, x: FloatArray) -> FloatArray:
+        return -_log_g(-self.theta * np.exp(-x))
+
+    def _log_phi_second(self, x: FloatArray) -> FloatArray:
+        z = self.theta * np.exp(-x)
+        return 2.0 * x - _log_g(z) - _log_g(-z)
+
+    def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
+        size = abs(self.theta)
+        after = size * np.exp(-hazard - log_ratio)
+        drop = size * (np.exp(-hazard) * -np.expm1(-log_ratio))
+        if self.theta > 0:
+            steps = np.log1p(np.exp(-after) * np.expm1(-drop) / np.expm1(-after))
+        else:
+            steps = softplus(drop + log1mexp(drop) - log1mexp(after))
+        return self._hazard_from_phi(np.cumsum(steps))
+
+
+def _log_g(z: FloatArray | float) -> FloatArray:
+    """log[(1 − e^{−z})/z], smooth through 0."""
+    z = np.asarray(z, dtype=np.float64)
+    size = np.abs(z)
+    tiny = size < 1e-2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = np.log(-np.expm1(-size) / size)
+    square = size * size
+    series = -size / 2.0 + square / 24.0 - square * square / 2880.0 + square**3 / 181440.0
+    return np.maximum(-z, 0.0) + np.where(tiny, series, inner)

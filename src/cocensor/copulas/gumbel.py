@@ -1,0 +1,83 @@
+"""The Gumbel copula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cocensor._numerics import log1mexp, running_logsumexp, softplus
+from cocensor._validation import FloatArray
+from cocensor.copulas.base import ArchimedeanCopula
+
+
+@dataclass(frozen=True)
+class Gumbel(ArchimedeanCopula):
+    r""":math:`C(u, v) = \exp(-[(-\log u)^\theta + (-\log v)^\theta]^{1/\theta})`, θ ≥ 1, :math:`\tau = 1 - 1/\theta`.
+
+    Generator :math:`\varphi(s) = (-\log s)^\theta`. Upper-tail dependent: as a survival copula it ties
+    early events to early dropouts.
+
+    Examples
+    --------
+    >>> Gumbel.from_tau(0.5)
+    Gumbel(theta=2.0)
+    """
+
+    name = "gumbel"
+    theta_range = (1.0, np.inf)
+    independence_theta = 1.0
+    tau_range = (0.0, 1.0)
+
+    def _spread(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """log of (x^θ + y^θ)^(1/θ) / x."""
+        return softplus(self.theta * (np.log(y) - np.log(x))) / self.theta
+
+    def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        high, low = np.maximum(x, y), np.minimum(x, y)
+        return -high * np.exp(self._spread(high, low))
+
+    def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        s = self._spread(x, y)
+        return -x * np.expm1(s) - (self.theta - 1.0) * s
+
+    def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        high, low = np.maximum(x, y), np.minimum(x, y)
+        s = self._spread(high, low)
+        return (
+            low
+            - high * np.expm1(s)
+            + (self.theta - 1.0) * (np.log(low) - np.log(high))
+            - (2.0 * self.theta - 1.0) * s
+            + np.log(np.exp(s) + (self.theta - 1.0) / high)
+        )
+
+    def _tau(self) -> float:
+        return 1.0 - 1.0 / self.theta
+
+    @classmethod
+    def _theta_from_tau(cls, tau: float) -> float:
+        return 1.0 / (1.0 - tau)
+
+    def _log_phi(self, x: FloatArray) -> FloatArray:
+        return self.theta * np.log(x)
+
+    def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
+        return np.exp(log_t / self.theta)
+
+    def _log_elasticity(self, x: FloatArray) -> FloatArray:
+        return np.log(self.theta) + (self.theta - 1.0) * np.log(x)
+
+    def _log_phi_second(self, x: FloatArray) -> FloatArray:
+        return (
+            2.0 * x
+            + np.log(self.theta)
+            + (self.theta - 2.0) * np.log(x)
+            + np.log(self.theta - 1.0 + x)
+        )
+
+    def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            growth = np.log1p(log_ratio / hazard)  # infinite at the first time, where p⁻ = 1
+        log_steps = self.theta * np.log(hazard + log_ratio) + log1mexp(self.theta * growth)
+        return self._hazard_from_log_phi(running_logsumexp(log_steps))

@@ -1,0 +1,51 @@
+"""Copulas by name."""
+
+from __future__ import annotations
+
+from cocensor.copulas.base import Copula
+from cocensor.copulas.clayton import Clayton
+from cocensor.copulas.frank import Frank
+from cocensor.copulas.gaussian import Gaussian
+from cocensor.copulas.gumbel import Gumbel
+from cocensor.copulas.independence import Independence
+from cocensor.copulas.joe import Joe
+
+_FAMILIES: dict[str, type[Copula]] = {
+    family.name: family for family in (Independence, Clayton, Frank, Gumbel, Joe, Gaussian)
+}
+
+
+def copulas() -> dict[str, type[Copula]]:
+    """The copula families by name.
+
+    Examples
+    --------
+    >>> list(copulas())
+    ['independence', 'clayton', 'frank', 'gumbel', 'joe', 'gaussian']
+    """
+    return dict(_FAMILIES)
+
+
+def copula(name: str, *, tau: float | None = None, theta: float | None = None) -> Copula:
+    """The copula of a named family with Kendall's τ ``tau`` or textbook parameter ``theta``.
+
+    Examples
+    --------
+    >>> copula("clayton", tau=0.5)
+    Clayton(theta=2.0)
+    >>> copula("gumbel", tau=-0.3)
+    Traceback (most recent call last):
+    ValueError: tau of the gumbel copula must lie in [0, 1), but is -0.3.
+    """
+    family = _FAMILIES.get(name.lower()) if isinstance(name, str) else None
+    if family is None:
+        raise ValueError(f"name must be one of {', '.join(_FAMILIES)}, but is {name!r}.")
+    if tau is not None and theta is not None:
+        raise ValueError("tau and theta exclude each other: give one of them.")
+    if tau is not None:
+        return family.from_tau(tau)
+    if theta is not None:
+        return family(theta)
+    if family is Independence:
+        return Independence()
+    raise ValueError(f"tau or theta is needed for the {name} copula.")

@@ -1,0 +1,375 @@
+"""Curves over time: step functions, and predicted survival probabilities on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import (
+    FloatArray,
+    Side,
+    as_curves,
+    as_floats,
+    as_probabilities,
+    as_times,
+    as_vector,
+    check_choice,
+    check_length,
+    check_number,
+    read_only,
+    refuse_first,
+)
+
+Tail = Literal["last", "zero", "linear", "exponential"]
+TAILS: tuple[str, ...] = ("last", "zero", "linear", "exponential")
+Interpolation = Literal["linear", "step"]
+# Probabilities that differ by less are one probability: 1 − 0.1 − 0.4 has reached the median.
+QUANTILE_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunction:
+    r"""A right-continuous step function: ``initial`` before the first jump, ``values[j]`` from ``times[j]`` on.
+
+    Examples
+    --------
+    >>> f = StepFunction([1.0, 3.0], [0.75, 0.25], initial=1.0)
+    >>> f([0.5, 1.0, 3.0])
+    array([1.  , 0.75, 0.25])
+    >>> f(3.0, side="left")
+    0.75
+    >>> f.integrate(0.0, 4.0)
+    2.75
+    """
+
+    times: FloatArray
+    values: FloatArray
+    initial: float = 1.0
+
+    def __post_init__(self) -> None:
+        times, values = as_vector(self.times, "times"), as_vector(self.values, "values")
+        check_length(values, "values", times.size, "times")
+        _check_increasing(times)
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "values", read_only(values))
+        object.__setattr__(self, "initial", check_number(self.initial, "initial"))
+
+    def __call__(self, t: npt.ArrayLike, side: Side = "right") -> Any:
+        """The value at ``t``, after (``side="right"``) or before (``"left"``) a jump there."""
+        check_choice(side, "side", ("left", "right"))
+        t = as_floats(t, "t")
+        index = np.searchsorted(self.times, t, side=side)
+        return scalar_like(np.where(index > 0, self._padded()[index], self.initial), t)
+
+    def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
+        r"""The exact integral :math:`\int_{lower}^{upper} f(t)\,dt`; the two broadcast.
+
+        Sums run from a single ``upper`` downwards (else from the smallest ``lower`` upwards), so that
+        the area under a small tail is not the difference of two large ones.
+        """
+        lower, upper = as_floats(lower, "lower"), as_floats(upper, "upper")
+        shape = np.broadcast(lower, upper)
+        if (np.asarray(lower) > upper).any():
+            raise ValueError("lower must not exceed upper.")
+        anchor = float(upper) if upper.ndim == 0 else float(lower.min())
+        result = self._antiderivative(upper, anchor) - self._antiderivative(lower, anchor)
+        return scalar_like(result, np.empty(shape.shape))
+
+    def quantile(self, p: npt.ArrayLike) -> Any:
+        r"""For a falling function, :math:`\inf\{t : f(t) \le 1 - p\}`, and infinity where f stays above."""
+        p = as_probabilities(p, "p")
+        # -values is sorted; the first index with values <= 1 - p.
+        index = np.searchsorted(-self.values, p - 1.0 - QUANTILE_TOLERANCE, side="left")
+        reached = np.append(self.times, np.inf)[index]
+        return scalar_like(np.where(self.initial <= 1.0 - p + QUANTILE_TOLERANCE, 0.0, reached), p)
+
+    def _padded(self) -> FloatArray:
+        return np.concatenate(([self.initial], self.values))
+
+    def _antiderivative(self, t: FloatArray, anchor: float) -> FloatArray:
+        """∫ f from ``anchor`` to ``t`` on either side of it, summed outwards from the anchor."""
+        split = int(np.searchsorted(self.times, anchor, side="right"))
+        knots = np.concatenate((self.times[:split], [anchor], self.times[split:]))
+        heights = np.concatenate((self._padded()[: split + 1], self._padded()[split:]))
+        areas = np.diff(knots) * heights[1:-1]
+        below = -np.cumsum(areas[:split][::-1])[::-1]
+        primitive = np.concatenate((below, [0.0], np.cumsum(areas[split:])))
+        index = np.searchsorted(knots, t, side="right") - 1
+        # Below the anchor take the knot above, so that the sum still starts at the anchor.
+        index = np.where(t < anchor, index + 1, index)
+        height = np.where(t < anchor, heights[index], heights[index + 1])
+        return primitive[index] + (t - knots[index]) * height
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurvivalCurves:
+    r"""Predicted survival curves of n subjects on one grid of m times.
+
+    :math:`S_i(0) = 1` is implied where the grid does not hold 0. Between grid times a curve is
+    interpolated linearly or held as a step; beyond the last one it follows ``tail``.
+
+    Parameters
+    ----------
+    times : array-like of shape (m,)
+        Strictly increasing times.
+    probabilities : array-like of shape (n, m)
+        :math:`\hat S_i(t)`, in [0, 1] and not increasing along a row (rises below 1e-6, which single
+        precision makes, pass). Kept without a copy, in its own precision: do not write to it later.
+    interpolation : {"linear", "step"}
+        What holds between grid times.
+    tail : {"last", "zero", "linear", "exponential"} or None
+        Beyond the grid: refuse (None, the default), hold the last value, drop to zero, or go on along
+        the line, or the exponential, from (0, 1) through the last point.
+
+    Examples
+    --------
+    >>> curves = SurvivalCurves([1.0, 2.0], [[0.8, 0.4], [0.9, 0.7]], tail="last")
+    >>> curves([0.5, 1.5, 3.0])
+    array([[0.9 , 0.6 , 0.4 ],
+           [0.95, 0.8 , 0.7 ]])
+    >>> curves.median()
+    array([1.75,  inf])
+    """
+
+    times: FloatArray
+    probabilities: npt.NDArray[np.floating[Any]]
+    interpolation: Interpolation = "linear"
+    tail: Tail | None = None
+
+    def __post_init__(self) -> None:
+        check_choice(self.interpolation, "interpolation", ("linear", "step"))
+        if self.tail is not None:
+            check_choice(self.tail, "tail", TAILS)
+        times = as_times(as_vector(self.times, "times", copy=True), "times")
+        if not times.size:
+            raise ValueError("times is empty: a curve needs at least one time.")
+        _check_increasing(times)
+        probabilities = as_curves(self.probabilities, "probabilities", times)
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "probabilities", read_only(probabilities))
+
+    @classmethod
+    def from_step_functions(
+        cls, functions: Sequence[Any] | npt.NDArray[Any], tail: Tail | None = "last"
+    ) -> SurvivalCurves:
+        """Curves from what scikit-survival's ``predict_survival_function`` returns.
+
+        Takes objects with ``x`` and ``y`` (and, where present, the affine ``a`` and ``b``). Functions on
+        different grids are put on the union of these, which loses nothing of a step.
+        """
+        functions = list(functions)
+        if not functions:
+            raise ValueError("functions is empty: at least one curve is needed.")
+        for row, function in enumerate(functions):
+            if not (hasattr(function, "x") and hasattr(function, "y")):
+                raise TypeError(
+                    f"functions must be step functions with x and y, but row {row} is of type "
+                    f"{type(function).__name__}."
+                )
+
+        def values(function: Any) -> FloatArray:
+            return np.asarray(getattr(function, "a", 1.0) * function.y + getattr(function, "b", 0.0))
+
+        grid = np.asarray(functions[0].x, dtype=np.float64)
+        if all(f.x is functions[0].x or np.array_equal(f.x, grid) for f in functions):
+            table = np.stack([values(f) for f in functions])
+        else:
+            grid = np.unique(np.concatenate([f.x for f in functions]))
+            table = np.stack([StepFunction(f.x, values(f))(grid) for f in functions])
+        return cls(grid, table, interpolation="step", tail=tail)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        time: str | None = None,
+        interpolation: Interpolation = "step",
+        tail: Tail | None = "last",
+    ) -> SurvivalCurves:
+        """Curves from a frame with one row per time and one column per subject.
+
+        This is what lifelines' ``predict_survival_function`` and pycox' ``predict_surv_df`` return: the
+        index holds the times. For a frame without an index name the column that holds them in ``time``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"a": [0.8, 0.4], "b": [0.9, 0.7]}, index=[1.0, 2.0])
+        >>> SurvivalCurves.from_frame(frame)
+        SurvivalCurves(n=2, times 1 to 2 (2), interpolation='step', tail='last')
+        """
+        table = nw.from_native(frame, eager_only=True)
+        if time is not None:
+            if time not in table.columns:
+                raise ValueError(f"frame has no column {time!r} to hold the times.")
+            return cls(table[time].to_numpy(), table.drop(time).to_numpy().T, interpolation, tail)
+        index = nw.maybe_get_index(table)
+        if index is None:
+            raise ValueError("time must name the column with the times: this frame has no index.")
+        return cls(np.asarray(index), table.to_numpy().T, interpolation, tail)
+
+    def __len__(self) -> int:
+        return int(self.probabilities.shape[0])
+
+    def __getitem__(self, rows: Any) -> SurvivalCurves:
+        """The curves of some subjects: a slice, a mask or indices."""
+        return SurvivalCurves(
+            self.times, np.atleast_2d(self.probabilities[rows]), self.interpolation, self.tail
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"SurvivalCurves(n={len(self)}, times {self.times[0]:g} to {self.times[-1]:g} "
+            f"({self.times.size}), interpolation={self.interpolation!r}, tail={self.tail!r})"
+        )
+
+    def __call__(self, times: npt.ArrayLike) -> npt.NDArray[np.floating[Any]]:
+        """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
+        t = as_times(as_vector(times, "times"), "times")
+        grid = self.times
+        if t.size == grid.size and np.array_equal(t, grid):
+            return self.probabilities
+        beyond = t > grid[-1]
+        left = np.searchsorted(grid, t, side="right") - 1
+        result = self._column(left)
+        if self.interpolation == "linear":
+            right = np.minimum(left + 1, grid.size - 1)
+            start = np.where(left >= 0, grid[left], 0.0)
+            width = grid[right] - start
+            # Beyond the grid, and on its last time, the weight is 0.
+            weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
+            result += weight * (self.probabilities[:, right] - result)
+        if beyond.any():
+            tail = self._tail_beyond(float(t.max()), "times")
+            result[:, beyond] = tail_values(tail, self.probabilities[:, -1:], grid[-1], t[beyond])
+        return result
+
+    def median(self) -> FloatArray:
+        """The median survival time of each subject, infinite where its curve stays above one half."""
+        return self.quantile(0.5)
+
+    def quantile(self, p: float) -> FloatArray:
+        r"""Each subject's :math:`\inf\{t : S_i(t) \le 1 - p\}`.
+
+        A curve that has not fallen that far at the end of the grid follows the tail rule, and gives
+        infinity without one.
+        """
+        p = check_number(p, "p", lower=0.0, upper=1.0)
+        level = 1.0 - p
+        below = self.probabilities <= level + QUANTILE_TOLERANCE
+        reached = below.any(axis=1)
+        index = np.argmax(below, axis=1)
+        rows = np.arange(len(self))
+        result = self.times[index].copy()
+        if self.interpolation == "linear":
+            top = np.where(index > 0, self.probabilities[rows, index - 1], 1.0)
+            start = np.where(index > 0, self.times[index - 1], 0.0)
+            fall = top - self.probabilities[rows, index]
+            share = np.divide(top - level, fall, out=np.ones(len(self)), where=fall > 0)
+            result = start + np.clip(share, 0.0, 1.0) * (result - start)
+        last, end = self.probabilities[~reached, -1], float(self.times[-1])
+        result[~reached] = tail_quantile(self.tail or "last", last, end, level)
+        return result
+
+    def restricted_mean(self, horizon: float) -> FloatArray:
+        r"""Each subject's mean survival time up to ``horizon``, :math:`\int_0^{horizon} S_i(t)\,dt`."""
+        horizon = check_number(horizon, "horizon", lower=0.0)
+        end = float(self.times[-1])
+        inner = self.times[(self.times > 0) & (self.times < horizon)]
+        knots = np.concatenate(([0.0], inner, [min(horizon, end)]))
+        widths = np.diff(knots)
+        # S is evaluated at the left end of each piece for steps, at both ends for lines.
+        values = self(knots).astype(np.float64)
+        area = values[:, :-1] @ widths
+        if self.interpolation == "linear":
+            area = 0.5 * (area + values[:, 1:] @ widths)
+        if horizon > end:
+            tail = self._tail_beyond(horizon, "horizon")
+            area = area + tail_area(tail, self.probabilities[:, -1], end, end, horizon)
+        return area
+
+    def _tail_beyond(self, t: float, name: str) -> Tail:
+        if self.tail is None:
+            raise ValueError(
+                f"{name} must not pass the grid's end at {self.times[-1]:g} unless tail is set, "
+                f"but reaches {t:g}."
+            )
+        return self.tail
+
+    def _column(self, index: npt.NDArray[np.intp]) -> npt.NDArray[np.floating[Any]]:
+        """Columns of the grid, with S(0) = 1 for index −1."""
+        result = self.probabilities[:, np.maximum(index, 0)]
+        result[:, index < 0] = 1.0
+        return result
+
+
+def tail_values(tail: Tail, last: npt.ArrayLike, end: float, t: npt.ArrayLike) -> FloatArray:
+    r"""A survival curve beyond its end; ``last`` and ``t`` broadcast.
+
+    A curve known up to ``end``, where it is ``last``, goes on as: ``"last"`` constant; ``"zero"`` zero;
+    ``"linear"`` the line from (0, 1) through (end, last) down to zero; ``"exponential"``
+    :math:`last^{t/end}`, the constant hazard that leads from (0, 1) to (end, last).
+    """
+    last, t = np.broadcast_arrays(np.asarray(last, dtype=np.float64), np.asarray(t, dtype=np.float64))
+    if tail == "last":
+        return last
+    if tail == "zero":
+        return np.zeros_like(last)
+    if tail == "linear":
+        return np.maximum(1.0 - (1.0 - last) * (t / end), 0.0)
+    return np.power(last, t / end)
+
+
+def tail_area(
+    tail: Tail, last: npt.ArrayLike, end: float, lower: npt.ArrayLike, upper: npt.ArrayLike
+) -> FloatArray:
+    r""":math:`\int_{lower}^{upper}` of a curve beyond its end; ``upper`` may be infinite, arguments broadcast.
+
+    A curve that has not fallen at all has an infinite mean under every rule but ``"zero"``.
+    """
+    last, lower, upper = np.broadcast_arrays(
+        *(np.asarray(each, dtype=np.float64) for each in (last, lower, upper))
+    )
+    if tail == "zero":
+        return np.zeros_like(last)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if tail == "last":
+            return np.where(last > 0, last * (upper - lower), 0.0)
+        if tail == "linear":
+            cross = np.where(last < 1, end / (1.0 - last), np.inf)
+            lower, upper = np.minimum(lower, cross), np.minimum(upper, cross)
+            mean = 1.0 - (1.0 - last) * (lower + upper) / (2.0 * end)
+            return np.where(last < 1, mean, 1.0) * (upper - lower)
+        hazard = -np.log(last) / end
+        falls = -np.expm1(-hazard * (upper - lower)) / hazard
+        return np.where(last == 1, upper - lower, np.exp(-hazard * lower) * falls)
+
+
+def tail_quantile(tail: Tail, last: npt.ArrayLike, end: float, level: float) -> FloatArray:
+    """When a curve that is still above ``level`` at ``end`` comes down to it; infinity if never."""
+    last = np.asarray(last, dtype=np.float64)
+    if tail == "zero":
+        return np.full(last.shape, end)
+    if tail == "last":
+        return np.full(last.shape, np.inf)
+    with np.errstate(divide="ignore"):
+        if tail == "linear":
+            return (1.0 - level) * end / (1.0 - last)
+        return end * np.log(level) / np.log(last)
+
+
+def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
+    """``result`` as a float when the question was a single number."""
+    return float(result) if np.ndim(template) == 0 else result
+
+
+def _check_increasing(times: FloatArray) -> None:
+    if (np.diff(times) <= 0).any():
+        repeated = np.concatenate(([False], np.diff(times) <= 0))
+        refuse_first(repeated, times, "times must increase strictly")

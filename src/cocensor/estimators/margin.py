@@ -1,0 +1,341 @@
+"""What Kaplan–Meier and Copula-Graphic share: one margin of (E, C) from observed outcomes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from cocensor._validation import (
+    FloatArray,
+    Side,
+    as_probabilities,
+    as_times,
+    check_choice,
+    check_number,
+    refuse_first,
+)
+from cocensor.copulas import ArchimedeanCopula
+from cocensor.curves import (
+    TAILS,
+    StepFunction,
+    Tail,
+    scalar_like,
+    tail_area,
+    tail_quantile,
+    tail_values,
+)
+from cocensor.estimators.influence import MarginInfluence
+from cocensor.outcomes import Margin, RiskTable, Survival
+
+Given = Literal["event_free", "censoring", "administrative"]
+
+
+class MarginEstimator:
+    """A nonparametric survival curve of the event (or of the dropout) under a stated copula of the two.
+
+    After ``fit``: ``survival_`` (the curve, a :class:`StepFunction`), ``n_`` (the sample size), ``t_max_``
+    (the largest observed time, where the curve's support ends unless it has reached 0).
+    """
+
+    copula: ArchimedeanCopula
+    of: Margin
+
+    def fit(self, y: Any) -> Self:
+        """Estimate the curve from outcomes: a :class:`Survival`, or what it can be coerced from."""
+        check_choice(self.of, "of", ("event", "censoring"))
+        outcomes = Survival.coerce(y)
+        self._table = outcomes.risk_table
+        self.n_ = len(outcomes)
+        self.t_max_ = outcomes.t_max
+        self.survival_ = _graphic_curve(self._table, self.copula, self.of)
+        self._other: StepFunction | None = None
+        self._influence: MarginInfluence | None = None
+        return self
+
+    def predict(
+        self, t: npt.ArrayLike, side: Side = "right", *, tail: Tail | None = None
+    ) -> Any:
+        """The curve at ``t``: S(t), or S(t−) with ``side="left"``.
+
+        Beyond ``t_max_`` a curve that has not reached 0 is not defined: asking for it is an error, unless
+        a ``tail`` rule says how it goes on (see :func:`cocensor.curves.tail_values`).
+        """
+        t = as_times(t, "t")
+        rule = self._tail_rule(t, tail, "t")
+        known = np.asarray(self._fitted()(t, side))
+        beyond = tail_values(rule, self._last, self.t_max_, t)
+        return scalar_like(np.where(t > self._support, beyond, known), t)
+
+    def variance(self, t: npt.ArrayLike) -> Any:
+        r"""The variance of S(t), by the infinitesimal jackknife.
+
+        With :math:`\psi(p) = p\varphi'(p)` and :math:`\pi` the joint survival probability before
+        (:math:`\pi_j^-`) and after (:math:`\pi_j^e`) the events at a time, S(t) has the influence
+
+        .. math:: \frac{S(t)}{\psi(S(t))} \sum_{u_j \le t} \left[ \psi(\pi_j^e)\,\delta\log(1 - d_j/n_j)
+            + (\psi(\pi_j^e) - \psi(\pi_j^-))\,\delta\log\pi_j^- \right],
+
+        a sum of uncorrelated terms. At independence ψ is constant and this is Greenwood's formula, ties
+        included. NaN where the curve has reached 0, which says nothing about its own variance.
+        """
+        curve = self._fitted()
+        t = as_times(t, "t")
+        self._tail_rule(t, None, "t")
+        index = np.searchsorted(curve.times, t, side="right")
+        return scalar_like(self._influences().variance[index], t)
+
+    def confidence_interval(
+        self, t: npt.ArrayLike, level: float = 0.95
+    ) -> tuple[Any, Any]:
+        """A pointwise interval for S(t), symmetric on the scale log(−log S), so that it stays in [0, 1].
+
+        The single point 1 before the first step; NaN where the curve has reached 0.
+        """
+        level = check_number(level, "level", lower=0.0, upper=1.0)
+        t = as_times(t, "t")
+        survival, variance = np.asarray(self.predict(t)), np.asarray(self.variance(t))
+        z = float(ndtri(0.5 + 0.5 * level))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_survival = np.log(survival)
+            spread = z * np.sqrt(variance) / (survival * -log_survival)
+            lower = np.exp(log_survival * np.exp(spread))
+            upper = np.exp(log_survival * np.exp(-spread))
+        flat = survival == 1.0
+        return (
+            scalar_like(np.where(flat, 1.0, lower), t),
+            scalar_like(np.where(flat, 1.0, upper), t),
+        )
+
+    def quantile(self, p: npt.ArrayLike, *, tail: Tail | None = None) -> Any:
+        r"""The smallest t with :math:`S(t) \le 1 - p`; the median is ``quantile(0.5)``.
+
+        A quantile that the curve does not reach by ``t_max_`` is an error unless a ``tail`` is given.
+        """
+        curve = self._fitted()
+        p = as_probabilities(p, "p", interior=True)
+        result = np.asarray(curve.quantile(p))
+        missing = np.isinf(result)
+        if tail is None and missing.any():
+            rule = f"p must not exceed {1 - self._last:.6g}, where the curve ends, unless tail is set"
+            refuse_first(missing, p, rule)
+        if tail is not None:
+            check_choice(tail, "tail", TAILS)
+            later = tail_quantile(tail, self._last, self.t_max_, 1.0 - p)
+            result = np.where(missing, later, result)
+        return scalar_like(result, p)
+
+    def rmst(self, horizon: npt.ArrayLike, *, tail: Tail | None = None) -> Any:
+        r"""The restricted mean survival time :math:`\int_0^{horizon} S(t)\,dt`."""
+        horizon = as_times(horizon, "horizon")
+        rule = self._tail_rule(horizon, tail, "horizon")
+        known = self._fitted().integrate(0.0, np.minimum(horizon, self.t_max_))
+        beyond = tail_area(
+            rule, self._last, self.t_max_, self.t_max_, np.maximum(horizon, self.t_max_)
+        )
+        return scalar_like(np.asarray(known + beyond), horizon)
+
+    def margin_time(
+        self,
+        c: npt.ArrayLike,
+        horizon: float | None = None,
+        *,
+        curve: Literal["step", "linear"] = "step",
+        tail: Tail | None = None,
+    ) -> Any:
+        r"""The expected time given survival to c, :math:`e(c) = c + \int_c^{t_0} S(t)\,dt / S(c)`.
+
+        Parameters
+        ----------
+        c : array-like
+            Times survived, such as censoring times; S(c) must be positive.
+        horizon : float, optional
+            :math:`t_0`. By default ``t_max_`` (the paper's assumption that nothing happens beyond) or,
+            with a ``tail``, infinity.
+        curve : {"step", "linear"}
+            Integrate the step function exactly, or, as the paper's authors do, the polygon through
+            (c, S(c)) and the points at the later observed times, with S put to 0 at ``t_max_`` unless a
+            ``tail`` goes on from there.
+        tail : {"last", "zero", "linear", "exponential"}, optional
+            How the curve goes on beyond ``t_max_``.
+        """
+        check_choice(curve, "curve", ("step", "linear"))
+        c, at_c = self._survived(c, tail)
+        t0 = self._horizon(c, horizon, tail)
+        inner = np.minimum(c, self.t_max_)
+        end = min(t0, self.t_max_)
+        if curve == "step":
+            area = self._fitted().integrate(inner, end)
+        else:
+            area = self._polygon_area(inner, at_c, end, to_zero=tail in (None, "zero"))
+        if tail is not None and t0 > self.t_max_:
+            area = area + tail_area(tail, self._last, self.t_max_, np.maximum(c, self.t_max_), t0)
+            if np.isinf(area).any():
+                raise ValueError(
+                    f"tail {tail!r} has no finite mean after a curve that ends at {self._last:.4g}: "
+                    "set a horizon or another tail."
+                )
+        return scalar_like(np.asarray(c + area / at_c), c)
+
+    def margin_time_variance(self, c: npt.ArrayLike, horizon: float) -> Any:
+        r"""The variance of the restricted margin time (``curve="step"``) for a fixed ``horizon``.
+
+        The influence of a subject on :math:`e(c)` is, with :math:`A = \int_c^{t_0} S`,
+        :math:`\frac{1}{S(c)}\int_c^{t_0} \mathrm{IF}_{S(u)}\,du - \frac{A}{S(c)^2} \mathrm{IF}_{S(c)}`; its
+        variance follows from that of S(t). The horizon must be fixed beforehand: with the random
+        ``t_max_`` intervals cover too little.
+        """
+        c, _ = self._survived(c)
+        t0 = self._horizon(c, check_number(horizon, "horizon"), None)
+        return scalar_like(self._influences().margin_time_variance(c, min(t0, self.t_max_)), c)
+
+    def conditional_survival(
+        self, t: npt.ArrayLike, c: npt.ArrayLike, given: Given = "event_free"
+    ) -> Any:
+        r"""The chance that the event comes after ``t``, given what a censoring at ``c`` tells.
+
+        ``t`` and ``c`` broadcast; the answer is 1 where t ≤ c.
+
+        Parameters
+        ----------
+        given : {"event_free", "censoring", "administrative"}
+            What is known. ``"event_free"``: E > c only, :math:`S_E(t)/S_E(c)`. ``"censoring"``: the
+            subject dropped out at c, :math:`P(E > t \mid E > c, C = c)`, which is
+
+            .. math:: \frac{C(S_E(t), S_C(c-)) - C(S_E(t), S_C(c))}{C(S_E(c), S_C(c-)) - C(S_E(c), S_C(c))}
+
+            where :math:`S_C` steps at c, and :math:`h_2(S_E(t), S_C(c)) / h_2(S_E(c), S_C(c))` where it
+            does not. ``"administrative"``: the study ended at c, :math:`P(E > t \mid E > c, C > c)`.
+
+        Notes
+        -----
+        The first two agree only at independence: dropping out at c tells more than surviving to c.
+        """
+        check_choice(given, "given", ("event_free", "censoring", "administrative"))
+        if self.of != "event":
+            raise ValueError(f"of must be 'event' for conditional_survival, but is {self.of!r}.")
+        c, _ = self._survived(c)
+        t, c = np.broadcast_arrays(as_times(t, "t"), c)
+        s_t, s_c = np.asarray(self.predict(np.maximum(t, c))), np.asarray(self.predict(c))
+        if given == "event_free" or self.copula.is_independence:
+            return scalar_like(s_t / s_c, t)
+        if given == "administrative":
+            v = np.asarray(self._censoring_curve()(c))
+            if (v == 0).any():
+                refuse_first(v == 0, c, "c must be a time by which not everyone has dropped out")
+            return scalar_like(np.exp(self.copula.log_cdf(s_t, v) - self.copula.log_cdf(s_c, v)), t)
+        return scalar_like(self._given_dropout(s_t, s_c, c), t)
+
+    # --- helpers ------------------------------------------------------------------------------------
+
+    def _fitted(self) -> StepFunction:
+        if not hasattr(self, "survival_"):
+            raise ValueError(f"{type(self).__name__} is not fitted: call fit(y) first.")
+        return self.survival_
+
+    @property
+    def _last(self) -> float:
+        curve = self._fitted()
+        return float(curve.values[-1]) if curve.values.size else 1.0
+
+    @property
+    def _support(self) -> float:
+        return np.inf if self._last == 0.0 else self.t_max_
+
+    def _tail_rule(self, t: FloatArray, tail: Tail | None, name: str) -> Tail:
+        """The rule for what of ``t`` passes the support; without a ``tail`` nothing may."""
+        self._fitted()
+        if tail is not None:
+            check_choice(tail, "tail", TAILS)
+            return tail
+        beyond = np.asarray(t > self._support)
+        if beyond.any():
+            refuse_first(
+                beyond, t, f"{name} must not pass the last observed time {self.t_max_:g}, where the "
+                f"curve is still {self._last:.4g}, unless tail is set",
+            )
+        return "last"
+
+    def _survived(
+        self, c: npt.ArrayLike, tail: Tail | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """``c`` as times at which the curve is still positive, and the curve there."""
+        c = as_times(c, "c")
+        at_c = np.asarray(self.predict(c, tail=tail))
+        if (at_c == 0).any():
+            refuse_first(at_c == 0, c, "c must be a time at which the curve is still positive")
+        return c, at_c
+
+    def _horizon(self, c: FloatArray, horizon: float | None, tail: Tail | None) -> float:
+        """Where the integral under the curve ends: no c may lie beyond."""
+        if horizon is None:
+            t0 = self.t_max_ if tail is None else np.inf
+        else:
+            t0 = check_number(horizon, "horizon")
+            self._tail_rule(np.asarray(t0), tail, "horizon")
+        if (c > t0).any():
+            refuse_first(c > t0, c, f"c must not exceed the horizon {t0:g}")
+        return t0
+
+    def _polygon_area(
+        self, c: FloatArray, at_c: FloatArray, end: float, *, to_zero: bool
+    ) -> FloatArray:
+        """The area from c to ``end`` under the polygon through (c, S(c)) and the later observed times."""
+        knots = self._table.times
+        heights = np.asarray(self._fitted()(knots))
+        if to_zero and knots[-1] <= end:
+            heights[-1] = 0.0
+        if end < knots[-1]:
+            cut = int(np.searchsorted(knots, end, side="left"))
+            heights = np.append(heights[:cut], np.interp(end, knots, heights))
+            knots = np.append(knots[:cut], end)
+        pieces = 0.5 * (heights[1:] + heights[:-1]) * np.diff(knots)
+        # area from each knot to the end, and nothing beyond the last one
+        remaining = np.concatenate((np.cumsum(pieces[::-1])[::-1], [0.0, 0.0]))
+        following = np.searchsorted(knots, c, side="right")
+        inside = np.minimum(following, knots.size - 1)
+        first = 0.5 * (at_c + heights[inside]) * np.maximum(knots[inside] - c, 0.0)
+        return first + remaining[following]
+
+    def _censoring_curve(self) -> StepFunction:
+        if self._other is None:
+            self._other = _graphic_curve(self._table, self.copula, "censoring")
+        return self._other
+
+    def _given_dropout(self, s_t: FloatArray, s_c: FloatArray, c: FloatArray) -> FloatArray:
+        """P(E > t given E > c, C = c): over the step of S_C at c, or its derivative between steps."""
+        censoring = self._censoring_curve()
+        if not censoring.times.size:
+            raise ValueError(
+                "given='censoring' needs dropouts in the fitted sample, but it has none: when they "
+                "come is not known."
+            )
+        # Before the first dropout S_C is 1, where h₂ degenerates: the first step stands in.
+        c = np.maximum(c, censoring.times[0])
+        above, below = np.asarray(censoring(c, "left")), np.asarray(censoring(c))
+        if (above == 0).any():
+            refuse_first(above == 0, c, "c must be a time by which not everyone has dropped out")
+        result = np.empty(s_t.shape)
+        at = above > below
+        joint = self.copula.cdf
+        result[at] = (joint(s_t[at], above[at]) - joint(s_t[at], below[at])) / (
+            joint(s_c[at], above[at]) - joint(s_c[at], below[at])
+        )
+        slope = self.copula.log_hfunc2
+        between = ~at
+        result[between] = np.exp(
+            slope(s_t[between], below[between]) - slope(s_c[between], below[between])
+        )
+        return result
+
+    def _influences(self) -> MarginInfluence:
+        if self._influence is None:
+            self._influence = MarginInfluence(self._table, self.copula, self.of, self.survival_)
+        return self._influence
+
+
+def _graphic_curve(table: RiskTable, copula: ArchimedeanCopula, of: Margin) -> StepFunction:
+    steps = table.margin(of)
+    return StepFunction(steps.times, copula.graphic_survival(steps.hazard, steps.fraction))
