@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -45,7 +47,7 @@ def segments(log_scale: FloatArray) -> list[slice]:
     level = np.full(log_scale.shape, -1.0)
     level[finite] = np.floor((log_scale[finite] - origin) / _SEGMENT_WIDTH)
     edges = [0, *(np.flatnonzero(np.diff(level)) + 1).tolist(), log_scale.size]
-    return [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(edges)]
 
 
 def running_logsumexp(log_terms: FloatArray) -> FloatArray:

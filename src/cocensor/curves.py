@@ -247,7 +247,7 @@ class SurvivalCurves:
             result += weight * (self.probabilities[:, right] - result)
         if beyond.any():
             tail = self._tail_beyond(float(t.max()), "times")
-            result[:, beyond] = tail_values(tail, self.probabilities[:, -1:], grid[-1], t[beyond])
+            result[:, beyond] = tail_values(tail, self._last[:, None], grid[-1], t[beyond])
         return result
 
     def median(self) -> FloatArray:
@@ -273,8 +273,8 @@ class SurvivalCurves:
             fall = top - self.probabilities[rows, index]
             share = np.divide(top - level, fall, out=np.ones(len(self)), where=fall > 0)
             result = start + np.clip(share, 0.0, 1.0) * (result - start)
-        last, end = self.probabilities[~reached, -1], float(self.times[-1])
-        result[~reached] = tail_quantile(self.tail or "last", last, end, level)
+        later = tail_quantile(self.tail or "last", self._last, float(self.times[-1]), level)
+        result[~reached] = later[~reached]
         return result
 
     def restricted_mean(self, horizon: float) -> FloatArray:
@@ -286,13 +286,17 @@ class SurvivalCurves:
         widths = np.diff(knots)
         # S is evaluated at the left end of each piece for steps, at both ends for lines.
         values = self(knots).astype(np.float64)
-        area = values[:, :-1] @ widths
+        area: FloatArray = values[:, :-1] @ widths
         if self.interpolation == "linear":
             area = 0.5 * (area + values[:, 1:] @ widths)
         if horizon > end:
             tail = self._tail_beyond(horizon, "horizon")
-            area = area + tail_area(tail, self.probabilities[:, -1], end, end, horizon)
+            area = area + tail_area(tail, self._last, end, end, horizon)
         return area
+
+    @property
+    def _last(self) -> FloatArray:
+        return self.probabilities[:, -1].astype(np.float64)
 
     def _tail_beyond(self, t: float, name: str) -> Tail:
         if self.tail is None:
@@ -309,59 +313,66 @@ class SurvivalCurves:
         return result
 
 
-def tail_values(tail: Tail, last: npt.ArrayLike, end: float, t: npt.ArrayLike) -> FloatArray:
+def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray | float) -> FloatArray:
     r"""A survival curve beyond its end; ``last`` and ``t`` broadcast.
 
     A curve known up to ``end``, where it is ``last``, goes on as: ``"last"`` constant; ``"zero"`` zero;
     ``"linear"`` the line from (0, 1) through (end, last) down to zero; ``"exponential"``
     :math:`last^{t/end}`, the constant hazard that leads from (0, 1) to (end, last).
     """
-    last, t = np.broadcast_arrays(np.asarray(last, dtype=np.float64), np.asarray(t, dtype=np.float64))
+    level, time = _broadcast(last, t)
     if tail == "last":
-        return last
+        return level
     if tail == "zero":
-        return np.zeros_like(last)
+        return np.zeros_like(level)
     if tail == "linear":
-        return np.maximum(1.0 - (1.0 - last) * (t / end), 0.0)
-    return np.power(last, t / end)
+        return np.maximum(1.0 - (1.0 - level) * (time / end), 0.0)
+    return np.power(level, time / end)
 
 
 def tail_area(
-    tail: Tail, last: npt.ArrayLike, end: float, lower: npt.ArrayLike, upper: npt.ArrayLike
+    tail: Tail,
+    last: FloatArray | float,
+    end: float,
+    lower: FloatArray | float,
+    upper: FloatArray | float,
 ) -> FloatArray:
     r""":math:`\int_{lower}^{upper}` of a curve beyond its end; ``upper`` may be infinite, arguments broadcast.
 
     A curve that has not fallen at all has an infinite mean under every rule but ``"zero"``.
     """
-    last, lower, upper = np.broadcast_arrays(
-        *(np.asarray(each, dtype=np.float64) for each in (last, lower, upper))
-    )
+    level, start, stop = _broadcast(last, lower, upper)
     if tail == "zero":
-        return np.zeros_like(last)
+        return np.zeros_like(level)
     with np.errstate(divide="ignore", invalid="ignore"):
         if tail == "last":
-            return np.where(last > 0, last * (upper - lower), 0.0)
+            return np.where(level > 0, level * (stop - start), 0.0)
         if tail == "linear":
-            cross = np.where(last < 1, end / (1.0 - last), np.inf)
-            lower, upper = np.minimum(lower, cross), np.minimum(upper, cross)
-            mean = 1.0 - (1.0 - last) * (lower + upper) / (2.0 * end)
-            return np.where(last < 1, mean, 1.0) * (upper - lower)
-        hazard = -np.log(last) / end
-        falls = -np.expm1(-hazard * (upper - lower)) / hazard
-        return np.where(last == 1, upper - lower, np.exp(-hazard * lower) * falls)
+            cross = np.where(level < 1, end / (1.0 - level), np.inf)
+            start, stop = np.minimum(start, cross), np.minimum(stop, cross)
+            mean = 1.0 - (1.0 - level) * (start + stop) / (2.0 * end)
+            return np.where(level < 1, mean, 1.0) * (stop - start)
+        hazard = -np.log(level) / end
+        falls = -np.expm1(-hazard * (stop - start)) / hazard
+        fallen = np.where(level > 0, np.exp(-hazard * start) * falls, 0.0)
+        return np.where(level == 1, stop - start, fallen)
 
 
-def tail_quantile(tail: Tail, last: npt.ArrayLike, end: float, level: float) -> FloatArray:
+def tail_quantile(tail: Tail, last: FloatArray | float, end: float, level: FloatArray | float) -> FloatArray:
     """When a curve that is still above ``level`` at ``end`` comes down to it; infinity if never."""
-    last = np.asarray(last, dtype=np.float64)
+    top, level = _broadcast(last, level)
     if tail == "zero":
-        return np.full(last.shape, end)
+        return np.full(top.shape, end)
     if tail == "last":
-        return np.full(last.shape, np.inf)
+        return np.full(top.shape, np.inf)
     with np.errstate(divide="ignore"):
         if tail == "linear":
-            return (1.0 - level) * end / (1.0 - last)
-        return end * np.log(level) / np.log(last)
+            return (1.0 - level) * end / (1.0 - top)
+        return end * np.log(level) / np.log(top)
+
+
+def _broadcast(*values: FloatArray | float) -> list[FloatArray]:
+    return list(np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in values)))
 
 
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:

@@ -83,9 +83,7 @@ class Survival:
         object.__setattr__(self, "administrative", flags)
 
     @classmethod
-    def from_frame(
-        cls, frame: Any, *, time: str, event: str, administrative: str | None = None
-    ) -> Survival:
+    def from_frame(cls, frame: Any, *, time: str, event: str, administrative: str | None = None) -> Survival:
         """Outcomes from the named columns of a pandas, polars or pyarrow frame.
 
         Examples
@@ -250,9 +248,7 @@ class RiskTable:
         estimate.
         """
         before_dropout = self.at_risk - self.events
-        happens, exposed = (
-            (self.events, self.at_risk) if of == "event" else (self.dropouts, before_dropout)
-        )
+        happens, exposed = (self.events, self.at_risk) if of == "event" else (self.dropouts, before_dropout)
         rows = np.flatnonzero(happens)
         # For one kind of exit at all times (no censoring, say) the rows are the whole table.
         everywhere = rows.size == self.times.size

@@ -62,7 +62,7 @@ class Copula(ABC):
 
     def cdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`C(u, v)`; ``u`` and ``v`` in [0, 1] broadcast."""
-        return np.exp(self.log_cdf(u, v))
+        return _exp(self.log_cdf(u, v))
 
     def log_cdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`\log C(u, v)`, −∞ where u or v is 0."""
@@ -74,7 +74,7 @@ class Copula(ABC):
 
     def hfunc1(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`h_1 = \partial C/\partial u = P(V \le v \mid U = u)`, for u strictly inside (0, 1)."""
-        return np.exp(self.log_hfunc1(u, v))
+        return _exp(self.log_hfunc1(u, v))
 
     def log_hfunc1(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`\log h_1(u, v)`."""
@@ -85,7 +85,7 @@ class Copula(ABC):
 
     def hfunc2(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`h_2 = \partial C/\partial v = P(U \le u \mid V = v)`, for v strictly inside (0, 1)."""
-        return np.exp(self.log_hfunc2(u, v))
+        return _exp(self.log_hfunc2(u, v))
 
     def log_hfunc2(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`\log h_2(u, v)`."""
@@ -94,7 +94,7 @@ class Copula(ABC):
 
     def pdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r"""The density :math:`\partial^2 C/\partial u\,\partial v`, strictly inside the unit square."""
-        return np.exp(self.log_pdf(u, v))
+        return _exp(self.log_pdf(u, v))
 
     def log_pdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         """The log-density, strictly inside the unit square."""
@@ -215,8 +215,7 @@ class ArchimedeanCopula(Copula):
 
     def phi(self, s: npt.ArrayLike) -> Any:
         r"""The generator :math:`\varphi(s)`, for s in [0, 1]; infinite at 0."""
-        with np.errstate(over="ignore"):
-            return np.exp(self.log_phi(s))
+        return _exp(self.log_phi(s))
 
     def log_phi(self, s: npt.ArrayLike) -> Any:
         r""":math:`\log\varphi(s)`, finite where φ itself overflows."""
@@ -263,7 +262,7 @@ class ArchimedeanCopula(Copula):
         overflows: the sum runs in logarithms.
         """
         if self.is_independence:
-            return np.cumprod(1.0 - fraction)
+            return np.multiply.accumulate(1.0 - fraction)
         # Only a last step can take everyone; the curve is 0 from there on.
         everyone = fraction == 1.0
         kept = slice(0, fraction.size - int(everyone.any()))
@@ -278,7 +277,7 @@ class ArchimedeanCopula(Copula):
 
     @abstractmethod
     def _log_phi(self, x: FloatArray) -> FloatArray:
-        """log φ(e^{−x}), −∞ at x = 0."""
+        """Log φ(e^{−x}), −∞ at x = 0."""
 
     @abstractmethod
     def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
@@ -286,15 +285,21 @@ class ArchimedeanCopula(Copula):
 
     @abstractmethod
     def _log_elasticity(self, x: FloatArray) -> FloatArray:
-        """log |s φ'(s)| at s = e^{−x}."""
+        """Log |s φ'(s)| at s = e^{−x}."""
 
     @abstractmethod
     def _log_phi_second(self, x: FloatArray) -> FloatArray:
-        """log φ''(s) at s = e^{−x}."""
+        """Log φ''(s) at s = e^{−x}."""
 
     @abstractmethod
     def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
         """−log of the Copula-Graphic curve after each step; p⁻ = e^{−hazard}, p⁺ = p⁻ e^{−log_ratio}."""
+
+
+def _exp(value: Any) -> Any:
+    """exp, infinite rather than a warning where it overflows; a float stays a float."""
+    with np.errstate(over="ignore"):
+        return scalar_like(np.exp(value), value)
 
 
 def _interval(lower: float, upper: float, attained: float) -> str:
@@ -325,8 +330,6 @@ def _generator_argument(s: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     if (s == 0).any():
         raise ValueError("s must be positive: the generator's slope is infinite at 0.")
     return s, -np.log(s)
-
-
 
 
 def root_in_theta(family: type[Copula], tau: float, lower: float, upper: float) -> float:

@@ -32,7 +32,7 @@ class Clayton(ArchimedeanCopula):
     tau_range = (0.0, 1.0)
 
     def _spread(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """log of (u^−θ + v^−θ − 1) u^θ."""
+        """Log of (u^−θ + v^−θ − 1) u^θ."""
         return softplus(self.theta * (y - x) + log1mexp(self.theta * y))
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -44,12 +44,7 @@ class Clayton(ArchimedeanCopula):
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         high, low = np.maximum(x, y), np.minimum(x, y)
         spread = self._spread(high, low)
-        return (
-            np.log1p(self.theta)
-            + low
-            - self.theta * (high - low)
-            - (2.0 + 1.0 / self.theta) * spread
-        )
+        return np.log1p(self.theta) + low - self.theta * (high - low) - (2.0 + 1.0 / self.theta) * spread
 
     def _tau(self) -> float:
         return self.theta / (self.theta + 2.0)

@@ -47,23 +47,14 @@ class Frank(ArchimedeanCopula):
         w = np.exp(np.minimum(log_w, -0.6))
         with np.errstate(invalid="ignore"):
             near = log_w + np.log(np.where(w > 0, -np.log1p(-w) / w, 1.0))
-        log_1mw = (
-            np.logaddexp(
-                -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -np.expm1(-y))
-            )
-            - log1mexp(theta)
-        )
+        log_1mw = np.logaddexp(
+            -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -np.expm1(-y))
+        ) - log1mexp(theta)
         return np.where(far, np.log(np.where(far, -log_1mw, 1.0)), near) - np.log(size)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
         theta, u, v = self.theta, np.exp(-x), np.exp(-y)
-        log_odds = (
-            theta * (u - v)
-            + y
-            + log1mexp(y)
-            + _log_g(theta * -np.expm1(-y))
-            - _log_g(theta * v)
-        )
+        log_odds = theta * (u - v) + y + log1mexp(y) + _log_g(theta * -np.expm1(-y)) - _log_g(theta * v)
         return -softplus(log_odds)
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -88,7 +79,8 @@ class Frank(ArchimedeanCopula):
 
     @classmethod
     def _theta_from_tau(cls, tau: float) -> float:
-        size = root_in_theta(cls, abs(tau), 0.0, 4.0 / (1.0 - abs(tau)) + 5.0)
+        # θ/9 bounds τ from above; the upper end was checked over (0, 1)
+        size = root_in_theta(cls, abs(tau), 8.99 * abs(tau), 9.01 * abs(tau) / (1.0 - abs(tau)) ** 2)
         return float(np.copysign(size, tau))
 
     def _conditional_hazard(self, x: FloatArray, z: FloatArray) -> FloatArray:
@@ -97,9 +89,7 @@ class Frank(ArchimedeanCopula):
         shifted = log_1mw - theta * np.exp(-x)
         log_mass = np.logaddexp(log_w, shifted)
         # e^{−θv} = 1 + expm1(−θ) w / (w + (1−w) e^{−θu}); in logs where that loses v.
-        change = np.sign(theta) * -np.exp(
-            log_w - log_mass + np.log(abs(theta)) + _log_g(theta)
-        )
+        change = np.sign(theta) * -np.exp(log_w - log_mass + np.log(abs(theta)) + _log_g(theta))
         far = change < -0.5
         log_power = np.where(
             far,
@@ -110,9 +100,7 @@ class Frank(ArchimedeanCopula):
 
     def _log_phi(self, x: FloatArray) -> FloatArray:
         theta, s = self.theta, np.exp(-x)
-        return log_softplus(
-            -theta * s + x + log1mexp(x) + _log_g(theta * -np.expm1(-x)) - _log_g(theta * s)
-        )
+        return log_softplus(-theta * s + x + log1mexp(x) + _log_g(theta * -np.expm1(-x)) - _log_g(theta * s))
 
     def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
         return self._hazard_from_phi(np.exp(log_t))
@@ -122,9 +110,10 @@ class Frank(ArchimedeanCopula):
         if theta < 0:
             log_w = log1mexp(-theta) - theta - t
             return np.log(-theta) - log_softplus(log_w)
-        near_one = t < np.log(2.0)
-        direct = -np.log1p(np.expm1(-theta) * np.exp(-np.where(near_one, 1.0, t)))
-        scaled = np.where(near_one, -np.logaddexp(log1mexp(t), -theta - t), direct)
+        # θ S = −log(1 − (1 − e^{−θ}) e^{−t}); in logs where the logarithm's argument nearly vanishes.
+        vanishing = (t < np.log(2.0)) & (theta > 1.0)
+        direct = -np.log1p(np.expm1(-theta) * np.exp(-np.where(vanishing, 1.0, t)))
+        scaled = np.where(vanishing, -np.logaddexp(log1mexp(t), -theta - t), direct)
         with np.errstate(divide="ignore"):
             return np.log(theta) - np.log(scaled)
 

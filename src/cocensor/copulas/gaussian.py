@@ -15,16 +15,15 @@ from cocensor.copulas.base import Copula
 _STEP = 0.03125
 _T = np.arange(-3.3, 3.3 + _STEP / 2, _STEP)
 _NODES = 1.0 / (1.0 + np.exp(-np.pi * np.sinh(_T)))
-_LOG_WEIGHTS = np.log(0.25 * np.pi * _STEP * np.cosh(_T)) - 2.0 * np.log(
-    np.cosh(0.5 * np.pi * np.sinh(_T))
-)
+_LOG_WEIGHTS = np.log(0.25 * np.pi * _STEP * np.cosh(_T)) - 2.0 * np.log(np.cosh(0.5 * np.pi * np.sinh(_T)))
 
 
 @dataclass(frozen=True)
 class Gaussian(Copula):
-    r""":math:`C(u, v) = \Phi_2(\Phi^{-1}(u), \Phi^{-1}(v); \rho)`, θ = ρ in (−1, 1), :math:`\tau = \frac2\pi \arcsin\rho`.
+    r""":math:`C(u, v) = \Phi_2(\Phi^{-1}(u), \Phi^{-1}(v); \rho)`, θ = ρ in (−1, 1).
 
-    Not Archimedean, so it has no Copula-Graphic form; the joint model and the simulators use it.
+    Kendall's :math:`\tau = \frac2\pi \arcsin\rho`. Not Archimedean, so it has no
+    Copula-Graphic form; the joint model and the simulators use it.
 
     Examples
     --------
@@ -46,7 +45,7 @@ class Gaussian(Copula):
         tails keep their relative accuracy. In :math:`\rho = \sin\phi` the density's exponent has one
         minimum, at ρ = the ratio of the smaller to the larger quantile.
         """
-        h, k = ndtri_exp(-x), ndtri_exp(-y)
+        h, k = np.broadcast_arrays(ndtri_exp(-x), ndtri_exp(-y))
         top = np.arcsin(self.theta)
         far, near = np.where(np.abs(h) > np.abs(k), h, k), np.where(np.abs(h) > np.abs(k), k, h)
         ratio = np.divide(near, far, out=np.zeros_like(h), where=far != 0)
@@ -94,5 +93,3 @@ def _exponent(h: FloatArray, k: FloatArray, phi: FloatArray) -> FloatArray:
     """(h² + k² − 2hk sin φ) / (2 cos² φ), in the form that does not cancel for the sign of φ."""
     sine, sign = np.sin(np.abs(phi)), np.where(phi < 0, -1.0, 1.0)
     return (h - sign * k) ** 2 / (2.0 * np.cos(phi) ** 2) + sign * h * k / (1.0 + sine)
-
-

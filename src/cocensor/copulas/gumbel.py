@@ -30,7 +30,7 @@ class Gumbel(ArchimedeanCopula):
     tau_range = (0.0, 1.0)
 
     def _spread(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """log of (x^θ + y^θ)^(1/θ) / x."""
+        """Log of (x^θ + y^θ)^(1/θ) / x."""
         return softplus(self.theta * (np.log(y) - np.log(x))) / self.theta
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -69,12 +69,7 @@ class Gumbel(ArchimedeanCopula):
         return np.log(self.theta) + (self.theta - 1.0) * np.log(x)
 
     def _log_phi_second(self, x: FloatArray) -> FloatArray:
-        return (
-            2.0 * x
-            + np.log(self.theta)
-            + (self.theta - 2.0) * np.log(x)
-            + np.log(self.theta - 1.0 + x)
-        )
+        return 2.0 * x + np.log(self.theta) + (self.theta - 2.0) * np.log(x) + np.log(self.theta - 1.0 + x)
 
     def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore"):

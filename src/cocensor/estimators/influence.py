@@ -66,9 +66,7 @@ class MarginInfluence:
         later_gain = _sum_after(gain)
         others = np.diff(self.before, append=self.before[-1:]) - self.own
         others[-1:] = 0.0  # beyond the last step nothing more is gained
-        late_square = _sum_after(
-            self.own * (own_weight + later_gain[1:]) ** 2 + others * later_gain[1:] ** 2
-        )
+        late_square = _sum_after(self.own * (own_weight + later_gain[1:]) ** 2 + others * later_gain[1:] ** 2)
         index = np.searchsorted(self.times, c, side="right")
         survival = np.concatenate(([1.0], self.survival))[index]
         area = _sum_after(self.survival * widths)[index]
@@ -89,7 +87,7 @@ class MarginInfluence:
         """Σ v w² / ψ(S)² and Σ v w / |ψ(S)| after each step."""
         square, linear = np.zeros(self.times.size + 1), np.zeros(self.times.size + 1)
         carried_square = carried_linear = 0.0
-        reference = 0.0
+        reference = -np.inf
         for part in segments(self.log_scale):
             shrink = np.exp(reference - self.log_scale[part.start])
             reference = self.log_scale[part.start]
@@ -100,9 +98,7 @@ class MarginInfluence:
             own, before = self.own[part], self.before[part]
             sums = carried_linear + np.cumsum(gain * before + own * weight)
             previous = np.concatenate(([carried_linear], sums[:-1]))
-            squares = carried_square + np.cumsum(
-                gain * (2.0 * previous + gain * before) + own * weight**2
-            )
+            squares = carried_square + np.cumsum(gain * (2.0 * previous + gain * before) + own * weight**2)
             carried_linear, carried_square = sums[-1], squares[-1]
             unit = np.exp(reference - self.log_scale[part])
             rows = slice(part.start + 1, part.stop + 1)
@@ -110,16 +106,12 @@ class MarginInfluence:
         return square, linear
 
 
-def _greenwood_increments(
-    table: RiskTable, of: Margin, n_steps: int
-) -> tuple[FloatArray, FloatArray]:
+def _greenwood_increments(table: RiskTable, of: Margin, n_steps: int) -> tuple[FloatArray, FloatArray]:
     """The variance of log(1 − fraction) at each step, and the sum of all such before it."""
     after_events = table.at_risk - table.events
     after_dropouts = after_events - table.dropouts
     with np.errstate(divide="ignore", invalid="ignore"):
-        events = np.where(
-            table.events > 0, table.events / (table.at_risk * after_events.astype(float)), 0.0
-        )
+        events = np.where(table.events > 0, table.events / (table.at_risk * after_events.astype(float)), 0.0)
         dropouts = np.where(
             table.dropouts > 0, table.dropouts / (after_events * after_dropouts.astype(float)), 0.0
         )

@@ -55,9 +55,7 @@ class MarginEstimator:
         self._influence: MarginInfluence | None = None
         return self
 
-    def predict(
-        self, t: npt.ArrayLike, side: Side = "right", *, tail: Tail | None = None
-    ) -> Any:
+    def predict(self, t: npt.ArrayLike, side: Side = "right", *, tail: Tail | None = None) -> Any:
         """The curve at ``t``: S(t), or S(t−) with ``side="left"``.
 
         Beyond ``t_max_`` a curve that has not reached 0 is not defined: asking for it is an error, unless
@@ -87,9 +85,7 @@ class MarginEstimator:
         index = np.searchsorted(curve.times, t, side="right")
         return scalar_like(self._influences().variance[index], t)
 
-    def confidence_interval(
-        self, t: npt.ArrayLike, level: float = 0.95
-    ) -> tuple[Any, Any]:
+    def confidence_interval(self, t: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
         """A pointwise interval for S(t), symmetric on the scale log(−log S), so that it stays in [0, 1].
 
         The single point 1 before the first step; NaN where the curve has reached 0.
@@ -132,9 +128,7 @@ class MarginEstimator:
         horizon = as_times(horizon, "horizon")
         rule = self._tail_rule(horizon, tail, "horizon")
         known = self._fitted().integrate(0.0, np.minimum(horizon, self.t_max_))
-        beyond = tail_area(
-            rule, self._last, self.t_max_, self.t_max_, np.maximum(horizon, self.t_max_)
-        )
+        beyond = tail_area(rule, self._last, self.t_max_, self.t_max_, np.maximum(horizon, self.t_max_))
         return scalar_like(np.asarray(known + beyond), horizon)
 
     def margin_time(
@@ -191,9 +185,7 @@ class MarginEstimator:
         t0 = self._horizon(c, check_number(horizon, "horizon"), None)
         return scalar_like(self._influences().margin_time_variance(c, min(t0, self.t_max_)), c)
 
-    def conditional_survival(
-        self, t: npt.ArrayLike, c: npt.ArrayLike, given: Given = "event_free"
-    ) -> Any:
+    def conditional_survival(self, t: npt.ArrayLike, c: npt.ArrayLike, given: Given = "event_free") -> Any:
         r"""The chance that the event comes after ``t``, given what a censoring at ``c`` tells.
 
         ``t`` and ``c`` broadcast; the answer is 1 where t ≤ c.
@@ -253,16 +245,17 @@ class MarginEstimator:
         beyond = np.asarray(t > self._support)
         if beyond.any():
             refuse_first(
-                beyond, t, f"{name} must not pass the last observed time {self.t_max_:g}, where the "
+                beyond,
+                t,
+                f"{name} must not pass the last observed time {self.t_max_:g}, where the "
                 f"curve is still {self._last:.4g}, unless tail is set",
             )
         return "last"
 
-    def _survived(
-        self, c: npt.ArrayLike, tail: Tail | None = None
-    ) -> tuple[FloatArray, FloatArray]:
+    def _survived(self, c: npt.ArrayLike, tail: Tail | None = None) -> tuple[FloatArray, FloatArray]:
         """``c`` as times at which the curve is still positive, and the curve there."""
         c = as_times(c, "c")
+        self._tail_rule(c, tail, "c")
         at_c = np.asarray(self.predict(c, tail=tail))
         if (at_c == 0).any():
             refuse_first(at_c == 0, c, "c must be a time at which the curve is still positive")
@@ -279,9 +272,7 @@ class MarginEstimator:
             refuse_first(c > t0, c, f"c must not exceed the horizon {t0:g}")
         return t0
 
-    def _polygon_area(
-        self, c: FloatArray, at_c: FloatArray, end: float, *, to_zero: bool
-    ) -> FloatArray:
+    def _polygon_area(self, c: FloatArray, at_c: FloatArray, end: float, *, to_zero: bool) -> FloatArray:
         """The area from c to ``end`` under the polygon through (c, S(c)) and the later observed times."""
         knots = self._table.times
         heights = np.asarray(self._fitted()(knots))
@@ -325,9 +316,7 @@ class MarginEstimator:
         )
         slope = self.copula.log_hfunc2
         between = ~at
-        result[between] = np.exp(
-            slope(s_t[between], below[between]) - slope(s_c[between], below[between])
-        )
+        result[between] = np.exp(slope(s_t[between], below[between]) - slope(s_c[between], below[between]))
         return result
 
     def _influences(self) -> MarginInfluence:

@@ -1,0 +1,1 @@
+"""Speed and accuracy, run by ``make bench`` and never timed in tests."""

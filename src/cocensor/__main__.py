@@ -1,0 +1,5 @@
+"""``python -m cocensor`` is the command ``cocensor``."""
+
+from cocensor.cli import app
+
+app()

@@ -1,0 +1,92 @@
+"""Survival curves with their bands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+from cocensor.estimators.margin import MarginEstimator
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class CurveData:
+    """One drawn curve: steps at ``times``, and its band where there is one."""
+
+    times: FloatArray
+    survival: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+@dataclass(eq=False)
+class SurvivalCurveDisplay:
+    """Estimated survival curves with pointwise bands, and the truth where it is known.
+
+    Examples
+    --------
+    >>> from cocensor import KaplanMeier, Survival
+    >>> km = KaplanMeier().fit(Survival([1, 3, 4, 7], [1, 0, 1, 1]))
+    >>> display = SurvivalCurveDisplay.from_estimators({"Kaplan–Meier": km})
+    >>> display.curves["Kaplan–Meier"].survival
+    array([1.   , 0.75 , 0.375, 0.   ])
+    """
+
+    curves: dict[str, CurveData]
+    truth: Callable[[FloatArray], FloatArray] | None = None
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, MarginEstimator],
+        *,
+        level: float = 0.95,
+        truth: Callable[[FloatArray], FloatArray] | None = None,
+    ) -> Self:
+        """Curves of fitted estimators by label, with bands at ``level``.
+
+        ``truth`` is a function of time, drawn as a thin black line: in simulations the truth is known.
+        """
+        curves = {}
+        for label, estimator in estimators.items():
+            times = np.unique(np.concatenate(([0.0], estimator.survival_.times, [estimator.t_max_])))
+            lower, upper = estimator.confidence_interval(times, level)
+            curves[label] = CurveData(times, estimator.predict(times), lower, upper)
+        return cls(curves, truth)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw into ``ax``, or into a new figure; returns the axes."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(7.0, 4.5), layout="constrained")
+        end = max(curve.times[-1] for curve in self.curves.values())
+        if self.truth is not None:
+            grid = np.linspace(0.0, end, 401)
+            ax.plot(grid, self.truth(grid), color="black", linewidth=1.0, label="truth", zorder=3)
+        for (label, curve), colour, style in zip(
+            self.curves.items(), _cycle(_COLOURS), _cycle(_STYLES), strict=False
+        ):
+            ax.step(curve.times, curve.survival, where="post", color=colour, linestyle=style, label=label)
+            ax.fill_between(
+                curve.times, curve.lower, curve.upper, step="post", color=colour, alpha=0.15, linewidth=0
+            )
+        ax.set(xlabel="time", ylabel="survival probability", xlim=(0.0, end), ylim=(0.0, 1.02))
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False)
+        return ax
+
+
+def _cycle(values: tuple[Any, ...]) -> Any:
+    while True:
+        yield from values

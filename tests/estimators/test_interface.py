@@ -1,0 +1,121 @@
+"""What users meet: refusals, limits, shapes."""
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+
+Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
+KM = cc.KaplanMeier().fit(Y)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: KM.predict([1.0, 14.0]),
+            "t must not pass the last observed time 13, where .* but row 1 is 14",
+        ),
+        (lambda: KM.predict(14.0, tail="flat"), "tail must be one of 'last', 'zero'"),
+        (lambda: KM.predict(-1.0), "t must not be negative, but is -1"),
+        (lambda: KM.predict(np.nan), "t must be finite, but is nan"),
+        (lambda: KM.variance(14.0), "t must not pass the last observed time 13"),
+        (lambda: KM.confidence_interval(1.0, level=95), "level must lie strictly between 0 and 1, but is 95"),
+        (lambda: KM.quantile(0.9), "p must not exceed 0.726562, where the curve ends, unless tail is set"),
+        (lambda: KM.quantile(0.0), "p must lie strictly between 0 and 1"),
+        (lambda: KM.rmst(14.0), "horizon must not pass the last observed time 13"),
+        (lambda: KM.margin_time(14.0), "c must not pass the last observed time 13"),
+        (lambda: KM.margin_time(3.0, horizon=2.0), "c must not exceed the horizon 2, but is 3"),
+        (lambda: KM.margin_time(3.0, horizon=20.0), "horizon must not pass the last observed time 13"),
+        (lambda: KM.margin_time(3.0, curve="cubic"), "curve must be one of 'step', 'linear', but is 'cubic'"),
+        (lambda: KM.margin_time_variance(3.0, 20.0), "horizon must not pass the last observed time 13"),
+        (lambda: KM.conditional_survival(5, 3, given="x"), "given must be one of 'event_free', 'censoring'"),
+        (lambda: cc.KaplanMeier().predict(1.0), "KaplanMeier is not fitted: call fit"),
+        (lambda: cc.KaplanMeier(of="both").fit(Y), "of must be one of 'event', 'censoring', but is 'both'"),
+        (lambda: cc.KaplanMeier(of="censoring").fit(Y).conditional_survival(5, 3), "of must be 'event'"),
+        (
+            lambda: (
+                cc.CopulaGraphic(cc.Clayton(1))
+                .fit(([1, 2], [1, 1]))
+                .conditional_survival(1.5, 1.0, "censoring")
+            ),
+            "needs dropouts in the fitted sample",
+        ),
+        (
+            lambda: cc.KaplanMeier().fit(([1, 2], [1, 1])).margin_time(2.0),
+            "c must be a time at which the curve is still positive, but is 2",
+        ),
+        (
+            lambda: (
+                cc.CopulaGraphic(cc.Clayton(1))
+                .fit(([1, 2], [1, 0]))
+                .conditional_survival(2, 2, "administrative")
+            ),
+            "c must be a time by which not everyone has dropped out, but is 2",
+        ),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_gaussian_copula_has_no_graphic_form():
+    with pytest.raises(TypeError, match="copula must be Archimedean"):
+        cc.CopulaGraphic(cc.Gaussian(0.5))
+
+
+def test_one_sided_limits_and_tails():
+    assert KM.predict(4.0, side="left") == KM.predict(3.9)
+    last = KM.predict(13.0)
+    np.testing.assert_allclose(KM.predict([13.0, 26.0], tail="exponential"), [last, last**2])
+    np.testing.assert_allclose(KM.predict([26.0], tail="zero"), 0.0)
+    assert KM.quantile(0.9, tail="zero") == 13.0
+    assert float(KM.predict(KM.quantile(0.9, tail="linear"), tail="linear")) == pytest.approx(0.1)
+
+
+def test_a_curve_that_reached_zero_stays_there():
+    km = cc.KaplanMeier().fit(([1, 2], [1, 1]))
+    np.testing.assert_array_equal(km.predict([2, 5]), 0.0)
+    assert km.rmst(9.0) == 1.5
+    assert km.margin_time(0.0, horizon=9.0) == 1.5
+    assert np.isnan(km.variance(5.0))
+
+
+def test_results_have_the_shape_of_the_question():
+    assert isinstance(KM.predict(3.0), float)
+    t = np.arange(6.0).reshape(2, 3)
+    for result in (
+        KM.predict(t),
+        KM.variance(t),
+        KM.margin_time(t),
+        KM.margin_time_variance(t, 12.0),
+        KM.rmst(t),
+    ):
+        assert result.shape == (2, 3)
+    assert KM.margin_time(t, curve="linear").shape == (2, 3)
+    assert KM.conditional_survival(t[None, 0], t[0][:, None]).shape == (3, 3)
+    assert isinstance(KM.conditional_survival(5.0, 3.0), float)
+
+
+def test_fit_returns_self_and_forgets_what_it_knew():
+    km = cc.KaplanMeier()
+    assert km.fit(Y) is km
+    km.variance(1.0)
+    km.fit(([1.0, 2.0], [True, False]))
+    assert km.variance(1.0) == pytest.approx(0.125)
+    assert repr(km) == "KaplanMeier(of='event')"
+    assert repr(cc.CopulaGraphic(cc.Clayton(2.0))) == "CopulaGraphic(Clayton(theta=2.0), of='event')"
+
+
+def test_an_event_at_time_zero():
+    km = cc.KaplanMeier().fit(([0, 1, 2], [1, 0, 1]))
+    assert km.predict(0.0) == pytest.approx(2 / 3)
+    assert km.predict(0.0, side="left") == 1.0
+    assert km.rmst(1.0) == pytest.approx(2 / 3)
+
+
+def test_dropout_before_any_in_the_fitted_sample_uses_the_first_step():
+    cg = cc.CopulaGraphic(cc.Gumbel(2.0)).fit(Y)
+    early, first = (cg.conditional_survival(7.0, c, "censoring") for c in (0.5, 3.0))
+    assert 0 < early <= first < 1

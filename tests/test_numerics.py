@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpmath import mp
+
+from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, segments, softplus
+
+
+@pytest.mark.parametrize("x", [1e-300, 1e-16, 1e-5, 0.3, 0.7, 1.0, 30.0, 40.0, 700.0])
+@mp.workdps(400)
+def test_elementary_functions_against_mpmath(x):
+    assert float(log1mexp(x)) == pytest.approx(float(mp.log(1 - mp.exp(-mp.mpf(x)))), rel=1e-14)
+    for signed in (x, -x):
+        exact = mp.log(1 + mp.exp(mp.mpf(signed)))
+        assert float(softplus(signed)) == pytest.approx(float(exact), rel=1e-14)
+        assert float(log_softplus(signed)) == pytest.approx(float(mp.log(exact)), rel=1e-13)
+
+
+@given(st.lists(st.floats(-5000, 5000) | st.just(-np.inf), max_size=30))
+def test_running_logsumexp_against_accumulated_logaddexp(terms):
+    terms = np.array(terms, dtype=float)
+    expected = np.logaddexp.accumulate(terms) if terms.size else terms
+    np.testing.assert_allclose(running_logsumexp(terms), expected, rtol=1e-13, atol=1e-13)
+
+
+def test_segments_cover_everything_once():
+    scale = np.concatenate((np.full(3, -np.inf), np.linspace(-1000, 3000, 50)))
+    parts = segments(scale)
+    np.testing.assert_array_equal(np.concatenate([np.arange(53)[p] for p in parts]), np.arange(53))
+    assert all(np.ptp(scale[p]) <= 200 for p in parts[1:])
