@@ -8,7 +8,10 @@ import cocensor as cc
 ARCHIMEDEAN = [f for f in cc.copulas().values() if issubclass(f, cc.ArchimedeanCopula)]
 
 
-def members(families=tuple(cc.copulas().values()), taus=(-0.99, -0.5, 0.0, 1e-6, 0.25, 0.5, 0.9, 0.99)):
+FAMILIES = tuple(cc.copulas().values())
+
+
+def members(families=FAMILIES, taus=(-0.99, -0.5, 0.0, 1e-6, 0.25, 0.5, 0.9, 0.99)):
     """Members of all families at the taus that each reaches."""
     result = []
     for family in families:

@@ -247,27 +247,25 @@ class RiskTable:
         administrative censoring that probability is the share still at risk, else its Kaplan–Meier
         estimate.
         """
-        before_dropout = self.at_risk - self.events
-        happens, exposed = (self.events, self.at_risk) if of == "event" else (self.dropouts, before_dropout)
+        after_events = self.at_risk - self.events
+        happens, exposed = (self.events, self.at_risk) if of == "event" else (self.dropouts, after_events)
         rows = np.flatnonzero(happens)
-        # For one kind of exit at all times (no censoring, say) the rows are the whole table.
-        everywhere = rows.size == self.times.size
-        times = self.times if everywhere else self.times[rows]
-        fraction = happens[rows] / exposed[rows]
+        exposed = exposed[rows]
         if self.administrative is None:
-            left = exposed[rows]
-            hazard = np.log1p((self.n - left) / left)
+            hazard = np.log1p((self.n - exposed) / exposed)
         else:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                lost_events = -np.log1p(-self.events / self.at_risk)
-                lost_dropouts = -np.log1p(-self.dropouts / before_dropout)
-            lost_dropouts[before_dropout == 0] = 0.0
-            total = np.cumsum(lost_events + lost_dropouts)
-            hazard = np.concatenate(([0.0], total[:-1]))
-            if of == "censoring":
-                hazard = hazard + lost_events
-            hazard = hazard[rows]
-        return MarginSteps(times, fraction, hazard)
+            hazard = self._joint_hazard(of)[rows]
+        return MarginSteps(self.times[rows], happens[rows] / exposed, hazard)
+
+    def _joint_hazard(self, of: Margin) -> FloatArray:
+        """−log of the Kaplan–Meier estimate of min(E, C) before the exits of ``of`` at each time."""
+        after_events = self.at_risk - self.events
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lost_events = np.log1p(self.events / after_events)
+            lost_dropouts = np.log1p(self.dropouts / (after_events - self.dropouts))
+        lost_dropouts[self.dropouts == 0] = 0.0
+        before = np.concatenate(([0.0], np.cumsum(lost_events + lost_dropouts)[:-1]))
+        return before if of == "event" else before + lost_events
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ class Clayton(ArchimedeanCopula):
     >>> Clayton.from_tau(0.5)
     Clayton(theta=2.0)
     >>> round(Clayton(2.0).cdf(0.5, 0.4), 6)
-    0.329293
+    0.328798
     """
 
     name = "clayton"
