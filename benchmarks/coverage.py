@@ -52,7 +52,9 @@ def coverage(
 def main() -> None:
     times = " | ".join(f"S({t:g})" for t in TIMES)
     margins = " | ".join(f"e({c:g})" for c in CENSORED_AT)
-    print(f"Share of nominal 95 % intervals that hold the truth, n = {N}, {REPEATS} repeats (standard error 0.35 %):\n")
+    print(
+        f"Share of nominal 95 % intervals that hold the truth, n = {N}, {REPEATS} repeats (standard error 0.35 %):\n"
+    )
     print(f"| copula | τ | {times} | {margins} |")
     print("|---|---:|" + "---:|" * (TIMES.size + CENSORED_AT.size))
     with ProcessPoolExecutor() as pool:

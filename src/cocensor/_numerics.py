@@ -24,7 +24,11 @@ def log1mexp(x: npt.ArrayLike) -> FloatArray:
     r"""``log(1 - exp(-x))`` for x ≥ 0, accurate at both ends (−∞ at 0)."""
     x = np.asarray(x, dtype=np.float64)
     with np.errstate(divide="ignore"):
-        return np.where(x > _LOG_2, np.log1p(-np.exp(-x)), np.log(-np.expm1(-x)))
+        result = np.asarray(np.log(-np.expm1(-x)))
+    large = x > _LOG_2
+    if large.any():
+        result[large] = np.log1p(-np.exp(-x[large]))
+    return result
 
 
 def log_softplus(x: npt.ArrayLike) -> FloatArray:
@@ -52,6 +56,11 @@ def segments(log_scale: FloatArray) -> list[slice]:
 
 def running_logsumexp(log_terms: FloatArray) -> FloatArray:
     r"""``log(Σ_{i ≤ k} exp(log_terms[i]))`` for every k, in linear time and without overflow."""
+    if not log_terms.size:
+        return log_terms
+    scale = log_terms.max()
+    if log_terms.min() > scale - _SEGMENT_WIDTH:  # as a rule one scale will do
+        return np.log(np.cumsum(np.exp(log_terms - scale))) + scale
     top = np.maximum.accumulate(log_terms)
     result = np.full(log_terms.shape, -np.inf)
     carried = -np.inf

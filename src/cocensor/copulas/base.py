@@ -269,8 +269,10 @@ class ArchimedeanCopula(Copula):
         survival = np.zeros_like(fraction)
         log_ratio = -np.log1p(-fraction[kept])
         total = self._graphic_hazard(hazard[kept], log_ratio)
-        # Rounding may lift a curve by one unit in the last place; a survival curve does not rise.
-        survival[kept] = np.exp(-np.maximum.accumulate(total)) if total.size else total
+        if (total[1:] < total[:-1]).any():
+            # Rounding may lift a curve by one unit in the last place; a survival curve does not rise.
+            total = np.maximum.accumulate(total)
+        survival[kept] = np.exp(-total)
         return survival
 
     # --- what a family writes (never called at the independence limit) -------------------------------

@@ -110,10 +110,15 @@ class Frank(ArchimedeanCopula):
         if theta < 0:
             log_w = log1mexp(-theta) - theta - t
             return np.log(-theta) - log_softplus(log_w)
-        # θ S = −log(1 − (1 − e^{−θ}) e^{−t}); in logs where the logarithm's argument nearly vanishes.
-        vanishing = (t < np.log(2.0)) & (theta > 1.0)
-        direct = -np.log1p(np.expm1(-theta) * np.exp(-np.where(vanishing, 1.0, t)))
-        scaled = np.where(vanishing, -np.logaddexp(log1mexp(t), -theta - t), direct)
+        # θ S = −log(1 − (1 − e^{−θ}) e^{−t}); the argument as a sum where the difference nearly vanishes.
+        scaled = np.asarray(np.expm1(-theta) * np.exp(-t))
+        vanishing = scaled < -0.5
+        scaled[~vanishing] = -np.log1p(scaled[~vanishing])
+        near_one = t[vanishing]
+        if theta < 700.0:
+            scaled[vanishing] = -np.log(np.exp(-theta - near_one) - np.expm1(-near_one))
+        else:
+            scaled[vanishing] = -np.logaddexp(log1mexp(near_one), -theta - near_one)
         with np.errstate(divide="ignore"):
             return np.log(theta) - np.log(scaled)
 
