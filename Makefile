@@ -40,9 +40,9 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "cocensor needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --upgrade pip
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
+	$(PIP) --upgrade pip
 	$(PIP) --editable .
 	@touch $@
 

@@ -41,6 +41,23 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, tmp_path, mon
     assert not list(tmp_path.iterdir())
 
 
+def test_a_figure_that_cannot_be_written(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", refuse)
+    result = run("demo", "--n", "50", "--out", str(tmp_path / "figure.png"))
+    assert result.exit_code == 2
+    assert "Error: the figure cannot be written to" in result.output
+    assert result.output.rstrip().endswith("No space left on device.")
+    assert not list(tmp_path.iterdir())
+
+
+def test_independence_is_called_so(tmp_path):
+    result = run("demo", "--n", "50", "--tau", "0", "--out", str(tmp_path / "figure.png"))
+    assert "Event and dropout are independent." in result.output
+
+
 def test_version_and_help():
     assert run("--version").output.strip() == f"cocensor {cocensor.__version__}"
     assert "demo" in run("--help").output

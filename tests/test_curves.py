@@ -42,6 +42,21 @@ def test_integral_is_the_sum_of_rectangles(times, a, b, data):
     np.testing.assert_allclose(f.integrate(a, np.array([a, b])), [0.0, expected], atol=1e-12)
 
 
+def test_integral_between_arrays():
+    times = np.arange(1.0, 21.0)
+    f = StepFunction(times, np.exp(-3 * times))
+    both = f.integrate([0.0, 18.0], [20.0, 20.0])
+    np.testing.assert_allclose(both, [f.integrate(0.0, 20.0), f.integrate(18.0, 20.0)], rtol=1e-14)
+    assert f.integrate([], []).shape == (0,)
+
+
+def test_a_step_function_is_its_own():
+    times = np.array([1.0, 2.0])
+    f = StepFunction(times, [0.5, 0.2])
+    times[0] = 1.5
+    assert f.times[0] == 1.0
+
+
 def test_area_under_a_small_tail_keeps_its_relative_accuracy():
     f = StepFunction([1.0, 2.0], [1e-12, 1e-20], initial=1e6)
     assert f.integrate(1.0, 3.0) == pytest.approx(1e-12 + 1e-20, rel=1e-15)
@@ -73,8 +88,8 @@ def test_step_function_refusals(times, values, message):
 
 
 def test_integral_refuses_reversed_limits():
-    with pytest.raises(ValueError, match="lower must not exceed upper"):
-        StepFunction([1.0], [0.5]).integrate(2.0, 1.0)
+    with pytest.raises(ValueError, match="lower must not exceed upper, 1, but row 1 is 2.0"):
+        StepFunction([1.0], [0.5]).integrate([0.0, 2.0], 1.0)
 
 
 # --- tails --------------------------------------------------------------------------------------------
@@ -160,6 +175,18 @@ def test_beyond_the_grid_needs_a_tail():
         np.testing.assert_allclose(SurvivalCurves(GRID, TABLE, tail=tail)([8.0])[:, 0], values, atol=1e-15)
 
 
+@pytest.mark.parametrize("tail", ["linear", "exponential"])
+def test_tails_at_their_limits(tail):
+    flat = SurvivalCurves(GRID, np.ones((1, 3)), tail=tail)
+    assert flat([9.0])[0, 0] == 1.0
+    assert flat.median()[0] == np.inf
+    at_zero = SurvivalCurves([0.0], [[0.9]], tail=tail)  # no slope leads from (0, 1) to (0, 0.9)
+    assert at_zero([1.0])[0, 0] == 0.0
+    assert at_zero.restricted_mean(2.0)[0] == 0.0
+    tiny = SurvivalCurves([4e-310], [[0.5]], tail=tail)
+    assert tiny([1.0])[0, 0] == 0.0
+
+
 def test_medians_and_quantiles():
     np.testing.assert_allclose(SurvivalCurves(GRID, TABLE).median(), [1.75, np.inf])
     np.testing.assert_allclose(SurvivalCurves(GRID, TABLE, "step").median(), [2.0, np.inf])
@@ -217,6 +244,11 @@ def test_refusals_find_the_row_in_a_later_block():
         SurvivalCurves(np.arange(1.0, 11.0), table)
 
 
+def test_many_small_rises_are_a_rise():
+    with pytest.raises(ValueError, match="must not increase over time"):
+        SurvivalCurves(np.arange(1.0, 1001.0), 0.1 + 8e-7 * np.arange(1000)[None, :])
+
+
 def test_single_precision_rounding_is_not_a_rise():
     SurvivalCurves([1.0, 2.0], np.array([[0.5, 0.5 + 1e-7]], dtype=np.float32))
 
@@ -226,6 +258,8 @@ def test_rows_can_be_taken():
     np.testing.assert_array_equal(curves[[1]].probabilities, TABLE[[1]])
     assert curves[0].interpolation == "step"
     assert len(curves[0]) == 1
+    with pytest.raises(IndexError):
+        curves[:, 0]
 
 
 def test_from_scikit_survival_step_functions():

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -72,11 +75,15 @@ def test_coerce_takes_scikit_survival_arrays_and_tuples():
         ([[1, 2]], [1, 0], "time must be one-dimensional"),
         ([1, 2], [[1, 0]], "event must be one-dimensional"),
         (["a", "b"], [1, 0], "time must be numeric"),
-        ([1, None], [1, 0], "time is missing in row 1"),
+        ([1, None], [1, 0], "time must be numeric, but row 1 is None"),
         (pl.Series([1.0, None]), [1, 0], "time is missing in row 1"),
         (pd.Series([1, None], dtype="Int64"), [1, 0], "time is missing in row 1"),
         (pd.Series([1.0, np.nan]), [1, 0], "time is missing in row 1"),
         ([[1], [1, 2]], [1, 0], "time must be a rectangular array"),
+        (np.ma.array([1.0, 9.0], mask=[False, True]), [1, 0], "time is missing in row 1"),
+        ([10**400, 2], [1, 0], "time must be numeric, but row 0 is 1000"),
+        ([1, 2], np.array([1, pd.NA], dtype=object), "event must be boolean or 0/1, but row 1 is <NA>"),
+        ([1, 2], pd.Series(["0", "1"], dtype="category"), "event must be boolean or 0/1, but row 0 is '0'"),
     ],
 )
 def test_refusals_name_argument_and_row(time, event, message):
@@ -100,6 +107,32 @@ def test_frozen_and_independent_of_the_input():
         y.time[0] = 1.0
     with pytest.raises(AttributeError):
         y.time = time
+
+
+def test_what_is_cached_cannot_be_altered():
+    y = Survival(TIME, EVENT)
+    for array in (y.order, y.risk_table.events, y.risk_table.times):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    for twin in (pickle.loads(pickle.dumps(y)), copy.deepcopy(y)):
+        np.testing.assert_array_equal(twin.time, y.time)
+        assert not twin.time.flags.writeable
+
+
+def test_half_precision_tensors():
+    y = Survival(torch.tensor(TIME, dtype=torch.bfloat16), torch.tensor(EVENT))
+    np.testing.assert_array_equal(y.time, TIME)
+
+
+def test_frames_that_cannot_be_read():
+    with pytest.raises(
+        TypeError, match="frame must be a pandas, polars or pyarrow frame, but is of type ndarray"
+    ):
+        Survival.from_frame(np.zeros((2, 2)), time="t", event="e")
+    with pytest.raises(ValueError, match="frame must not have two columns of the same name"):
+        Survival.from_frame(pd.DataFrame([[1, 2]], columns=["t", "t"]), time="t", event="e")
+    with pytest.raises(ValueError, match=r"must have matching shapes, but have \(2,\) and \(3,\)"):
+        Survival.from_latent([1, 2], [3, 4, 5])
 
 
 def test_zero_and_negative_zero_are_one_time():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,11 @@ from cocensor._validation import FloatArray
 _LOG_2 = float(np.log(2.0))
 # exp() of anything in a segment of this width, squared too, stays far inside double precision.
 _SEGMENT_WIDTH = 200.0
+
+
+def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
+    """``result`` as a float when the question was a single number."""
+    return float(result) if np.ndim(template) == 0 else result
 
 
 def softplus(x: npt.ArrayLike) -> FloatArray:

@@ -7,7 +7,7 @@ Nothing is clipped, dropped, filled or reordered here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -32,8 +32,11 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
         if missing.any():
             raise ValueError(f"{name} is missing in row {int(missing.arg_true()[0])}.")
         return series.to_numpy()
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} is missing in row {int(np.argwhere(np.ma.getmaskarray(values))[0][0])}.")
     if hasattr(values, "detach"):
         values = values.detach().cpu()
+        values = values if values.dtype.itemsize > 2 or not values.is_floating_point() else values.double()
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -42,20 +45,30 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
 
 def as_floats(values: Any, name: str, *, copy: bool = False) -> FloatArray:
     """``values`` as float64 of any shape, free of NaN and infinities."""
-    array = to_numpy(values, name)
-    if array.dtype == object and any(value is None for value in array.flat):
-        row = next(i for i, value in enumerate(array.flat) if value is None)
-        raise ValueError(f"{name} is missing in row {row}.")
-    if array.dtype.kind not in "biufO":
-        raise ValueError(f"{name} must be numeric, but its type is {array.dtype}.")
-    try:
-        floats: FloatArray = np.array(array, dtype=np.float64, copy=True if copy else None)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numeric: {error}.") from error
+    array = _numbers(values, name)
+    floats: FloatArray = np.array(array, dtype=np.float64, copy=True if copy else None)
     # One pass without temporaries decides; the offender is sought only when there is one.
     if floats.size and not (np.isfinite(floats.min()) and np.isfinite(floats.max())):
         refuse_first(~np.isfinite(floats), floats, f"{name} must be finite")
     return floats
+
+
+def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
+    """An array of booleans, integers or floats; objects are converted one by one."""
+    array = to_numpy(values, name)
+    if array.dtype == object:
+        floats = np.empty(array.shape)
+        for place, value in np.ndenumerate(array):
+            try:
+                if isinstance(value, str | bytes):
+                    raise TypeError  # "0" is a text, even where float() would take it
+                floats[place] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                refuse_at(place, value, f"{name} must be {kind}")
+        return floats
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be {kind}, but its type is {array.dtype}.")
+    return array
 
 
 def as_vector(values: Any, name: str, *, copy: bool = False) -> FloatArray:
@@ -63,6 +76,20 @@ def as_vector(values: Any, name: str, *, copy: bool = False) -> FloatArray:
     floats = as_floats(values, name, copy=copy)
     if floats.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, but its shape is {floats.shape}.")
+    return floats
+
+
+def as_matrix(values: Any, name: str) -> FloatArray:
+    """``values`` as finite covariates, one row per subject: an array or an all-numeric data frame."""
+    if nw.dependencies.is_into_dataframe(values):
+        frame = nw.from_native(values, eager_only=True)
+        for column in frame.columns:
+            if not (frame[column].dtype.is_numeric() or frame[column].dtype == nw.Boolean):
+                raise ValueError(f"{name} must be numeric, but column {column!r} is {frame[column].dtype}.")
+        values = np.column_stack([to_numpy(frame[c].to_native(), f"{name}[{c!r}]") for c in frame.columns])
+    floats = as_floats(values, name)
+    if floats.ndim != 2 or not floats.shape[1]:
+        raise ValueError(f"{name} must have one row per subject, (n, p), but its shape is {floats.shape}.")
     return floats
 
 
@@ -76,13 +103,11 @@ def as_times(values: Any, name: str) -> FloatArray:
 
 def as_flags(values: Any, name: str) -> BoolArray:
     """``values`` as a boolean vector: booleans, or numbers that are 0 or 1."""
-    array = to_numpy(values, name)
+    array = _numbers(values, name, "boolean or 0/1")
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
     if array.dtype == bool:
         return array.copy()
-    if array.dtype.kind not in "iufO":
-        raise ValueError(f"{name} must be boolean or 0/1, but its type is {array.dtype}.")
     neither = (array != 0) & (array != 1)
     if neither.any():
         refuse_first(neither, array, f"{name} must be 0 or 1")
@@ -125,12 +150,13 @@ def as_curves(values: Any, name: str, times: FloatArray) -> npt.NDArray[np.float
                 f"{name} must lie in [0, 1], but row {rows.start + row} at time {times[column]:g} "
                 f"is {block[row, column]}."
             )
-        rises = block[:, 1:] > block[:, :-1] + RISE_TOLERANCE
+        lowest = np.minimum.accumulate(block, axis=1)
+        rises = block > lowest + RISE_TOLERANCE
         if rises.any():
             row, column = np.argwhere(rises)[0]
             raise ValueError(
                 f"{name} must not increase over time, but row {rows.start + row} rises from "
-                f"{block[row, column]} to {block[row, column + 1]} at time {times[column + 1]:g}."
+                f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}."
             )
     return array
 
@@ -158,14 +184,47 @@ def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float 
     return float(number)
 
 
-def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> None:
+def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> NoReturn:
     """Raise ``rule`` with the first place where ``bad`` holds and the value there."""
     place = tuple(int(i) for i in np.argwhere(bad)[0])
-    value = values[place]
+    refuse_at(place, values[place], rule)
+
+
+def refuse_at(place: tuple[int, ...], value: Any, rule: str) -> NoReturn:
+    """Raise ``rule`` with a place in an array and the value there."""
+    shown = repr(value.item() if isinstance(value, np.generic) else value)
     if not place:
-        raise ValueError(f"{rule}, but is {value}.")
+        raise ValueError(f"{rule}, but is {shown}.")
     row = place[0] if len(place) == 1 else place
-    raise ValueError(f"{rule}, but row {row} is {value}.")
+    raise ValueError(f"{rule}, but row {row} is {shown}.")
+
+
+def broadcast(**arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    """The named arrays at their common shape."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array in arrays.values())
+        raise ValueError(f"{' and '.join(arrays)} must have matching shapes, but have {shapes}.") from None
+
+
+def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
+    """``frame`` behind narwhals."""
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        kind = type(frame).__name__
+        raise TypeError(f"{name} must be a pandas, polars or pyarrow frame, but is of type {kind}.") from None
+    except nw.exceptions.DuplicateError:
+        raise ValueError(f"{name} must not have two columns of the same name.") from None
+
+
+def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
+    """A column by name, as the native series of its library."""
+    if column not in frame.columns:
+        listed = ", ".join(map(repr, frame.columns))
+        raise ValueError(f"{name} has no column {column!r}; its columns are {listed}.")
+    return frame.get_column(column).to_native()
 
 
 def as_generator(rng: Seed) -> np.random.Generator:

@@ -78,11 +78,19 @@ def demo(
     console.print(
         f"[bold]{n} simulated patients[/bold], {y.n_events} events, "
         f"{n - y.n_events} dropouts ({100 * (1 - y.n_events / n):.0f} % censored).\n"
-        f"Event and dropout depend on each other: {family} copula, Kendall's tau {tau:g}.\n"
+        + (
+            f"Event and dropout depend on each other: {family} copula, Kendall's tau {tau:g}.\n"
+            if tau
+            else "Event and dropout are independent.\n"
+        )
     )
     console.print(_comparison(kaplan_meier, graphic))
     label = f"Copula-Graphic ({type(copula).__name__}, τ = {tau:g})"
-    _save(_figure({"Kaplan–Meier": kaplan_meier, label: graphic}), out)
+    try:
+        _save(_figure({"Kaplan–Meier": kaplan_meier, label: graphic}), out)
+    except OSError as error:
+        typer.echo(f"Error: the figure cannot be written to {out}: {error.strerror}.", err=True)
+        raise typer.Exit(2) from None
     console.print(
         f"\nKaplan-Meier takes dropout for independent of the event. The figure is in [bold]{out}[/bold].",
         highlight=False,
@@ -102,7 +110,7 @@ def _simulate(n: int, copula: cc.Copula, seed: int) -> cc.Survival:
 def _comparison(kaplan_meier: cc.KaplanMeier, graphic: cc.CopulaGraphic) -> Table:
     table = Table(title="Probability of being event-free, with 95 % intervals", title_justify="left")
     for heading in ("month", "truth", "Kaplan-Meier", "error", "Copula-Graphic", "error"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", overflow="fold")
     months = np.array([6.0, 12.0, 18.0, 24.0, 30.0, 36.0])
     for t in months[months <= graphic.t_max_]:
         truth = float(_true_survival(t))
@@ -110,7 +118,7 @@ def _comparison(kaplan_meier: cc.KaplanMeier, graphic: cc.CopulaGraphic) -> Tabl
         for estimator in (kaplan_meier, graphic):
             estimate = estimator.predict(t)
             lower, upper = estimator.confidence_interval(t)
-            cells += [f"{estimate:.3f} ({lower:.3f}–{upper:.3f})", f"{estimate - truth:+.3f}"]
+            cells += [f"{estimate:.3f} ({lower:.3f}-{upper:.3f})", f"{estimate - truth:+.3f}"]
         table.add_row(*cells)
     return table
 

@@ -10,17 +10,21 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._numerics import scalar_like
 from cocensor._validation import (
     FloatArray,
     Side,
     as_curves,
     as_floats,
+    as_frame,
     as_probabilities,
     as_times,
     as_vector,
+    broadcast,
     check_choice,
     check_length,
     check_number,
+    frame_column,
     read_only,
     refuse_first,
 )
@@ -29,7 +33,7 @@ Tail = Literal["last", "zero", "linear", "exponential"]
 TAILS: tuple[str, ...] = ("last", "zero", "linear", "exponential")
 Interpolation = Literal["linear", "step"]
 # Probabilities that differ by less are one probability: 1 − 0.1 − 0.4 has reached the median.
-QUANTILE_TOLERANCE = 1e-10
+QUANTILE_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +56,8 @@ class StepFunction:
     initial: float = 1.0
 
     def __post_init__(self) -> None:
-        times, values = as_vector(self.times, "times"), as_vector(self.values, "values")
+        times = as_vector(self.times, "times", copy=True)
+        values = as_vector(self.values, "values", copy=True)
         check_length(values, "values", times.size, "times")
         _check_increasing(times)
         object.__setattr__(self, "times", read_only(times))
@@ -69,16 +74,17 @@ class StepFunction:
     def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
         r"""The exact integral :math:`\int_{lower}^{upper} f(t)\,dt`; the two broadcast.
 
-        Sums run from a single ``upper`` downwards (else from the smallest ``lower`` upwards), so that
-        the area under a small tail is not the difference of two large ones.
+        Sums run from the largest ``upper`` downwards (from a single ``lower`` upwards when there are
+        several ``upper``), so that the area under a small tail is not the difference of two large ones.
         """
         lower, upper = as_floats(lower, "lower"), as_floats(upper, "upper")
-        shape = np.broadcast(lower, upper)
-        if (np.asarray(lower) > upper).any():
-            raise ValueError("lower must not exceed upper.")
-        anchor = float(upper) if upper.ndim == 0 else float(lower.min())
-        result = self._antiderivative(upper, anchor) - self._antiderivative(lower, anchor)
-        return scalar_like(result, np.empty(shape.shape))
+        start, stop = broadcast(lower=lower, upper=upper)
+        if not start.size:
+            return np.zeros(start.shape)
+        if (start > stop).any():
+            refuse_first(start > stop, start, f"lower must not exceed upper, {stop[start > stop][0]:g}")
+        anchor = float(lower) if upper.ndim and not lower.ndim else float(upper.max())
+        return scalar_like(self._antiderivative(stop, anchor) - self._antiderivative(start, anchor), start)
 
     def quantile(self, p: npt.ArrayLike) -> Any:
         r"""For a falling function, :math:`\inf\{t : f(t) \le 1 - p\}`, and infinity where f stays above."""
@@ -86,7 +92,7 @@ class StepFunction:
         # -values is sorted; the first index with values <= 1 - p.
         index = np.searchsorted(-self.values, p - 1.0 - QUANTILE_TOLERANCE, side="left")
         reached = np.append(self.times, np.inf)[index]
-        return scalar_like(np.where(self.initial <= 1.0 - p + QUANTILE_TOLERANCE, 0.0, reached), p)
+        return scalar_like(np.where(self.initial <= 1.0 - p, 0.0, reached), p)
 
     def _padded(self) -> FloatArray:
         return np.concatenate(([self.initial], self.values))
@@ -204,11 +210,10 @@ class SurvivalCurves:
         >>> SurvivalCurves.from_frame(frame)
         SurvivalCurves(n=2, times 1 to 2 (2), interpolation='step', tail='last')
         """
-        table = nw.from_native(frame, eager_only=True)
+        table = as_frame(frame, "frame")
         if time is not None:
-            if time not in table.columns:
-                raise ValueError(f"frame has no column {time!r} to hold the times.")
-            return cls(table[time].to_numpy(), table.drop(time).to_numpy().T, interpolation, tail)
+            times = frame_column(table, time, "frame")
+            return cls(times, table.drop(time).to_numpy().T, interpolation, tail)
         index = nw.maybe_get_index(table)
         if index is None:
             raise ValueError("time must name the column with the times: this frame has no index.")
@@ -219,9 +224,8 @@ class SurvivalCurves:
 
     def __getitem__(self, rows: Any) -> SurvivalCurves:
         """The curves of some subjects: a slice, a mask or indices."""
-        return SurvivalCurves(
-            self.times, np.atleast_2d(self.probabilities[rows]), self.interpolation, self.tail
-        )
+        index = np.atleast_1d(np.arange(len(self))[rows])
+        return SurvivalCurves(self.times, self.probabilities[index], self.interpolation, self.tail)
 
     def __repr__(self) -> str:
         return (
@@ -230,7 +234,10 @@ class SurvivalCurves:
         )
 
     def __call__(self, times: npt.ArrayLike) -> npt.NDArray[np.floating[Any]]:
-        """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
+        """Probabilities of every subject at ``times``, in their order: (n, len(times)).
+
+        Exactly on the grid this is the stored array itself, read-only and without a copy.
+        """
         t = as_times(as_vector(times, "times"), "times")
         grid = self.times
         if t.size == grid.size and np.array_equal(t, grid):
@@ -325,9 +332,12 @@ def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray 
         return level
     if tail == "zero":
         return np.zeros_like(level)
-    if tail == "linear":
-        return np.maximum(1.0 - (1.0 - level) * (time / end), 0.0)
-    return np.power(level, time / end)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if tail == "linear":
+            values = np.maximum(1.0 - (1.0 - level) * (time / end), 0.0)
+        else:
+            values = np.power(level, time / end)
+    return np.where(_falls_at_once(level, end), 0.0, np.where(level == 1, 1.0, values))
 
 
 def tail_area(
@@ -344,18 +354,17 @@ def tail_area(
     level, start, stop = _broadcast(last, lower, upper)
     if tail == "zero":
         return np.zeros_like(level)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         if tail == "last":
-            return np.where(level > 0, level * (stop - start), 0.0)
-        if tail == "linear":
-            cross = np.where(level < 1, end / (1.0 - level), np.inf)
-            start, stop = np.minimum(start, cross), np.minimum(stop, cross)
-            mean = 1.0 - (1.0 - level) * (start + stop) / (2.0 * end)
-            return np.where(level < 1, mean, 1.0) * (stop - start)
-        hazard = -np.log(level) / end
-        falls = -np.expm1(-hazard * (stop - start)) / hazard
-        fallen = np.where(level > 0, np.exp(-hazard * start) * falls, 0.0)
-        return np.where(level == 1, stop - start, fallen)
+            area = level * (stop - start)
+        elif tail == "linear":
+            cross = end / (1.0 - level)
+            left, right = np.minimum(start, cross), np.minimum(stop, cross)
+            area = (1.0 - (1.0 - level) * (left + right) / (2.0 * end)) * (right - left)
+        else:
+            hazard = -np.log(level) / end
+            area = np.exp(-hazard * start) * -np.expm1(-hazard * (stop - start)) / hazard
+    return np.where(_falls_at_once(level, end, tail), 0.0, np.where(level == 1, stop - start, area))
 
 
 def tail_quantile(tail: Tail, last: FloatArray | float, end: float, level: FloatArray | float) -> FloatArray:
@@ -365,19 +374,21 @@ def tail_quantile(tail: Tail, last: FloatArray | float, end: float, level: Float
         return np.full(top.shape, end)
     if tail == "last":
         return np.full(top.shape, np.inf)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         if tail == "linear":
-            return (1.0 - level) * end / (1.0 - top)
-        return end * np.log(level) / np.log(top)
+            reached = (1.0 - level) * end / (1.0 - top)
+        else:
+            reached = end * np.log(level) / np.log(top)
+    return np.where(top == 1, np.inf, reached)
+
+
+def _falls_at_once(level: FloatArray, end: float, tail: Tail = "linear") -> npt.NDArray[np.bool_]:
+    """Where nothing is left beyond ``end``: the curve is 0, or fell at time 0, from where no slope is finite."""
+    return (level == 0) | ((end == 0) & (level < 1) & (tail != "last"))
 
 
 def _broadcast(*values: FloatArray | float) -> list[FloatArray]:
     return list(np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in values)))
-
-
-def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
-    """``result`` as a float when the question was a single number."""
-    return float(result) if np.ndim(template) == 0 else result
 
 
 def _check_increasing(times: FloatArray) -> None:

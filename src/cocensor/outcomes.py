@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -15,9 +14,12 @@ from cocensor._validation import (
     FloatArray,
     IntArray,
     as_flags,
+    as_frame,
     as_times,
     as_vector,
+    broadcast,
     check_length,
+    frame_column,
     read_only,
     refuse_first,
 )
@@ -93,16 +95,9 @@ class Survival:
         >>> Survival.from_frame(frame, time="months", event="died")
         Survival(n=2, events=1, censored=50.0%, times 3 to 5)
         """
-        table = nw.from_native(frame, eager_only=True)
-
-        def column(name: str) -> Any:
-            if name not in table.columns:
-                listed = ", ".join(map(repr, table.columns))
-                raise ValueError(f"frame has no column {name!r}; its columns are {listed}.")
-            return table[name].to_native()
-
-        flags = None if administrative is None else column(administrative)
-        return cls(column(time), column(event), flags)
+        table = as_frame(frame, "frame")
+        flags = None if administrative is None else frame_column(table, administrative, "frame")
+        return cls(frame_column(table, time, "frame"), frame_column(table, event, "frame"), flags)
 
     @classmethod
     def from_latent(cls, event_time: Any, censoring_time: Any, study_end: Any = None) -> Survival:
@@ -115,13 +110,14 @@ class Survival:
         >>> Survival.from_latent([2.0, 5.0, 9.0], [3.0, 4.0, 9.5], study_end=8.0).administrative
         array([False, False,  True])
         """
-        e, c = np.broadcast_arrays(
-            as_times(event_time, "event_time"), as_times(censoring_time, "censoring_time")
+        e, c = broadcast(
+            event_time=as_times(event_time, "event_time"),
+            censoring_time=as_times(censoring_time, "censoring_time"),
         )
         time = np.minimum(e, c)
         if study_end is None:
             return cls(time, e <= c)
-        end = np.broadcast_to(as_times(study_end, "study_end"), time.shape)
+        end, _ = broadcast(study_end=as_times(study_end, "study_end"), event_time=time)
         ended = end < time
         return cls(np.where(ended, end, time), (e <= c) & ~ended, ended)
 
@@ -162,8 +158,12 @@ class Survival:
 
     def __getitem__(self, rows: Any) -> Survival:
         """The outcomes of some rows: a slice, a mask or indices (repeats allowed, as in a bootstrap)."""
-        flags = None if self.administrative is None else np.atleast_1d(self.administrative[rows])
-        return Survival(np.atleast_1d(self.time[rows]), np.atleast_1d(self.event[rows]), flags)
+        index = np.atleast_1d(np.arange(len(self))[rows])
+        flags = None if self.administrative is None else self.administrative[index]
+        return Survival(self.time[index], self.event[index], flags)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Survival, (self.time, self.event, self.administrative)
 
     def __repr__(self) -> str:
         censored = 100.0 * (1.0 - self.n_events / len(self))
@@ -186,7 +186,7 @@ class Survival:
     @cached_property
     def order(self) -> npt.NDArray[np.intp]:
         """Indices that sort the times; rows tied in time keep their order."""
-        return np.argsort(self.time, kind="stable")
+        return read_only(np.argsort(self.time, kind="stable"))
 
     @cached_property
     def risk_table(self) -> RiskTable:
@@ -213,9 +213,8 @@ class Survival:
             events = -np.diff(at_risk, append=0) - leaving
         if self.administrative is None:
             return RiskTable(times, at_risk, events, leaving, None)
-        ended = np.bincount(
-            np.searchsorted(times, self.time[self.administrative]), minlength=times.size
-        ).astype(np.int64)
+        ends = np.searchsorted(times, np.sort(self.time[self.administrative]))
+        ended = np.bincount(ends, minlength=times.size)
         return RiskTable(times, at_risk, events, leaving - ended, ended)
 
 
@@ -232,6 +231,11 @@ class RiskTable:
     events: IntArray
     dropouts: IntArray
     administrative: IntArray | None
+
+    def __post_init__(self) -> None:
+        for name, array in vars(self).items():
+            if array is not None:
+                object.__setattr__(self, name, read_only(array))
 
     @property
     def n(self) -> int:

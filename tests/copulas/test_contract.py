@@ -23,6 +23,11 @@ def test_margins_and_groundedness(copula):
     np.testing.assert_array_equal(copula.cdf(0.0, u), 0.0)
     np.testing.assert_array_equal(copula.hfunc1(GRID, 0.0), 0.0)
     np.testing.assert_array_equal(copula.hfunc1(GRID, 1.0), 1.0)
+    for single in (0.0, 0.3, 1.0):  # also for single numbers
+        assert copula.cdf(single, 1.0) == pytest.approx(single, rel=1e-13)
+        assert copula.cdf(1.0, single) == pytest.approx(single, rel=1e-13)
+        assert copula.cdf(single, 0.0) == copula.cdf(0.0, single) == 0.0
+    assert copula.log_cdf(1.0, 1.0) == 0.0
 
 
 @every
@@ -216,7 +221,13 @@ def test_value_objects():
         (lambda: cc.Clayton(2.0).hfunc2(0.5, 1.0), "v must lie strictly between 0 and 1, but is 1"),
         (lambda: cc.Clayton(2.0).log_pdf(0.5, 0.0), "v must lie strictly between 0 and 1, but is 0"),
         (lambda: cc.Clayton(2.0).phi_prime(0.0), "s must be positive"),
-        (lambda: cc.Clayton(2.0).phi_inv(-1.0), "t must not be negative"),
+        (lambda: cc.Clayton(2.0).phi_inv(-1.0), "t must not be negative, but is -1.0"),
+        (lambda: cc.Clayton(2.0).phi_inv([0.5, np.nan]), "t must not be negative, but row 1 is nan"),
+        (
+            lambda: cc.Clayton(2.0).cdf([0.1, 0.2], [0.1, 0.2, 0.3]),
+            r"u and v must have matching shapes, but have \(2,\) and \(3,\)",
+        ),
+        (lambda: cc.Clayton(None), "theta must be numeric, but is None"),
         (lambda: cc.Clayton(2.0).sample(-1), "n must not be negative"),
         (lambda: cc.Clayton(2.0).sample_given(1.0), "u must lie strictly between 0 and 1"),
     ],

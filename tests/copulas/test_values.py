@@ -63,6 +63,19 @@ def test_cdf_h_and_density_against_high_precision_differences(copula):
 
 
 @pytest.mark.parametrize("copula", ARCHIMEDEAN, ids=member_id)
+@mp.workdps(700)
+def test_log_cdf_keeps_its_relative_accuracy_in_cumulative_hazards(copula):
+    if copula.is_independence:
+        copula = cc.Independence()
+    hazards = [1e-12, 1e-7, 1e-3, 0.2, 0.4, 3.0, 40.0, 700.0]
+    for x in hazards:
+        for y in hazards:
+            exact = mp.log(CDF[copula.name](mpf(copula.theta), mp.exp(-mpf(x)), mp.exp(-mpf(y))))
+            value = float(copula.log_cdf_hazard(np.array(x), np.array(y)))
+            assert value == pytest.approx(float(exact), rel=1e-11)
+
+
+@pytest.mark.parametrize("copula", ARCHIMEDEAN, ids=member_id)
 @mp.workdps(500)
 def test_generators_against_high_precision_differences(copula):
     if copula.is_independence:
@@ -95,6 +108,27 @@ def test_gaussian_cdf_against_integration_in_high_precision(tau):
         breaks |= {p for j in range(-40, 41) if h - 50 < (p := k / rho + j * scale / 2) < h}
         exact = mp.quad(lambda z, k=k: mp.npdf(z) * mp.ncdf((k - rho * z) / scale), sorted(breaks))
         assert close(copula.log_cdf(u, v), exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("tau", [-0.99, -0.4, 1e-6, 0.3, 0.9, 0.99])
+@mp.workdps(60)
+def test_gaussian_h_and_density_against_the_formula_in_high_precision(tau):
+    copula = cc.Gaussian.from_tau(tau)
+    rho = mpf(copula.theta)
+    for u in (1e-12, 1e-3, 0.3, 0.9, 1 - 1e-9):
+        for v in (1e-8, 0.02, 0.6, 0.999):
+            a, b = (mp.sqrt(2) * mp.erfinv(2 * mpf(p) - 1) for p in (u, v))
+            assert close(copula.log_hfunc1(u, v), mp.ncdf((b - rho * a) / mp.sqrt(1 - rho**2)), rel=1e-10)
+            exponent = -(rho**2 * (a**2 + b**2) - 2 * rho * a * b) / (2 * (1 - rho**2))
+            assert close(copula.log_pdf(u, v), mp.exp(exponent) / mp.sqrt(1 - rho**2), rel=1e-10)
+
+
+def test_gaussian_near_the_corner():
+    """For tiny x, y: −log C ≈ 1 − C = x + y − C̄(x, y), the radial reflection."""
+    copula = cc.Gaussian.from_tau(0.5)
+    x = np.array([1e-12, 1e-9, 1e-6])
+    expected = 2 * x - copula.cdf(x, x)
+    np.testing.assert_allclose(-copula.log_cdf_hazard(x, x), expected, rtol=1e-5)
 
 
 PEERS = {

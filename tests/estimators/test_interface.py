@@ -108,6 +108,29 @@ def test_fit_returns_self_and_forgets_what_it_knew():
     assert repr(cc.CopulaGraphic(cc.Clayton(2.0))) == "CopulaGraphic(Clayton(theta=2.0), of='event')"
 
 
+def test_tails_of_curves_that_end_at_zero_or_never_fall():
+    at_zero = cc.KaplanMeier().fit(([0, 0, 0], [1, 0, 0]))
+    for tail in ("linear", "exponential"):
+        np.testing.assert_array_equal(at_zero.rmst([0, 1], tail=tail), 0.0)
+        assert at_zero.margin_time(0.0, horizon=1.0, tail=tail) == 0.0
+        assert cc.KaplanMeier().fit(([1, 2], [0, 0])).quantile(0.5, tail=tail) == np.inf
+    assert at_zero.rmst(3.0, tail="last") == pytest.approx(2.0)
+
+
+def test_small_quantiles():
+    assert KM.quantile(1e-11) == 1.0
+
+
+def test_only_methods_with_a_tail_advise_one():
+    for call in (lambda: KM.variance(14.0), lambda: KM.margin_time_variance(14.0, 20.0)):
+        with pytest.raises(
+            ValueError, match="last observed time 13, where the curve is still 0.2734, but is 14"
+        ):
+            call()
+    with pytest.raises(ValueError, match="t and c must have matching shapes"):
+        KM.conditional_survival([1.0, 2.0], [1.0, 2.0, 3.0])
+
+
 def test_an_event_at_time_zero():
     km = cc.KaplanMeier().fit(([0, 1, 2], [1, 0, 1]))
     assert km.predict(0.0) == pytest.approx(2 / 3)

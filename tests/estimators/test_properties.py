@@ -103,14 +103,9 @@ def test_given_the_censoring_the_mean_is_the_margin(y, copula, data):
     cg = cc.CopulaGraphic(copula).fit(y)
     t = data.draw(st.sampled_from(list(y.risk_table.times)))
     censored = y.time[~y.event]
-    # A copula near countermonotone leaves next to nothing for late events: the quotient is 0/0 there.
-    assume(copula.tau > -0.9)
-    assume((cg.predict(censored) > 1e-6).all())
-    assume((cc.CopulaGraphic(copula, "censoring").fit(y).predict(censored, "left") > 1e-6).all())
     status = (y.time > t).astype(float)
     status[~y.event] = cg.conditional_survival(t, censored, given="censoring")
-    # The differences over one step of S_C, 1/N or more, lose their last digits.
-    assert np.mean(status) == pytest.approx(cg.predict(t), abs=1e-12 * 100)
+    assert np.mean(status) == pytest.approx(cg.predict(t), abs=1e-12)
 
 
 @given(outcomes(min_size=2, administrative=True), archimedean())
@@ -120,35 +115,34 @@ def test_conditional_survival_is_a_survival_curve_that_starts_at_c(y, copula):
     dropouts = ~y.event & ~y.administrative
     assume(dropouts.any())
     c = np.unique(y.time[dropouts])
-    assume(copula.tau > -0.9)
-    assume((cg.predict(c) > 1e-6).all())
-    assume((cc.CopulaGraphic(copula, "censoring").fit(y).predict(c) > 1e-6).all())
+    assume((cg.predict(c) > 0).all())
     for given_ in ("event_free", "censoring", "administrative"):
+        if given_ == "administrative":  # somebody must be left
+            c = c[cc.CopulaGraphic(copula, "censoring").fit(y).predict(c) > 0]
         q = cg.conditional_survival(times[None, :], c[:, None], given=given_)
-        assert ((q >= -1e-9) & (q <= 1 + 1e-9)).all()
+        assert ((q >= 0) & (q <= 1)).all()
         assert (np.diff(q, axis=1) <= 1e-9).all()
         np.testing.assert_array_equal(q[times[None, :] <= c[:, None]], 1.0)
 
 
-@given(
-    st.lists(st.floats(0.01, 0.99), min_size=2, max_size=10, unique=True),
-    st.lists(st.floats(-0.009, 0.009), min_size=10, max_size=10),
-    st.floats(0.0, 1.0),
-)
-def test_exact_expansion_of_the_margin_time(levels, shifts, share):
-    """The paper's lemma: T(S + h) − T(S) is its derivative at h plus the stated remainder, exactly."""
-    levels = np.sort(levels)[::-1]
-    times = np.arange(1.0, levels.size + 1)
-    t0 = levels.size + 2.0
-    shift = np.array(shifts)[: levels.size]
-    base, moved = cc.StepFunction(times, levels), cc.StepFunction(times, levels + shift)
-    c = share * levels.size
-    s, h = base(c), moved(c) - base(c)
-    area, moved_area = base.integrate(c, t0), moved.integrate(c, t0)
-    gain = moved_area - area
+@given(outcomes(min_size=2), outcomes(min_size=2), archimedean(), st.floats(0.0, 1.0))
+def test_exact_expansion_of_the_margin_time(y, other, copula, share):
+    """The paper's lemma: T(S + h) − T(S) is its derivative at h plus the stated remainder, exactly.
+
+    S and S + h are two fitted curves; areas are summed here over half-units, on which all times lie.
+    """
+    first, second = (cc.CopulaGraphic(copula).fit(each) for each in (y, other))
+    t0 = min(first.t_max_, second.t_max_)
+    c = np.floor(2 * share * t0) / 2
+    s, moved = first.predict(c), second.predict(c)
+    assume(min(s, moved) > 1e-3)
+    cells = np.arange(c, t0, 0.5)
+    area, moved_area = (0.5 * np.sum(each.predict(cells)) for each in (first, second))
+    h, gain = moved - s, moved_area - area
     derivative = gain / s - area / s**2 * h
     remainder = -gain * h / s**2 + moved_area * h**2 / (s**2 * (s + h))
-    assert moved_area / (s + h) - area / s == pytest.approx(derivative + remainder, rel=1e-8, abs=1e-9)
+    difference = second.margin_time(c, t0) - first.margin_time(c, t0) if t0 > 0 else 0.0
+    assert difference == pytest.approx(derivative + remainder, abs=1e-7)
 
 
 @pytest.mark.parametrize("copula", STRONG, ids=member_id)

@@ -108,6 +108,24 @@ def test_restricted_margin_time_by_hand():
     assert km.margin_time(6.0, curve="linear", tail="exponential") == pytest.approx(6 + area_tail / s4)
 
 
+def test_the_polygon_grows_steadily_with_the_horizon():
+    km = cc.KaplanMeier().fit(TOY)
+    horizons = [12.0, 12.9999999, 13.0]
+    times = [km.margin_time(6.0, horizon=h, curve="linear") for h in horizons]
+    assert times[0] < times[1] <= times[2]
+    assert times[2] == km.margin_time(6.0, curve="linear")
+    assert times[1] == pytest.approx(times[2], abs=1e-6)
+
+
+@pytest.mark.parametrize("tau", [0.995, 0.997, 0.999, 0.9999])
+@pytest.mark.parametrize("family", [cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe])
+def test_at_comonotone_strength_the_curve_counts_who_is_left(family, tau):
+    """As τ goes to 1, E and C come together: S_E after an event is the share still at risk."""
+    cg = cc.CopulaGraphic(family.from_tau(tau)).fit(TOY)
+    np.testing.assert_allclose(cg.predict([1, 4, 7, 10]), [0.875, 0.625, 0.375, 0.125], atol=1e-3)
+    assert np.isfinite(cg.variance([1, 4, 7, 10])).all()
+
+
 def test_tails_of_the_margin_time():
     km = cc.KaplanMeier().fit(TOY)
     last, known = km.predict(13.0), km.rmst(13.0)

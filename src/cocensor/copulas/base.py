@@ -9,20 +9,23 @@ handled here, for all families alike.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._numerics import log1mexp, scalar_like
 from cocensor._validation import (
     FloatArray,
     Seed,
     as_generator,
     as_probabilities,
+    broadcast,
     check_number,
+    refuse_first,
 )
-from cocensor.curves import scalar_like
 
 _SMALLEST_UNIFORM = 2.0**-54
 
@@ -165,7 +168,7 @@ class Copula(ABC):
         u = np.maximum(rng.random(n), _SMALLEST_UNIFORM)
         return np.column_stack((u, self.sample_given(u, rng)))
 
-    def sample_given(self, u: npt.ArrayLike, rng: Seed = None) -> FloatArray:
+    def sample_given(self, u: npt.ArrayLike, rng: Seed = None) -> Any:
         """A draw of V given U = ``u`` for each entry; by exchangeability also one of U given V.
 
         Equal ``u`` and equal random state give draws of different families and θ that are comparable:
@@ -173,7 +176,7 @@ class Copula(ABC):
         """
         u = as_probabilities(u, "u", interior=True)
         w = np.maximum(as_generator(rng).random(u.shape), _SMALLEST_UNIFORM)
-        return np.exp(-self._formulas._conditional_hazard(-np.log(u), -np.log(w)))
+        return scalar_like(np.exp(-self._formulas._conditional_hazard(-np.log(u), -np.log(w))), u)
 
     # --- what a family writes (never called at the independence limit) -------------------------------
 
@@ -228,8 +231,8 @@ class ArchimedeanCopula(Copula):
     def phi_inv(self, t: npt.ArrayLike) -> Any:
         r""":math:`\varphi^{-1}(t)` for t ≥ 0, one at 0."""
         t = np.asarray(t, dtype=np.float64)
-        if not (t >= 0).all():
-            raise ValueError("t must not be negative: it is a value of the generator.")
+        if not (t >= 0).all():  # NaN fails too
+            refuse_first(~(t >= 0), t, "t must not be negative")
         with np.errstate(divide="ignore"):
             hazard = self._formulas._hazard_from_log_phi(np.log(t))
         return scalar_like(np.exp(-hazard), t)
@@ -311,7 +314,7 @@ def _interval(lower: float, upper: float, attained: float) -> str:
 
 
 def _hazards(u: npt.ArrayLike, v: npt.ArrayLike) -> tuple[FloatArray, ...]:
-    u, v = np.broadcast_arrays(as_probabilities(u, "u"), as_probabilities(v, "v"))
+    u, v = broadcast(u=as_probabilities(u, "u"), v=as_probabilities(v, "v"))
     with np.errstate(divide="ignore"):
         return u, v, -np.log(u), -np.log(v)
 
@@ -322,7 +325,7 @@ def _where_inside(
     """``formula(x, y)`` inside the unit square, ``edge`` on its border."""
     if inside.all():
         return scalar_like(formula(x, y), x)
-    result = edge.copy()
+    result = np.array(edge)  # not a scalar, also for a single point
     result[inside] = formula(x[inside], y[inside])
     return scalar_like(result, x)
 
@@ -332,6 +335,24 @@ def _generator_argument(s: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     if (s == 0).any():
         raise ValueError("s must be positive: the generator's slope is infinite at 0.")
     return s, -np.log(s)
+
+
+def log_cdf_by_symmetry(
+    formula: Callable[[FloatArray, FloatArray], FloatArray], x: FloatArray, y: FloatArray
+) -> FloatArray:
+    """The log-CDF of a radially symmetric copula, accurate also where it is near 0.
+
+    Near (1, 1) it comes from C(u, v) = 1 − [(1−u) + (1−v) − C(1−u, 1−v)].
+    """
+    x, y = np.broadcast_arrays(x, y)
+    corner = (x < 0.3) & (y < 0.3)
+    if not corner.any():
+        return formula(x, y)
+    a, b = (np.where(corner, -log1mexp(hazard), hazard) for hazard in (x, y))
+    result = np.asarray(formula(a, b))
+    missing = np.exp(-a[corner]) + np.exp(-b[corner]) - np.exp(result[corner])
+    result[corner] = np.log1p(-missing)
+    return result
 
 
 def root_in_theta(family: type[Copula], tau: float, lower: float, upper: float) -> float:

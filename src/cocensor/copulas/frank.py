@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bernoulli, factorial, spence
 
-from cocensor._numerics import log1mexp, log_softplus, softplus
+from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, softplus
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import ArchimedeanCopula, root_in_theta
+from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
 
 # τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
 _EVEN = np.arange(2, 31, 2)
@@ -37,6 +37,9 @@ class Frank(ArchimedeanCopula):
     tau_range = (-1.0, 1.0)
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return log_cdf_by_symmetry(self._log_cdf_below, x, y)
+
+    def _log_cdf_below(self, x: FloatArray, y: FloatArray) -> FloatArray:
         theta, u, v = self.theta, np.exp(-x), np.exp(-y)
         size = abs(theta)
         # log |θ z| with z = (1−e^{−θu})(1−e^{−θv}) / (θ (1−e^{−θ})), C = −log(1 − θz)/θ
@@ -103,22 +106,16 @@ class Frank(ArchimedeanCopula):
         return log_softplus(-theta * s + x + log1mexp(x) + _log_g(theta * -np.expm1(-x)) - _log_g(theta * s))
 
     def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
-        return self._hazard_from_phi(np.exp(log_t))
-
-    def _hazard_from_phi(self, t: FloatArray) -> FloatArray:
-        theta = self.theta
+        theta, t = self.theta, np.exp(log_t)
         if theta < 0:
-            log_w = log1mexp(-theta) - theta - t
-            return np.log(-theta) - log_softplus(log_w)
+            return np.log(-theta) - log_softplus(log1mexp(-theta) - theta - t)
         # θ S = −log(1 − (1 − e^{−θ}) e^{−t}); the argument as a sum where the difference nearly vanishes.
         scaled = np.asarray(np.expm1(-theta) * np.exp(-t))
         vanishing = scaled < -0.5
         scaled[~vanishing] = -np.log1p(scaled[~vanishing])
-        near_one = t[vanishing]
-        if theta < 700.0:
-            scaled[vanishing] = -np.log(np.exp(-theta - near_one) - np.expm1(-near_one))
-        else:
-            scaled[vanishing] = -np.logaddexp(log1mexp(near_one), -theta - near_one)
+        t, log_t = t[vanishing], log_t[vanishing]
+        log_gone = np.where(log_t < -37.0, log_t, log1mexp(t))
+        scaled[vanishing] = -np.logaddexp(log_gone, -theta - t)
         with np.errstate(divide="ignore"):
             return np.log(theta) - np.log(scaled)
 
@@ -133,11 +130,9 @@ class Frank(ArchimedeanCopula):
         size = abs(self.theta)
         after = size * np.exp(-hazard - log_ratio)
         drop = size * (np.exp(-hazard) * -np.expm1(-log_ratio))
-        if self.theta > 0:
-            steps = np.log1p(np.exp(-after) * np.expm1(-drop) / np.expm1(-after))
-        else:
-            steps = softplus(drop + log1mexp(drop) - log1mexp(after))
-        return self._hazard_from_phi(np.cumsum(steps))
+        lead = -after if self.theta > 0 else drop
+        log_steps = log_softplus(lead + log1mexp(drop) - log1mexp(after))
+        return self._hazard_from_log_phi(running_logsumexp(log_steps))
 
 
 def _log_g(z: FloatArray | float) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import Copula
+from cocensor.copulas.base import Copula, log_cdf_by_symmetry
 
 # Nodes and log-weights of double-exponential quadrature on (0, 1), which resolves a boundary layer of
 # any width: halving the step changes no result by more than 1e-12.
@@ -39,13 +39,16 @@ class Gaussian(Copula):
     tau_range = (-1.0, 1.0)
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return log_cdf_by_symmetry(self._log_cdf_below, x, y)
+
+    def _log_cdf_below(self, x: FloatArray, y: FloatArray) -> FloatArray:
         r"""The lower bound max(0, u + v − 1) plus the integral of the density over all smaller ρ.
 
         :math:`\partial\Phi_2/\partial\rho` is the bivariate normal density, so every term is positive and
         tails keep their relative accuracy. In :math:`\rho = \sin\phi` the density's exponent has one
         minimum, at ρ = the ratio of the smaller to the larger quantile.
         """
-        h, k = np.broadcast_arrays(ndtri_exp(-x), ndtri_exp(-y))
+        h, k = ndtri_exp(-x), ndtri_exp(-y)
         top = np.arcsin(self.theta)
         far, near = np.where(np.abs(h) > np.abs(k), h, k), np.where(np.abs(h) > np.abs(k), k, h)
         ratio = np.divide(near, far, out=np.zeros_like(h), where=far != 0)

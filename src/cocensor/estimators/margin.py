@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from cocensor._numerics import scalar_like
 from cocensor._validation import (
     FloatArray,
     Side,
     as_probabilities,
     as_times,
+    broadcast,
     check_choice,
     check_number,
     refuse_first,
@@ -22,7 +24,6 @@ from cocensor.curves import (
     TAILS,
     StepFunction,
     Tail,
-    scalar_like,
     tail_area,
     tail_quantile,
     tail_values,
@@ -81,7 +82,7 @@ class MarginEstimator:
         """
         curve = self._fitted()
         t = as_times(t, "t")
-        self._tail_rule(t, None, "t")
+        self._inside(t, "t")
         index = np.searchsorted(curve.times, t, side="right")
         return scalar_like(self._influences().variance[index], t)
 
@@ -181,8 +182,11 @@ class MarginEstimator:
         variance follows from that of S(t). The horizon must be fixed beforehand: with the random
         ``t_max_`` intervals cover too little.
         """
-        c, _ = self._survived(c)
-        t0 = self._horizon(c, check_number(horizon, "horizon"), None)
+        c = as_times(c, "c")
+        self._inside(c, "c")
+        self._inside(np.asarray(check_number(horizon, "horizon")), "horizon")
+        self._survived(c)
+        t0 = self._horizon(c, horizon, None)
         return scalar_like(self._influences().margin_time_variance(c, min(t0, self.t_max_)), c)
 
     def conditional_survival(self, t: npt.ArrayLike, c: npt.ArrayLike, given: Given = "event_free") -> Any:
@@ -199,17 +203,21 @@ class MarginEstimator:
             .. math:: \frac{C(S_E(t), S_C(c-)) - C(S_E(t), S_C(c))}{C(S_E(c), S_C(c-)) - C(S_E(c), S_C(c))}
 
             where :math:`S_C` steps at c, and :math:`h_2(S_E(t), S_C(c)) / h_2(S_E(c), S_C(c))` where it
-            does not. ``"administrative"``: the study ended at c, :math:`P(E > t \mid E > c, C > c)`.
+            does not (before the first dropout, over the first step). ``"administrative"``: the study ended
+            at c, :math:`P(E > t \mid E > c, C > c)`.
 
         Notes
         -----
-        The first two agree only at independence: dropping out at c tells more than surviving to c.
+        The three agree only at independence: dropping out at c tells more than surviving to c. There the
+        time of the dropout does not matter, so that a sample without any dropout will do.
         """
         check_choice(given, "given", ("event_free", "censoring", "administrative"))
         if self.of != "event":
             raise ValueError(f"of must be 'event' for conditional_survival, but is {self.of!r}.")
-        c, _ = self._survived(c)
-        t, c = np.broadcast_arrays(as_times(t, "t"), c)
+        t, c = broadcast(t=as_times(t, "t"), c=as_times(c, "c"))
+        self._inside(c, "c")
+        self._inside(t, "t")
+        self._survived(c)
         s_t, s_c = np.asarray(self.predict(np.maximum(t, c))), np.asarray(self.predict(c))
         if given == "event_free" or self.copula.is_independence:
             return scalar_like(s_t / s_c, t)
@@ -238,19 +246,19 @@ class MarginEstimator:
 
     def _tail_rule(self, t: FloatArray, tail: Tail | None, name: str) -> Tail:
         """The rule for what of ``t`` passes the support; without a ``tail`` nothing may."""
-        self._fitted()
         if tail is not None:
             check_choice(tail, "tail", TAILS)
             return tail
+        self._inside(t, name, hint=", unless tail is set")
+        return "last"
+
+    def _inside(self, t: FloatArray, name: str, hint: str = "") -> None:
+        """Refuse times beyond the support."""
+        self._fitted()
         beyond = np.asarray(t > self._support)
         if beyond.any():
-            refuse_first(
-                beyond,
-                t,
-                f"{name} must not pass the last observed time {self.t_max_:g}, where the "
-                f"curve is still {self._last:.4g}, unless tail is set",
-            )
-        return "last"
+            rule = f"{name} must not pass the last observed time {self.t_max_:g}"
+            refuse_first(beyond, t, f"{rule}, where the curve is still {self._last:.4g}{hint}")
 
     def _survived(self, c: npt.ArrayLike, tail: Tail | None = None) -> tuple[FloatArray, FloatArray]:
         """``c`` as times at which the curve is still positive, and the curve there."""
@@ -276,7 +284,7 @@ class MarginEstimator:
         """The area from c to ``end`` under the polygon through (c, S(c)) and the later observed times."""
         knots = self._table.times
         heights = np.asarray(self._fitted()(knots))
-        if to_zero and knots[-1] <= end:
+        if to_zero:
             heights[-1] = 0.0
         if end < knots[-1]:
             cut = int(np.searchsorted(knots, end, side="left"))
@@ -317,7 +325,7 @@ class MarginEstimator:
         slope = self.copula.log_hfunc2
         between = ~at
         result[between] = np.exp(slope(s_t[between], below[between]) - slope(s_c[between], below[between]))
-        return result
+        return np.clip(result, 0.0, 1.0)  # a difference may miss its bounds by rounding
 
     def _influences(self) -> MarginInfluence:
         if self._influence is None:
