@@ -1,5 +1,17 @@
 """How good is a survival model when people drop out for reasons related to the outcome?"""
 
+from cocensor._validation import ConvergenceWarning, HorizonWarning
+from cocensor.adjustments import (
+    IPCW,
+    Adjustment,
+    ConditionalStatus,
+    DependentIPCW,
+    MarginTime,
+    Oracle,
+    Status,
+    adjustment,
+    adjustments,
+)
 from cocensor.copulas import (
     ArchimedeanCopula,
     Clayton,
@@ -13,26 +25,52 @@ from cocensor.copulas import (
     copulas,
 )
 from cocensor.curves import StepFunction, SurvivalCurves
-from cocensor.estimators import CopulaGraphic, KaplanMeier
+from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
+from cocensor.metrics import (
+    brier_score,
+    brier_skill_score,
+    integrated_brier_score,
+    integrated_log_score,
+    log_score,
+    time_grid,
+)
 from cocensor.outcomes import RiskTable, Survival
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "IPCW",
+    "Adjustment",
     "ArchimedeanCopula",
     "Clayton",
+    "ConditionalStatus",
+    "ConvergenceWarning",
     "Copula",
     "CopulaGraphic",
+    "CoxPH",
+    "DependentIPCW",
     "Frank",
     "Gaussian",
     "Gumbel",
+    "HorizonWarning",
     "Independence",
     "Joe",
     "KaplanMeier",
+    "MarginTime",
+    "Oracle",
     "RiskTable",
+    "Status",
     "StepFunction",
     "Survival",
     "SurvivalCurves",
+    "adjustment",
+    "adjustments",
+    "brier_score",
+    "brier_skill_score",
     "copula",
     "copulas",
+    "integrated_brier_score",
+    "integrated_log_score",
+    "log_score",
+    "time_grid",
 ]

@@ -168,26 +168,12 @@ class SurvivalCurves:
         Takes objects with ``x`` and ``y`` (and, where present, the affine ``a`` and ``b``). Functions on
         different grids are put on the union of these, which loses nothing of a step.
         """
-        functions = list(functions)
-        if not functions:
-            raise ValueError("functions is empty: at least one curve is needed.")
-        for row, function in enumerate(functions):
-            if not (hasattr(function, "x") and hasattr(function, "y")):
-                raise TypeError(
-                    f"functions must be step functions with x and y, but row {row} is of type "
-                    f"{type(function).__name__}."
-                )
-
-        def values(function: Any) -> FloatArray:
-            return np.asarray(getattr(function, "a", 1.0) * function.y + getattr(function, "b", 0.0))
-
-        grid = np.asarray(functions[0].x, dtype=np.float64)
-        if all(f.x is functions[0].x or np.array_equal(f.x, grid) for f in functions):
-            table = np.stack([values(f) for f in functions])
-        else:
-            grid = np.unique(np.concatenate([f.x for f in functions]))
-            table = np.stack([StepFunction(f.x, values(f))(grid) for f in functions])
-        return cls(grid, table, interpolation="step", tail=tail)
+        functions = _step_functions(functions)
+        grid = functions[0].x
+        if not all(f.x is grid or np.array_equal(f.x, grid) for f in functions):
+            grid = np.concatenate([f.x for f in functions])
+        grid = np.unique(np.asarray(grid, dtype=np.float64))
+        return cls(grid, evaluate_step_functions(functions, grid), interpolation="step", tail=tail)
 
     @classmethod
     def from_frame(
@@ -238,23 +224,29 @@ class SurvivalCurves:
 
         Exactly on the grid this is the stored array itself, read-only and without a copy.
         """
-        t = as_times(as_vector(times, "times"), "times")
-        grid = self.times
+        return self.evaluate(as_times(as_vector(times, "times"), "times"), slice(None))
+
+    def evaluate(self, t: FloatArray, rows: Any) -> npt.NDArray[np.floating[Any]]:
+        """Probabilities of some ``rows`` at times that need no check; a few blocks of memory at most."""
+        grid, table = self.times, self.probabilities
         if t.size == grid.size and np.array_equal(t, grid):
-            return self.probabilities
+            return table[rows]
+        table = table[rows]
         beyond = t > grid[-1]
         left = np.searchsorted(grid, t, side="right") - 1
-        result = self._column(left)
+        result = table[:, np.maximum(left, 0)]
+        result[:, left < 0] = 1.0  # S(0) = 1 is implied
         if self.interpolation == "linear":
             right = np.minimum(left + 1, grid.size - 1)
             start = np.where(left >= 0, grid[left], 0.0)
             width = grid[right] - start
             # Beyond the grid, and on its last time, the weight is 0.
             weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
-            result += weight * (self.probabilities[:, right] - result)
+            result += weight * (table[:, right] - result)
         if beyond.any():
             tail = self._tail_beyond(float(t.max()), "times")
-            result[:, beyond] = tail_values(tail, self._last[:, None], grid[-1], t[beyond])
+            last = table[:, -1:].astype(np.float64)
+            result[:, beyond] = tail_values(tail, last, grid[-1], t[beyond])
         return result
 
     def median(self) -> FloatArray:
@@ -313,11 +305,34 @@ class SurvivalCurves:
             )
         return self.tail
 
-    def _column(self, index: npt.NDArray[np.intp]) -> npt.NDArray[np.floating[Any]]:
-        """Columns of the grid, with S(0) = 1 for index −1."""
-        result = self.probabilities[:, np.maximum(index, 0)]
-        result[:, index < 0] = 1.0
-        return result
+
+def evaluate_step_functions(functions: Sequence[Any] | npt.NDArray[Any], times: FloatArray) -> FloatArray:
+    """Step functions in scikit-survival's manner at ``times``: 1 before their first step, (n, len(times)).
+
+    They have ``x`` and ``y`` and, where present, the affine ``a`` and ``b``, and stay at their last value.
+    """
+    functions = _step_functions(functions)
+    result = np.empty((len(functions), times.size))
+    shared = functions[0].x
+    index = np.searchsorted(shared, times, side="right")
+    for row, function in enumerate(functions):
+        own = index if function.x is shared else np.searchsorted(function.x, times, side="right")
+        values = getattr(function, "a", 1.0) * np.asarray(function.y) + getattr(function, "b", 0.0)
+        result[row] = np.where(own > 0, values[np.maximum(own - 1, 0)], 1.0)
+    return result
+
+
+def _step_functions(functions: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
+    functions = list(functions)
+    if not functions:
+        raise ValueError("functions is empty: at least one curve is needed.")
+    for row, function in enumerate(functions):
+        if not (hasattr(function, "x") and hasattr(function, "y")):
+            kind = type(function).__name__
+            raise TypeError(
+                f"functions must be step functions with x and y, but row {row} is of type {kind}."
+            )
+    return functions
 
 
 def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray | float) -> FloatArray:

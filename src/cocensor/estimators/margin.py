@@ -222,11 +222,29 @@ class MarginEstimator:
         if given == "event_free" or self.copula.is_independence:
             return scalar_like(s_t / s_c, t)
         if given == "administrative":
-            v = np.asarray(self._censoring_curve()(c))
+            v = np.asarray(self.censoring_survival(c))
             if (v == 0).any():
                 refuse_first(v == 0, c, "c must be a time by which not everyone has dropped out")
             return scalar_like(np.exp(self.copula.log_cdf(s_t, v) - self.copula.log_cdf(s_c, v)), t)
-        return scalar_like(self._given_dropout(s_t, s_c, c), t)
+        return scalar_like(given_dropout(self.copula, s_t, s_c, *self.dropout_limits(c)), t)
+
+    def censoring_survival(self, t: FloatArray, side: Side = "right") -> Any:
+        """S_C(t) of the other margin; held at its last value beyond the last dropout."""
+        return self._censoring_curve()(t, side)
+
+    def dropout_limits(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """S_C before and after ``c``, which are equal between the steps; before the first, those of the first."""
+        censoring = self._censoring_curve()
+        if not censoring.times.size:
+            raise ValueError(
+                "given='censoring' needs dropouts in the fitted sample, but it has none: when they "
+                "come is not known."
+            )
+        c = np.maximum(c, censoring.times[0])
+        above, below = np.asarray(censoring(c, "left")), np.asarray(censoring(c))
+        if (above == 0).any():
+            refuse_first(above == 0, c, "c must be a time by which not everyone has dropped out")
+        return above, below
 
     # --- helpers ------------------------------------------------------------------------------------
 
@@ -303,30 +321,6 @@ class MarginEstimator:
             self._other = _graphic_curve(self._table, self.copula, "censoring")
         return self._other
 
-    def _given_dropout(self, s_t: FloatArray, s_c: FloatArray, c: FloatArray) -> FloatArray:
-        """P(E > t given E > c, C = c): over the step of S_C at c, or its derivative between steps."""
-        censoring = self._censoring_curve()
-        if not censoring.times.size:
-            raise ValueError(
-                "given='censoring' needs dropouts in the fitted sample, but it has none: when they "
-                "come is not known."
-            )
-        # Before the first dropout S_C is 1, where h₂ degenerates: the first step stands in.
-        c = np.maximum(c, censoring.times[0])
-        above, below = np.asarray(censoring(c, "left")), np.asarray(censoring(c))
-        if (above == 0).any():
-            refuse_first(above == 0, c, "c must be a time by which not everyone has dropped out")
-        result = np.empty(s_t.shape)
-        at = above > below
-        joint = self.copula.cdf
-        result[at] = (joint(s_t[at], above[at]) - joint(s_t[at], below[at])) / (
-            joint(s_c[at], above[at]) - joint(s_c[at], below[at])
-        )
-        slope = self.copula.log_hfunc2
-        between = ~at
-        result[between] = np.exp(slope(s_t[between], below[between]) - slope(s_c[between], below[between]))
-        return np.clip(result, 0.0, 1.0)  # a difference may miss its bounds by rounding
-
     def _influences(self) -> MarginInfluence:
         if self._influence is None:
             self._influence = MarginInfluence(self._table, self.copula, self.of, self.survival_)
@@ -336,3 +330,34 @@ class MarginEstimator:
 def _graphic_curve(table: RiskTable, copula: ArchimedeanCopula, of: Margin) -> StepFunction:
     steps = table.margin(of)
     return StepFunction(steps.times, copula.graphic_survival(steps.hazard, steps.fraction))
+
+
+def given_dropout(
+    copula: ArchimedeanCopula, s_t: FloatArray, s_c: FloatArray, above: FloatArray, below: FloatArray
+) -> FloatArray:
+    """P(E > t given E > c, C = c): over the step of S_C at c, or its derivative between steps; broadcasts.
+
+    ``s_t`` and ``s_c`` are S_E at t and after c; ``above`` and ``below`` are S_C before and after c.
+    """
+    x_t, x_c, upper, lower = (_hazard(each) for each in (s_t, s_c, above, below))
+    step = above > below
+
+    def over_the_step(x: FloatArray) -> FloatArray:
+        # Not even the smallest probability is left below 0.
+        rest = np.where(below > 0, np.exp(copula.log_cdf_hazard(x, lower)), 0.0)
+        return np.exp(copula.log_cdf_hazard(x, upper)) - rest
+
+    if not step.any():
+        result = np.exp(copula.log_hfunc2_hazard(x_t, lower) - copula.log_hfunc2_hazard(x_c, lower))
+    else:
+        result = over_the_step(x_t) / over_the_step(x_c)
+        if not step.all():
+            slope = np.exp(copula.log_hfunc2_hazard(x_t, lower) - copula.log_hfunc2_hazard(x_c, lower))
+            result = np.where(step, result, slope)
+    # A difference may miss its bounds by rounding.
+    return np.where(s_t > 0, np.clip(result, 0.0, 1.0), 0.0)
+
+
+def _hazard(probability: FloatArray) -> FloatArray:
+    """−log, kept inside the positive numbers, where the copulas' formulas hold."""
+    return np.clip(-np.log(np.maximum(probability, 1e-300)), 1e-300, None)

@@ -1,0 +1,124 @@
+"""Inverse probability of censoring weights under a copula."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from cocensor._validation import FloatArray, HorizonWarning
+from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
+from cocensor.adjustments.status import EVENT_FREE, Group, Status, Terms, TimeGrid
+from cocensor.copulas import ArchimedeanCopula, Independence
+from cocensor.curves import StepFunction
+from cocensor.estimators import CopulaGraphic
+from cocensor.outcomes import RiskTable, Survival
+
+#: Below this chance of being seen, weights say more about a few subjects than about the score.
+SMALLEST_CHANCE = 0.05
+
+
+class DependentIPCW(Adjustment):
+    r"""Events weigh as many as they stand for under the copula; who had no observed event is event-free.
+
+    An event at t is seen with the chance :math:`P(C \ge t \mid E = t) = h_1(S_E(t), S_C(t-))`. Over the step of
+    :math:`S_E` at t its weight is
+
+    .. math:: w = \frac{S_E(t-) - S_E(t)}{C(S_E(t-), S_C(t-)) - C(S_E(t), S_C(t-))},
+
+    between steps :math:`1/h_1`; an end of study divides by the chance of outlasting it as well. Then
+    :math:`b_i(t) = \delta_i\,1[t_i \le t]\,w_i` and :math:`a_i(t) = 1 - b_i(t)`: the events that are seen stand
+    for those that are not, and the rest is event-free.
+
+    Parameters
+    ----------
+    copula : ArchimedeanCopula, optional
+        The survival copula of event and dropout; independence by default.
+    beyond : {"last"}, optional
+        Hold curves at their last value beyond the last training time, instead of refusing.
+
+    Notes
+    -----
+    Needs that dropout is independent of the prediction given the event time. Weights a may be negative. From
+    the first time at which the chance of being seen falls below 0.05, scores are NaN, with a
+    :class:`HorizonWarning`. On the fitting sample :math:`\sum_{t_i \le t} \delta_i w_i = N(1 - S_E(t))` exactly.
+
+    Examples
+    --------
+    >>> from cocensor import Clayton
+    >>> y = ([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
+    >>> DependentIPCW(Clayton(1.0)).fit(y).status(y, [7.0]).b.T.round(3)
+    array([[1.   , 0.   , 0.   , 1.324, 1.822, 0.   , 0.   , 0.   ]])
+    """
+
+    assumption = (
+        "Event and dropout have the stated copula, and dropout is independent of the prediction given the "
+        "event time."
+    )
+
+    def __init__(self, copula: ArchimedeanCopula | None = None, beyond: Beyond = None) -> None:
+        self.copula = Independence() if copula is None else copula
+        self.beyond = beyond
+        CopulaGraphic(self.copula)  # refuses a copula without a graphic form
+        self._check_beyond()
+
+    def __repr__(self) -> str:
+        return f"DependentIPCW({self.copula!r})"
+
+    def _fit(self, y: Survival, x: Any) -> None:
+        self._event = CopulaGraphic(self.copula).fit(y)
+        self._outlast = _outlasting(y.risk_table)
+        steps = self._event.survival_.times
+        chance = 1.0 / self._weights(steps) if steps.size else steps
+        joint = self.copula.cdf(self._event.survival_.values, self._event.censoring_survival(steps))
+        with np.errstate(invalid="ignore"):
+            at_risk = joint / self._event.survival_.values
+        rare = (chance < SMALLEST_CHANCE) | (at_risk < SMALLEST_CHANCE)
+        self._until = float(steps[np.argmax(rare)]) if rare.any() else np.inf
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
+        support = np.inf if self._event._last == 0 else self._event.t_max_
+        self._refuse_beyond(grid.sorted, support, "times")
+        if grid.last >= self._until:
+            warnings.warn(
+                f"from time {self._until:g} on fewer than {SMALLEST_CHANCE:.0%} of the events are seen: scores "
+                "there are NaN; choose a horizon before that time.",
+                HorizonWarning,
+                stacklevel=4,
+            )
+        seen = y.event & (y.time <= grid.last) & (y.time < self._until)
+        weights = np.zeros(len(y))
+        weights[seen] = self._weights(y.time[seen]) / np.asarray(self._outlast(y.time[seen], "left"))
+        had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
+        groups = (
+            Group.of(np.flatnonzero(seen), grid.cut(y.time), EVENT_FREE, had),
+            always_event_free(np.flatnonzero(~seen), y, grid),
+        )
+        return Status(grid, len(y), groups, until=self._until)
+
+    def _weights(self, t: FloatArray) -> FloatArray:
+        """1 over the chance that an event at t is seen, before the end of the study is considered."""
+        curve, copula = self._event.survival_, self.copula
+        if not curve.times.size:
+            raise ValueError("y_train has no event: what an event stands for is not known.")
+        t = np.maximum(t, curve.times[0])  # before the first event its step stands in
+        above, below = np.asarray(curve(t, "left")), np.asarray(curve(t))
+        v = np.asarray(self._event.censoring_survival(t, "left"))
+        step = above > below
+        weights = np.empty(t.shape)
+        taken = above[step] - below[step]
+        weights[step] = taken / (copula.cdf(above[step], v[step]) - copula.cdf(below[step], v[step]))
+        if not step.all():
+            weights[~step] = np.exp(-np.asarray(copula.log_hfunc1(below[~step], v[~step])))
+        return weights
+
+
+def _outlasting(table: RiskTable) -> StepFunction:
+    """Kaplan–Meier of the end of the study: at one time, events and dropouts come first."""
+    if table.administrative is None:
+        return StepFunction(np.empty(0), np.empty(0))
+    exposed = table.at_risk - table.events - table.dropouts
+    rows = np.flatnonzero(table.administrative)
+    left = np.multiply.accumulate(1.0 - table.administrative[rows] / exposed[rows])
+    return StepFunction(table.times[rows], left)

@@ -1,0 +1,63 @@
+"""Predictions of one model, handed out block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import FloatArray, check_curves, to_numpy
+from cocensor.curves import SurvivalCurves, evaluate_step_functions
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Survival probabilities at sorted times for any rows; every block is checked when it is read."""
+
+    times: FloatArray
+    read: Callable[[npt.NDArray[np.intp]], npt.NDArray[Any]]
+
+    @classmethod
+    def of(cls, estimate: Any, times: FloatArray, order: npt.NDArray[np.intp] | None, n: int) -> Estimate:
+        """From an (n, T) array at the times *as given*, :class:`SurvivalCurves`, or step functions.
+
+        ``order`` sorts the times given; ``times`` are sorted.
+        """
+        if isinstance(estimate, SurvivalCurves):
+            _check_rows(len(estimate), n)
+            return cls(times, lambda rows: estimate.evaluate(times, rows))
+        if _are_step_functions(estimate):
+            _check_rows(len(estimate), n)
+            values = evaluate_step_functions(estimate, times)
+            return cls(times, lambda rows: values[rows])
+        array = to_numpy(estimate, "estimate")
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"estimate must be numeric, but its type is {array.dtype}.")
+        if array.shape != (n, times.size):
+            raise ValueError(
+                f"estimate must have one row per test subject and one column per time, "
+                f"({n}, {times.size}), but its shape is {array.shape}."
+            )
+        if order is None:
+            return cls(times, lambda rows: array.take(rows, axis=0, mode="clip"))  # rows are in range
+        return cls(times, lambda rows: array[rows][:, order])
+
+    def block(self, rows: npt.NDArray[np.intp]) -> FloatArray:
+        """The probabilities of ``rows`` at the sorted times, in double precision."""
+        block = np.asarray(self.read(rows), dtype=np.float64)
+        check_curves(block, "estimate", self.times, rows)
+        return block
+
+
+def _check_rows(found: int, n: int) -> None:
+    if found != n:
+        raise ValueError(f"estimate has length {found}, but y_test has length {n}.")
+
+
+def _are_step_functions(estimate: Any) -> bool:
+    if not isinstance(estimate, list | tuple | np.ndarray) or not len(estimate):
+        return False
+    return hasattr(estimate[0], "x") and hasattr(estimate[0], "y")

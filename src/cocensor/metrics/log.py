@@ -1,0 +1,82 @@
+"""The logarithmic score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import check_number
+from cocensor.adjustments import Adjustment
+from cocensor.adjustments.status import Loss
+from cocensor.copulas import Copula
+from cocensor.metrics.scoring import Integration, scores, time_average
+
+
+def log_score(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    *,
+    floor: float,
+    adjustment: str | Adjustment = "ipcw",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+) -> Any:
+    r"""The logarithmic score (binomial log-loss) at each time,
+
+    .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right].
+
+    A prediction of 0 or 1 that turns out wrong costs infinitely much; ``floor`` is the smallest probability
+    that is taken at its word, for survival and for the event alike, and has no default because it decides the
+    score of overconfident models. Other parameters as in :func:`brier_score`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
+    >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
+    >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
+    array([0.3375, 0.3811])
+    """
+    loss = _log_loss(floor)
+    return scores(loss, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+
+
+def integrated_log_score(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    *,
+    floor: float,
+    adjustment: str | Adjustment = "ipcw",
+    integration: Integration = "trapezoid",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+) -> Any:
+    """The logarithmic score averaged over time; parameters as in :func:`log_score` and :func:`integrated_brier_score`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
+    >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
+    >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
+    0.3593
+    """
+    loss = _log_loss(floor)
+    at_times = scores(loss, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return time_average(times, at_times, integration)
+
+
+def _log_loss(floor: float) -> Loss:
+    floor = check_number(floor, "floor", lower=0.0, upper=0.5)
+    return Loss(
+        event_free=lambda p: -np.log(np.maximum(p, floor)),
+        event=lambda p: -np.log(np.maximum(1.0 - p, floor)),
+    )
