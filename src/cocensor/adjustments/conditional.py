@@ -100,7 +100,8 @@ class ConditionalStatus(Adjustment):
         above, below = np.ones(n), np.ones(n)
         dropped = asked & ~ended
         if dropped.any():
-            above[dropped], below[dropped] = margin.dropout_limits(y.time[dropped])
+            c = np.minimum(y.time[dropped], margin.t_max_)  # held there, where beyond allows it
+            above[dropped], below[dropped] = margin.dropout_limits(c)
         below[asked & ended] = margin.censoring_survival(y.time[asked & ended])
 
         def q_dropout(rows: Rows, columns: slice) -> FloatArray:

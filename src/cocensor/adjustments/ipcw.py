@@ -195,7 +195,7 @@ class _Given(Protocol):
 
 class _GivenByCox:
     def __init__(self, model: CoxPH, X: FloatArray) -> None:
-        self.risk, self.baseline = np.exp(model.predict(X)), model.baseline_
+        self.risk, self.baseline = model.relative_hazard(X), model.baseline_at_centre_
 
     def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
         return np.exp(-self.risk[rows][:, None] * self.baseline(times))

@@ -47,8 +47,8 @@ class CoxPH:
         The inverse of the observed (penalised) information.
     log_likelihood_ : float
         The partial log-likelihood, without the penalty.
-    baseline_ : StepFunction
-        Breslow's cumulative baseline hazard :math:`H_0`, at x = 0.
+    centre_, baseline_at_centre_ : array of shape (p,), StepFunction
+        The means of the covariates, and Breslow's cumulative baseline hazard there.
     converged_, n_iter_ : bool, int
 
     Notes
@@ -102,8 +102,15 @@ class CoxPH:
         self.covariance_ = np.linalg.inv(information) / np.outer(scale, scale)
         relative = Z @ coef
         self.log_likelihood_ = sets.log_likelihood(relative)
-        self.baseline_ = sets.breslow(relative + centre @ self.coef_)
+        self.centre_, self.baseline_at_centre_ = centre, sets.breslow(relative)
         return self
+
+    @property
+    def baseline_(self) -> StepFunction:
+        """Breslow's cumulative baseline hazard at x = 0, which may be far from the data."""
+        at_centre = self.baseline_at_centre_
+        scale = np.exp(-(self.centre_ @ self.coef_))
+        return StepFunction(at_centre.times, at_centre.values * scale, initial=0.0)
 
     def predict(self, X: Any) -> FloatArray:
         r"""The log-hazard ratio :math:`x'\beta` of each row."""
@@ -111,13 +118,17 @@ class CoxPH:
 
     def survival(self, times: npt.ArrayLike, X: Any) -> FloatArray:
         """S(t given x) of each row at ``times``, (n, len(times)); constant beyond the last event."""
-        hazard = self.baseline_(as_times(np.atleast_1d(times), "times"))
-        return np.exp(-np.exp(self.predict(X))[:, None] * hazard)
+        hazard = self.baseline_at_centre_(as_times(np.atleast_1d(times), "times"))
+        return np.exp(-self.relative_hazard(X)[:, None] * hazard)
+
+    def relative_hazard(self, X: Any) -> FloatArray:
+        r"""The hazard of each row relative to that at the centre of the training data."""
+        return np.exp((self._design(X) - self.centre_) @ self.coef_)
 
     def predict_survival_function(self, X: Any) -> SurvivalCurves:
         """Survival curves of all rows, as steps at the times of the events: n × (number of such times)."""
-        curves = self.survival(self.baseline_.times, X)
-        return SurvivalCurves(self.baseline_.times, curves, interpolation="step", tail="last")
+        times = self.baseline_at_centre_.times
+        return SurvivalCurves(times, self.survival(times, X), interpolation="step", tail="last")
 
     def _design(self, X: Any) -> FloatArray:
         if not hasattr(self, "coef_"):

@@ -1,0 +1,97 @@
+"""Margin times, conditional status and dependent IPCW by hand."""
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.adjustments.dependent_ipcw import SMALLEST_CHANCE
+
+TOY = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
+
+
+def test_margin_times_and_uncertainty_weights_by_hand():
+    copula = cc.Clayton(2.0)
+    margin = cc.CopulaGraphic(copula).fit(TOY)
+    test = cc.Survival([3.0, 6.0, 6.0, 12.5], [0, 0, 1, 0])
+    times = [2.0, 6.5, 8.5, 11.0]
+    for curve in ("step", "linear"):
+        e = [margin.margin_time(c, curve=curve) for c in (3.0, 6.0)]
+        until = np.array([e[0], e[1], 6.0, np.inf])  # the last is censored after all times asked for
+        plain = cc.MarginTime(copula, curve=curve).fit(TOY).status(test, times)
+        np.testing.assert_array_equal(plain.a, until[:, None] > times)
+        weighted = cc.MarginTime(copula, weighting="uncertainty", curve=curve).fit(TOY).status(test, times)
+        w = 1 - np.array([margin.predict(3.0), margin.predict(6.0), 0.0, margin.predict(12.5)])
+        np.testing.assert_allclose(weighted.a, w[:, None] * (until[:, None] > times))
+        np.testing.assert_allclose(weighted.b, w[:, None] * (until[:, None] <= times))
+        assert weighted.normaliser == pytest.approx(w.sum())
+
+
+def test_conditional_status_is_the_conditional_survival_of_the_margin():
+    test = cc.Survival([3.0, 6.0, 6.0, 2.0, 9.0], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0])
+    times = np.array([1.0, 2.5, 7.0, 8.0])
+    for copula in (cc.Clayton(2.0), cc.Frank(-3.0), cc.Gumbel(3.0), cc.Joe(2.0)):
+        margin = cc.CopulaGraphic(copula).fit(TOY)
+        status = cc.ConditionalStatus(copula).fit(TOY).status(test, times)
+        for row, given in ((0, "censoring"), (1, "censoring"), (3, "administrative")):
+            expected = margin.conditional_survival(times, test.time[row], given=given)
+            np.testing.assert_allclose(status.a[row], expected, atol=1e-12)
+        np.testing.assert_array_equal(status.a[2], [1, 1, 0, 0])
+        np.testing.assert_array_equal(status.a[4], 1.0)  # censored after all times asked for
+        forgetful = cc.ConditionalStatus(copula, given="event_free").fit(TOY).status(test, times)
+        for row in (0, 1, 3):
+            expected = margin.conditional_survival(times, test.time[row])
+            np.testing.assert_allclose(forgetful.a[row], expected, atol=1e-12)
+
+
+def test_dependent_weights_by_hand():
+    copula = cc.Clayton(1.0)
+    event, censoring = (cc.CopulaGraphic(copula, of).fit(TOY) for of in ("event", "censoring"))
+    test = cc.Survival([4.0, 6.0, 9.0], [1, 1, 0])
+    status = cc.DependentIPCW(copula).fit(TOY).status(test, [6.5])
+    above, below, v = event.predict(4, "left"), event.predict(4), censoring.predict(4, "left")
+    on_a_step = (above - below) / (copula.cdf(above, v) - copula.cdf(below, v))
+    between = 1 / copula.hfunc1(event.predict(6), censoring.predict(6, "left"))
+    np.testing.assert_allclose(status.b[:, 0], [on_a_step, between, 0.0], rtol=1e-12)
+    np.testing.assert_allclose(status.a, 1 - status.b)
+
+
+def test_the_end_of_the_study_divides_event_weights():
+    y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0], [0, 1, 0, 0])
+    status = cc.DependentIPCW().fit(y).status(y, [3.5])
+    # one of three ends at 2: an event at 3 outlasted that with chance 2/3
+    np.testing.assert_allclose(status.b[:, 0], [1.0, 0.0, 1.5, 0.0])
+
+
+def test_dependent_ipcw_stops_with_a_warning():
+    rng = np.random.default_rng(0)
+    e, c = rng.exponential(size=5000), rng.exponential(0.2, size=5000)
+    y = cc.Survival.from_latent(e, c)
+    adjustment = cc.DependentIPCW().fit(y)
+    stop = adjustment.status(y, [0.1]).until
+    G = cc.KaplanMeier(of="censoring").fit(y)
+    assert G.predict(stop) < SMALLEST_CHANCE < G.predict(stop * 0.9)
+    with pytest.warns(cc.HorizonWarning, match=f"from time {stop:g} on fewer than 5% of the events are seen"):
+        scores = cc.brier_score(y, y, np.full((5000, 2), 0.5), [0.1, 1.5], adjustment=adjustment)
+    assert np.isfinite(scores[0])
+    assert np.isnan(scores[1])
+    with (
+        pytest.warns(cc.HorizonWarning),
+        pytest.raises(ValueError, match="times must not pass 1.5, from where"),
+    ):
+        cc.integrated_brier_score(y, y, np.full((5000, 2), 0.5), [0.1, 1.5], adjustment=adjustment)
+
+
+def test_refusals():
+    with pytest.raises(
+        ValueError, match="weighting must be 'none' here: all test subjects are censored before"
+    ):
+        cc.MarginTime(weighting="uncertainty").fit(TOY).status(cc.Survival([0.5], [0]), [1.0])
+    train = cc.Survival([1.0, 2.0], [1, 1])
+    with pytest.raises(
+        ValueError, match="y_test must not be censored after the training curve has reached 0"
+    ):
+        cc.ConditionalStatus().fit(train).status(cc.Survival([2.5], [0]), [3.0])
+    with pytest.raises(ValueError, match="y_train has no event"):
+        cc.DependentIPCW().fit(([1.0], [0])).status(([1.0], [1]), [1.0])
+    with pytest.raises(ValueError, match="weighting must be one of 'none', 'uncertainty'"):
+        cc.MarginTime(weighting="all")

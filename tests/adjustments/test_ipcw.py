@@ -1,0 +1,125 @@
+import numpy as np
+import pytest
+from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+import cocensor as cc
+
+Y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 0, 0])
+
+
+def regression_data(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, cc.Survival.from_latent(
+        rng.exponential(np.exp(-X[:, 0])), rng.exponential(np.exp(-0.5 * X[:, 1]))
+    )
+
+
+def test_weights_by_hand():
+    status = cc.IPCW().fit(Y).status(Y, [0.5, 3.5])
+    # G falls to 3/4 at 2, to 3/8 at 4
+    np.testing.assert_allclose(status.a, [[1, 0], [1, 0], [1, 0], [1, 4 / 3], [1, 4 / 3]])
+    np.testing.assert_allclose(status.b, [[0, 1], [0, 0], [0, 4 / 3], [0, 0], [0, 0]])
+
+
+def test_conventions_differ_where_a_censoring_is_tied_with_an_event():
+    y = cc.Survival([1.0, 1.0, 2.0, 3.0], [1, 0, 1, 1])
+    left = cc.IPCW().fit(y).status(y, [2.5]).b[:, 0]
+    right = cc.IPCW(convention="scikit-survival").fit(y).status(y, [2.5]).b[:, 0]
+    np.testing.assert_allclose(left, [1.0, 0.0, 1.5, 0.0])
+    np.testing.assert_allclose(right, [1.5, 0.0, 1.5, 0.0])
+
+
+def test_a_censoring_curve_that_reaches_zero():
+    with pytest.raises(
+        ValueError, match="reached 0 at time 5, where a weight is needed: choose a horizon before"
+    ):
+        cc.IPCW().fit(Y).status(cc.Survival([2.0, 6.0], [1, 1]), [1.0, 5.0])
+    floored = cc.IPCW(min_probability=0.1).fit(Y).status(cc.Survival([2.0, 6.0], [1, 1]), [1.0, 5.0])
+    assert floored.n_floored == 1
+    np.testing.assert_allclose(floored.a, [[1.0, 0.0], [1.0, 10.0]])
+    assert cc.IPCW(min_probability=0.1).fit(Y).status(Y, [1.0]).n_floored == 0
+
+
+def test_administrative_censoring_is_censoring():
+    marked = cc.Survival(Y.time, Y.event, [0, 1, 0, 1, 1])
+    a, b = (cc.IPCW().fit(y).status(y, [2.5, 3.5]).a for y in (Y, marked))
+    np.testing.assert_array_equal(a, b)
+
+
+def test_cox_weights_from_its_own_model():
+    X, y = regression_data(300, 0)
+    X_test, y_test = regression_data(40, 1)
+    times = np.array([0.2, 0.6])
+    status = cc.IPCW("cox").fit(y, X).status(y_test, times, X_test)
+    model = cc.CoxPH(of="censoring").fit(X, y)
+    G = model.survival(times, X_test)
+    np.testing.assert_allclose(status.a, (y_test.time[:, None] > times) / G, rtol=1e-12)
+    own = np.array([model.survival([t - 1e-12], X_test[[i]])[0, 0] for i, t in enumerate(y_test.time)])
+    expected = y_test.event[:, None] * (y_test.time[:, None] <= times) / own[:, None]
+    np.testing.assert_allclose(status.b, expected, rtol=1e-9)
+
+
+def test_any_model_of_the_censoring():
+    X, y = regression_data(300, 2)
+    X_test, y_test = regression_data(40, 3)
+    y_test = y_test[y_test.time < y.t_max]
+    X_test = X_test[: len(y_test)]
+    ours = cc.IPCW("cox").fit(y, X).status(y_test, [0.2, 0.6], X_test)
+    # without ties the two differ by the peer's stopping rule only
+    peer = cc.IPCW(CoxPHSurvivalAnalysis(tol=1e-14, n_iter=200, ties="efron"))
+    theirs = peer.fit(y, X).status(y_test, [0.2, 0.6], X_test)
+    np.testing.assert_allclose(theirs.a, ours.a, rtol=1e-8)
+    np.testing.assert_allclose(theirs.b, ours.b, rtol=1e-8)
+
+
+class Constant:
+    """A model of the censoring that returns curves of ours."""
+
+    def fit(self, X, y):
+        assert y["event"].dtype == bool
+        return self
+
+    def predict_survival_function(self, X):
+        return cc.SurvivalCurves([1.0, 2.0], np.tile([0.8, 0.5], (len(X), 1)), "step", tail="last")
+
+
+def test_models_may_return_survival_curves():
+    X = np.zeros((5, 1))
+    status = cc.IPCW(Constant()).fit(Y, X).status(Y, [2.5], X)
+    np.testing.assert_allclose(status.a[:, 0], [0, 0, 2, 2, 2])
+    np.testing.assert_allclose(status.b[:, 0], [1, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cc.IPCW("cox").fit(Y), "x_train is needed"),
+        (lambda: cc.IPCW("cox").fit(Y, np.zeros((3, 1))), "x_train has length 3, but y_train has length 5"),
+        (lambda: cc.IPCW("cox").fit(Y, np.c_[[1, 2, 3, 5, 9]]).status(Y, [1.0]), "x_test is needed"),
+        (lambda: cc.IPCW("weibull"), "censoring must be one of 'km', 'cox', but is 'weibull'"),
+        (lambda: cc.IPCW(convention="R"), "convention must be one of 'left_limit', 'scikit-survival'"),
+        (lambda: cc.IPCW(min_probability=1.5), "min_probability must lie strictly between 0 and 1"),
+        (lambda: cc.IPCW(beyond="first"), "beyond must be one of 'last', but is 'first'"),
+        (lambda: cc.IPCW().fit(Y).status(Y, []), "times is empty"),
+        (lambda: cc.IPCW().fit(Y).status(Y, [1.0, np.nan]), "times must be finite, but row 1 is nan"),
+        (lambda: cc.Oracle([1.0]).status(Y, [1.0]), "event_times has length 1, but y_test has length 5"),
+        (lambda: cc.adjustment("magic"), "adjustment must be one of ipcw, .* but is 'magic'"),
+        (lambda: cc.adjustment("dep"), "copula is needed for the adjustment 'dep'"),
+        (
+            lambda: cc.adjustment("ipcw", copula=cc.Clayton(1)),
+            "copula must be None for the adjustment 'ipcw'",
+        ),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_wrong_kinds():
+    with pytest.raises(TypeError, match="censoring must be 'km', 'cox' or an object with fit"):
+        cc.IPCW(3)
+    for name in ("margin", "cg_q", "conditional", "dependent_ipcw"):
+        with pytest.raises(TypeError, match="copula must be Archimedean"):
+            cc.adjustment(name, copula=cc.Gaussian(0.5))

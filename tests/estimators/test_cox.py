@@ -1,0 +1,117 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sksurv.linear_model import CoxPHSurvivalAnalysis
+from sksurv.util import Surv
+
+import cocensor as cc
+from tests.oracles.data import load, values
+
+ORACLE = values("coxph")
+
+
+def tied_data(n=400):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4)) * [1, 10, 0.1, 1] + [0, 20, 5, 0]
+    e = np.ceil(rng.exponential(np.exp(-X[:, 0])) * 20) / 20
+    return X, cc.Survival.from_latent(e, np.ceil(rng.exponential(size=n) * 20) / 20)
+
+
+@pytest.mark.parametrize("name", ["gbsg", "whas500"])
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+@pytest.mark.parametrize("of", ["event", "censoring"])
+def test_against_coxph_of_r(name, ties, of):
+    expected = ORACLE[name][ties if of == "event" else f"censoring_{ties}"]
+    data = load(name)
+    model = cc.CoxPH(ties=ties, of=of).fit(data[ORACLE[name]["covariates"]], (data["time"], data["event"]))
+    assert model.converged_
+    np.testing.assert_allclose(model.coef_, expected["coefficients"], rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(model.covariance_, expected["variance"], rtol=1e-8, atol=1e-14)
+    assert model.log_likelihood_ == pytest.approx(expected["loglik"], rel=1e-12)
+    at = np.array(ORACLE[name]["baseline_at"], dtype=float)
+    np.testing.assert_allclose(model.baseline_(at), expected["baseline_breslow"], rtol=1e-8, atol=1e-14)
+
+
+def test_ridge_against_r():
+    expected, data = ORACLE["gbsg"]["ridge_breslow"], load("gbsg")
+    X = data[ORACLE["gbsg"]["covariates"]]
+    model = cc.CoxPH(ties="breslow", ridge=expected["theta"]).fit(X, (data["time"], data["event"]))
+    np.testing.assert_allclose(model.coef_, expected["coefficients"], rtol=1e-8)
+    np.testing.assert_allclose(model.covariance_, expected["variance"], rtol=1e-7, atol=1e-13)
+
+
+@pytest.mark.parametrize("ties", ["efron", "breslow"])
+@pytest.mark.parametrize("ridge", [0.0, 5.0])
+def test_against_scikit_survival(ties, ridge):
+    X, y = tied_data()
+    peer = CoxPHSurvivalAnalysis(ties=ties, alpha=ridge, tol=1e-14, n_iter=200)
+    peer.fit(X, Surv.from_arrays(y.event, y.time))
+    model = cc.CoxPH(ties=ties, ridge=ridge).fit(X, y)
+    np.testing.assert_allclose(model.coef_, peer.coef_, rtol=1e-8)
+    np.testing.assert_allclose(
+        model.baseline_(peer.cum_baseline_hazard_.x), peer.cum_baseline_hazard_.y, rtol=1e-8
+    )
+    curves = model.predict_survival_function(X[:3])
+    np.testing.assert_allclose(curves(model.baseline_.times), model.survival(model.baseline_.times, X[:3]))
+
+
+def test_derivatives_against_differences():
+    from cocensor.estimators.cox import _RiskSets
+
+    X, y = tied_data(60)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    penalty = np.full(4, 0.7)
+    for ties in ("efron", "breslow"):
+        for of in ("event", "censoring"):
+            sets = _RiskSets.build(y, of, ties)
+            Z, coef = X[sets.order], np.array([0.3, -0.2, 0.5, 0.1])
+            _, gradient, information = sets.derivatives(Z, coef, penalty)
+            for k, step in enumerate(1e-5 * np.eye(4)):
+                up, down = (sets.derivatives(Z, coef + sign * step, penalty) for sign in (1, -1))
+                assert (up[0] - down[0]) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-6)
+                np.testing.assert_allclose(-(up[1] - down[1]) / 2e-5, information[k], rtol=1e-5, atol=1e-5)
+
+
+def test_units_do_not_matter():
+    X, y = tied_data()
+    one, other = cc.CoxPH().fit(X, y), cc.CoxPH().fit(X * [1, 1000, 1e-6, 1] + 7, y)
+    np.testing.assert_allclose(one.coef_, other.coef_ * [1, 1000, 1e-6, 1], rtol=1e-8)
+    np.testing.assert_allclose(
+        one.survival([0.5], X[:5]), other.survival([0.5], X[:5] * [1, 1000, 1e-6, 1] + 7), rtol=1e-8
+    )
+
+
+def test_separation_warns_and_ridge_mends():
+    X = np.arange(10.0)[:, None]
+    y = (10.0 - X[:, 0], np.ones(10, bool))
+    with pytest.warns(cc.ConvergenceWarning, match="did not converge in 5 iterations"):
+        model = cc.CoxPH(max_iter=5).fit(X, y)
+    assert not model.converged_
+    assert cc.CoxPH(ridge=1.0).fit(X, y).converged_
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: cc.CoxPH().fit(X[:5], y), "X has length 5, but y has length 400"),
+        (lambda X, y: cc.CoxPH().fit(X[:, :0], y), r"X must have one row per subject, \(n, p\)"),
+        (lambda X, y: cc.CoxPH().fit(np.c_[X, X[:, 0] + X[:, 3]], y), "X has linearly dependent columns"),
+        (lambda X, y: cc.CoxPH().fit(np.c_[X, np.ones(400)], y), "column 4 is constant"),
+        (
+            lambda X, y: cc.CoxPH().fit(X, cc.Survival(y.time, np.zeros(400))),
+            "y has no event: nothing to fit",
+        ),
+        (lambda X, y: cc.CoxPH(of="censoring").fit(X, cc.Survival(y.time, np.ones(400))), "y has no dropout"),
+        (lambda X, y: cc.CoxPH().predict(X), "CoxPH is not fitted"),
+        (lambda X, y: cc.CoxPH().fit(X, y).predict(X[:, :2]), "X must have 4 columns, as in fit, but has 2"),
+        (lambda X, y: cc.CoxPH(ridge=-1.0), "ridge must be a number not below 0, but is -1.0"),
+        (lambda X, y: cc.CoxPH(ties="exact"), "ties must be one of 'efron', 'breslow'"),
+        (
+            lambda X, y: cc.CoxPH().fit(pd.DataFrame({"a": ["x"] * 400}), y),
+            r"X\['a'\] must be numeric, but",
+        ),
+    ],
+)
+def test_refusals(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(*tied_data())
