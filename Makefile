@@ -31,6 +31,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m pytest -m slow -n auto
 	$(BIN)/python -m benchmarks.coverage
 	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
+	$(BENCH_VENV)/bin/python -m benchmarks.brier
 
 clean:  ## Remove the environments and caches
 	rm -rf $(VENV) $(BENCH_VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*

@@ -9,14 +9,11 @@ Run: make bench
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
 
 import cocensor as cc
+from benchmarks.timing import best, peak_memory
 
 SIZES = (10**4, 10**5, 10**6, 10**7)
 COPULAS: dict[str, cc.ArchimedeanCopula] = {
@@ -33,16 +30,6 @@ PEERS = ("clayton", "frank", "gumbel")
 def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     return rng.exponential(size=n), rng.random(n) < 0.5
-
-
-def best(run: Callable[[], object], repeats: int) -> float:
-    """The shortest of several runs: the machine's noise only ever adds."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
 
 
 def peer_fit(name: str, theta: float, times: np.ndarray, events: np.ndarray) -> object:
@@ -80,26 +67,14 @@ def speed() -> None:
             print(row, flush=True)
 
 
-def peak_memory(n: int, fit: bool) -> int:
-    """The peak of resident memory in MiB of a new process that draws the data and, perhaps, fits."""
-    code = (
-        "import re, cocensor as cc\n"
-        "from benchmarks.copula_graphic import draw\n"
-        f"t, e = draw({n})\n"
-        + ("cc.CopulaGraphic(cc.Clayton(2.0)).fit(cc.Survival(t, e))\n" if fit else "")
-        # The high-water mark of this process alone; getrusage's is inherited from the parent.
-        + r"print(re.search(r'VmHWM:\s+(\d+)', open('/proc/self/status').read())[1])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return int(done.stdout) // 1024
-
-
 def memory() -> None:
     n = SIZES[-1]
-    data, fit = peak_memory(n, fit=False), peak_memory(n, fit=True)
-    inputs = n * 9 / 2**20
-    print(f"\nPeak memory at n = {n:.0e} (Clayton): {fit} MiB, {fit - data} MiB beside drawing the data")
-    print(f"(the two input arrays are {inputs:.0f} MiB).")
+    setup = f"import cocensor as cc\nfrom benchmarks.copula_graphic import draw\nt, e = draw({n})"
+    before, after = peak_memory(setup, "cc.CopulaGraphic(cc.Clayton(2.0)).fit(cc.Survival(t, e))")
+    print(
+        f"\nPeak memory at n = {n:.0e} (Clayton): {after} MiB, {after - before} MiB beside drawing the data"
+    )
+    print(f"(the two input arrays are {n * 9 / 2**20:.0f} MiB).")
 
 
 if __name__ == "__main__":

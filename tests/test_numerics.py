@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, segments, softplus
+from cocensor._numerics import log1mexp, log_softplus, lookup, running_logsumexp, segments, softplus
 
 
 @pytest.mark.parametrize("x", [1e-300, 1e-16, 1e-5, 0.3, 0.7, 1.0, 30.0, 40.0, 700.0])
@@ -29,3 +29,19 @@ def test_segments_cover_everything_once():
     parts = segments(scale)
     np.testing.assert_array_equal(np.concatenate([np.arange(53)[p] for p in parts]), np.arange(53))
     assert all(np.ptp(scale[p]) <= 200 for p in parts[1:])
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("kind", ["spread", "ties", "constant", "extreme"])
+def test_lookup_is_searchsorted(kind, side):
+    rng = np.random.default_rng(0)
+    grid = np.unique(rng.exponential(size=500))
+    t = rng.exponential(size=(50, 60))
+    if kind == "ties":
+        t = rng.choice(grid, size=(50, 60))
+    elif kind == "constant":
+        t = np.full((50, 60), grid[7])
+    elif kind == "extreme":
+        t[0] = 1e308
+        t[1] = -1e308
+    np.testing.assert_array_equal(lookup(grid, t, side), np.searchsorted(grid, t, side=side))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, Side
 
 _LOG_2 = float(np.log(2.0))
 # exp() of anything in a segment of this width, squared too, stays far inside double precision.
@@ -18,6 +18,27 @@ _SEGMENT_WIDTH = 200.0
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
     """``result`` as a float when the question was a single number."""
     return float(result) if np.ndim(template) == 0 else result
+
+
+def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray[np.intp]:
+    """``numpy.searchsorted`` for many ``t`` in any order, about three times as fast.
+
+    Binary searches one after the other are quick when their answers lie close together, and slow when the
+    branch predictor sees noise. So the searches are made roughly in the order of ``t``, by a radix sort of 16
+    bits of each.
+    """
+    if t.size < 1000 or grid.size < 16:
+        return np.asarray(np.searchsorted(grid, t, side=side))
+    flat = t.ravel()
+    low = flat.min()
+    with np.errstate(over="ignore"):
+        spread = flat.max() - low
+    if not 0.0 < spread < np.inf:
+        return np.asarray(np.searchsorted(grid, t, side=side))
+    order = np.argsort(((flat - low) * (65535.0 / spread)).astype(np.uint16), kind="stable")
+    result = np.empty(flat.size, dtype=np.intp)
+    result[order] = np.searchsorted(grid, flat[order], side=side)
+    return result.reshape(t.shape)
 
 
 def softplus(x: npt.ArrayLike) -> FloatArray:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._numerics import scalar_like
+from cocensor._numerics import lookup, scalar_like
 from cocensor._validation import (
     FloatArray,
     Side,
@@ -64,11 +64,19 @@ class StepFunction:
         object.__setattr__(self, "values", read_only(values))
         object.__setattr__(self, "initial", check_number(self.initial, "initial"))
 
+    @classmethod
+    def trusted(cls, times: FloatArray, values: FloatArray, initial: float = 1.0) -> Self:
+        """From arrays that are right and belong to the caller: nothing is checked or copied."""
+        function = object.__new__(cls)
+        for name, value in (("times", read_only(times)), ("values", read_only(values)), ("initial", initial)):
+            object.__setattr__(function, name, value)
+        return function
+
     def __call__(self, t: npt.ArrayLike, side: Side = "right") -> Any:
         """The value at ``t``, after (``side="right"``) or before (``"left"``) a jump there."""
         check_choice(side, "side", ("left", "right"))
         t = as_floats(t, "t")
-        index = np.searchsorted(self.times, t, side=side)
+        index = lookup(self.times, t, side)
         return scalar_like(np.where(index > 0, self._padded()[index], self.initial), t)
 
     def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
@@ -105,7 +113,7 @@ class StepFunction:
         areas = np.diff(knots) * heights[1:-1]
         below = -np.cumsum(areas[:split][::-1])[::-1]
         primitive = np.concatenate((below, [0.0], np.cumsum(areas[split:])))
-        index = np.searchsorted(knots, t, side="right") - 1
+        index = lookup(knots, t, "right") - 1
         # Below the anchor take the knot above, so that the sum still starts at the anchor.
         index = np.where(t < anchor, index + 1, index)
         height = np.where(t < anchor, heights[index], heights[index + 1])

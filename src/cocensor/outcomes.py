@@ -57,8 +57,8 @@ class Survival:
     >>> y = Survival([5.0, 3.0, 3.0, 8.0], [1, 1, 0, 0])
     >>> y
     Survival(n=4, events=2, censored=50.0%, times 3 to 8)
-    >>> y.risk_table.at_risk
-    array([4, 2, 1])
+    >>> y.risk_table.at_risk.tolist()
+    [4, 2, 1]
     """
 
     time: FloatArray
@@ -201,20 +201,21 @@ class Survival:
         keys >>= np.uint64(1)
         times = keys.view(np.float64)
         n = times.size
+        count: type[np.signedinteger[Any]] = np.int32 if n < 2**31 else np.int64
         first = np.flatnonzero(np.concatenate(([True], times[1:] != times[:-1])))
         if first.size == n:
-            leaving = censored.astype(np.int64)
-            at_risk = np.arange(n, 0, -1)
-            events = 1 - leaving
+            leaving = censored.astype(count)
+            at_risk = np.arange(n, 0, -1, dtype=count)
+            events = (~censored).astype(count)
         else:
             times = times[first]
-            at_risk = n - first
-            leaving = np.add.reduceat(censored, first, dtype=np.int64)
+            at_risk = (n - first).astype(count)
+            leaving = np.add.reduceat(censored, first, dtype=count)
             events = -np.diff(at_risk, append=0) - leaving
         if self.administrative is None:
             return RiskTable(times, at_risk, events, leaving, None)
         ends = np.searchsorted(times, np.sort(self.time[self.administrative]))
-        ended = np.bincount(ends, minlength=times.size)
+        ended = np.bincount(ends, minlength=times.size).astype(count)
         return RiskTable(times, at_risk, events, leaving - ended, ended)
 
 

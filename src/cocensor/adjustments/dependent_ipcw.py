@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray, HorizonWarning
+from cocensor._validation import FloatArray, HorizonWarning, row_blocks
 from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
-from cocensor.adjustments.status import EVENT_FREE, Group, Status, Terms, TimeGrid
+from cocensor.adjustments.status import EVENT_FREE, Group, Status, Terms, TimeGrid, by_cut
 from cocensor.copulas import ArchimedeanCopula, Independence
 from cocensor.curves import StepFunction
 from cocensor.estimators import CopulaGraphic
@@ -70,11 +70,13 @@ class DependentIPCW(Adjustment):
         self._event = CopulaGraphic(self.copula).fit(y)
         self._outlast = _outlasting(y.risk_table)
         steps = self._event.survival_.times
-        chance = 1.0 / self._weights(steps) if steps.size else steps
-        joint = self.copula.cdf(self._event.survival_.values, self._event.censoring_survival(steps))
-        with np.errstate(invalid="ignore"):
-            at_risk = joint / self._event.survival_.values
-        rare = (chance < SMALLEST_CHANCE) | (at_risk < SMALLEST_CHANCE)
+        rare = np.zeros(steps.size, dtype=bool)
+        for part in row_blocks(steps.size, 1):
+            survival = self._event.survival_.values[part]
+            joint = self.copula.cdf(survival, self._event.censoring_survival(steps[part]))
+            # P(C > t given E > t), which is not asked for where nobody survives
+            outlive = np.divide(joint, survival, out=np.ones_like(survival), where=survival > 0)
+            rare[part] = (self._weights(steps[part]) > 1.0 / SMALLEST_CHANCE) | (outlive < SMALLEST_CHANCE)
         self._until = float(steps[np.argmax(rare)]) if rare.any() else np.inf
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
@@ -88,11 +90,15 @@ class DependentIPCW(Adjustment):
                 stacklevel=4,
             )
         seen = y.event & (y.time <= grid.last) & (y.time < self._until)
+        cut = grid.cut(y.time)
+        rows = by_cut(np.flatnonzero(seen), cut)
         weights = np.zeros(len(y))
-        weights[seen] = self._weights(y.time[seen]) / np.asarray(self._outlast(y.time[seen], "left"))
+        for part in row_blocks(rows.size, 1):
+            t = y.time[rows[part]]
+            weights[rows[part]] = self._weights(t) / np.asarray(self._outlast(t, "left"))
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
-            Group.of(np.flatnonzero(seen), grid.cut(y.time), EVENT_FREE, had),
+            Group(rows, cut[rows], EVENT_FREE, had),
             always_event_free(np.flatnonzero(~seen), y, grid),
         )
         return Status(grid, len(y), groups, until=self._until)

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._numerics import lookup
 from cocensor._validation import BoolArray, FloatArray, IntArray, as_times, as_vector, row_blocks
 from cocensor.adjustments.estimate import Estimate
 
@@ -265,7 +266,7 @@ class TimeGrid:
 
     def cut(self, until: FloatArray) -> IntArray:
         """For each subject the number of times before ``until``."""
-        return np.searchsorted(self.sorted, until, side="left")
+        return lookup(self.sorted, until, "left")
 
     def restore(self, values: FloatArray) -> FloatArray:
         """``values`` by sorted time (in the last axis) in the order of the times given."""

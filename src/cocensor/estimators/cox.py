@@ -242,7 +242,7 @@ class _RiskSets:
         at_risk = _from_the_end(np.exp(relative - shift))[self.start]
         times, index = np.unique(self.times, return_inverse=True)
         steps = np.bincount(index, 1.0 / at_risk) * np.exp(-shift)
-        return StepFunction(times, np.cumsum(steps), initial=0.0)
+        return StepFunction.trusted(times, np.cumsum(steps, dtype=np.float64), initial=0.0)
 
     def _sums(self, weight: FloatArray) -> tuple[FloatArray, Any]:
         """For each event the sum of weights over its risk set, and a function that sums over the tied ones."""

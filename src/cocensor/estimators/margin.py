@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from cocensor._numerics import scalar_like
+from cocensor._numerics import lookup, scalar_like
 from cocensor._validation import (
     FloatArray,
     Side,
@@ -83,7 +83,7 @@ class MarginEstimator:
         curve = self._fitted()
         t = as_times(t, "t")
         self._inside(t, "t")
-        index = np.searchsorted(curve.times, t, side="right")
+        index = lookup(curve.times, t)
         return scalar_like(self._influences().variance[index], t)
 
     def confidence_interval(self, t: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
@@ -329,7 +329,7 @@ class MarginEstimator:
 
 def _graphic_curve(table: RiskTable, copula: ArchimedeanCopula, of: Margin) -> StepFunction:
     steps = table.margin(of)
-    return StepFunction(steps.times, copula.graphic_survival(steps.hazard, steps.fraction))
+    return StepFunction.trusted(steps.times, copula.graphic_survival(steps.hazard, steps.fraction))
 
 
 def given_dropout(

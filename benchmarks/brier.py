@@ -1,0 +1,206 @@
+"""Speed and memory of the integrated Brier score, from raw arrays to a number.
+
+IPCW against scikit-survival, SurvivalEVAL, pycox and torchsurv on the same data in the same run, the other
+adjustments against IPCW, and all beside one plain pass over the matrix of predictions.
+
+Run: make bench
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import cocensor as cc
+from benchmarks.timing import best, peak_memory
+
+SIZES = (10**4, 10**5, 10**6)
+WIDTHS = (10, 100)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Training and test outcomes, predictions at ``times``."""
+
+    train_time: np.ndarray
+    train_event: np.ndarray
+    time: np.ndarray
+    event: np.ndarray
+    times: np.ndarray
+    predicted: np.ndarray
+
+    @property
+    def outcomes(self) -> tuple[Any, Any]:
+        """Training and test outcomes as tuples."""
+        return (self.train_time, self.train_event), (self.time, self.event)
+
+
+def draw(n: int, width: int) -> Data:
+    rng = np.random.default_rng(0)
+    e, c = rng.exponential(size=(2, n))
+    train = np.minimum(e, c), e <= c
+    e, c = rng.exponential(size=(2, n))
+    # scikit-survival refuses test times beyond the last training time
+    time = np.minimum(np.minimum(e, c), np.nextafter(train[0].max(), 0.0))
+    times = np.linspace(0.01, 1.0, width)
+    predicted = np.exp(-times * rng.gamma(4.0, 0.25, size=n)[:, None])
+    return Data(*train, time, e <= c, times, predicted)
+
+
+def ours(data: Data, adjustment: cc.Adjustment) -> float:
+    return float(cc.integrated_brier_score(*data.outcomes, data.predicted, data.times, adjustment=adjustment))
+
+
+def scikit_survival(data: Data) -> Callable[[], object]:
+    from sksurv.metrics import integrated_brier_score
+    from sksurv.util import Surv
+
+    return lambda: integrated_brier_score(
+        Surv.from_arrays(data.train_event, data.train_time),
+        Surv.from_arrays(data.event, data.time),
+        data.predicted,
+        data.times,
+    )
+
+
+def survival_eval(data: Data) -> Callable[[], object]:
+    from SurvivalEVAL import brier_multiple_points
+
+    def run() -> float:
+        scores = brier_multiple_points(
+            data.predicted, data.time, data.event, data.train_time, data.train_event, data.times
+        )
+        return float(np.trapezoid(scores, data.times) / np.ptp(data.times))
+
+    return run
+
+
+def pycox(data: Data) -> Callable[[], object]:
+    import pandas as pd
+    import scipy.integrate
+    from pycox.evaluation import EvalSurv
+
+    # Its last release calls a function that scipy has renamed.
+    scipy.integrate.simps = getattr(scipy.integrate, "simps", scipy.integrate.simpson)
+    frame = pd.DataFrame(data.predicted.T, index=data.times)
+    return lambda: EvalSurv(frame, data.time, data.event, censor_surv="km").integrated_brier_score(data.times)
+
+
+def torchsurv(data: Data) -> Callable[[], object]:
+    import torch
+    from torchsurv.metrics.brier_score import BrierScore
+    from torchsurv.stats.ipcw import get_ipcw
+
+    train_event, train_time = torch.tensor(data.train_event), torch.tensor(data.train_time)
+    event, time, times = torch.tensor(data.event), torch.tensor(data.time), torch.tensor(data.times)
+    predicted = torch.tensor(data.predicted)
+
+    def run() -> object:
+        weight = get_ipcw(train_event, train_time, time)
+        weight_new_time = get_ipcw(train_event, train_time, times)
+        score = BrierScore()
+        score(predicted, event, time, times, weight, weight_new_time)
+        return score.integral()
+
+    return run
+
+
+PEERS = {
+    "scikit-survival": scikit_survival,
+    "SurvivalEVAL": survival_eval,
+    "pycox": pycox,
+    "torchsurv": torchsurv,
+}
+
+
+def dependent(copula: cc.ArchimedeanCopula) -> dict[str, cc.Adjustment]:
+    return {
+        "margin time": cc.MarginTime(copula, beyond="last"),
+        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty", beyond="last"),
+        "CG-Q": cc.ConditionalStatus(copula, given="event_free"),
+        "dependent IPCW": cc.DependentIPCW(copula),
+        "conditional": cc.ConditionalStatus(copula),
+    }
+
+
+def peer_margin_times(data: Data) -> Callable[[], object]:
+    from SurvivalEVAL.nonparametric_estimator.single_event import KaplanMeierArea
+
+    censored = data.time[~data.event]
+    return lambda: KaplanMeierArea(data.train_time, data.train_event).best_guess(censored)
+
+
+def our_margin_times(data: Data) -> object:
+    margin = cc.KaplanMeier().fit((data.train_time, data.train_event))
+    return margin.margin_time(data.time[~data.event], curve="linear", tail="linear")
+
+
+def speed() -> None:
+    copula = cc.Clayton.from_tau(0.5)
+    print("IPCW, time of each peer over ours:\n")
+    print(f"| n | T | one pass | ours | {' | '.join(PEERS)} |")
+    print("|---:|---:|---:|---:|" + "---:|" * len(PEERS))
+    rows: list[str] = []
+    failures: list[str] = []
+    for n in SIZES:
+        for width in WIDTHS:
+            data = draw(n, width)
+            repeats = 7 if n <= 10**5 else 3
+            base = best(data.predicted.sum, repeats)
+            ipcw = best(lambda d=data: ours(d, cc.IPCW()), repeats)  # type: ignore[misc]
+            cells = []
+            for name, peer in PEERS.items():
+                try:
+                    seconds = best(peer(data), 1 if n * width > 10**7 else 3)
+                    cells.append(f"{seconds / ipcw:.1f} ×")
+                except Exception as error:  # a peer that cannot do it is a result
+                    cells.append(f"fails ({type(error).__name__})")
+                    failures.append(f"{name}, n = {n:.0e}, T = {width}: {error}")
+            print(
+                f"| {n:.0e} | {width} | {1e3 * base:.2f} ms | {1e3 * ipcw:.1f} ms | {' | '.join(cells)} |",
+                flush=True,
+            )
+            ratios = [
+                f"{best(lambda d=data, a=a: ours(d, a), repeats) / ipcw:.2f}"  # type: ignore[misc]
+                for a in dependent(copula).values()
+            ]
+            margin = best(peer_margin_times(data), 3) / best(lambda d=data: our_margin_times(d), 3)  # type: ignore[misc]
+            rows.append(f"| {n:.0e} | {width} | {' | '.join(ratios)} | {margin:.1f} × |")
+    print(
+        "\nOther adjustments (Clayton, τ = 0.5), time over our IPCW; last: SurvivalEVAL's Kaplan–Meier margin"
+    )
+    print("times of the censored test subjects over ours, fit included:\n")
+    print(f"| n | T | {' | '.join(dependent(copula))} | margin times |")
+    print("|---:|---:|" + "---:|" * (len(dependent(copula)) + 1))
+    print("\n".join(rows))
+    print("\n" + "\n".join(failures))
+
+
+def memory() -> None:
+    n, width = SIZES[-1], WIDTHS[-1]
+    setup = (
+        "import warnings, cocensor as cc\nwarnings.simplefilter('ignore')\n"
+        "from benchmarks.brier import draw, dependent, ours\n"
+        f"ours(draw(1000, 10), cc.IPCW())\ndata = draw({n}, {width})"
+    )
+    print(
+        f"\nPeak memory beside the data at n = {n:.0e}, T = {width} (predictions: {n * width * 8 / 2**20:.0f} MiB):\n"
+    )
+    print("| adjustment | MiB |\n|---|---:|")
+    for name in ("IPCW", *dependent(cc.Clayton(2.0))):
+        pick = "cc.IPCW()" if name == "IPCW" else f"dependent(cc.Clayton(2.0))[{name!r}]"
+        # The peak of drawing the data is above what stays; only what exceeds it would show: release it first.
+        before, after = peak_memory(
+            setup + "\nopen('/proc/self/clear_refs', 'w').write('5')", f"ours(data, {pick})"
+        )
+        print(f"| {name} | {after - before} |", flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    speed()
+    memory()
