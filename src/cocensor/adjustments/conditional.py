@@ -75,9 +75,8 @@ class ConditionalStatus(Adjustment):
             always_event_free(np.flatnonzero(~y.event & ~asked), y, grid),
         ]
         if asked.any():
-            support = np.inf if margin._last == 0 else margin.t_max_
-            self._refuse_beyond(grid.sorted, support, "times")
-            self._refuse_beyond(np.where(asked, y.time, 0.0), support, "y_test")
+            self._refuse_beyond(grid.sorted, margin.support_, "times")
+            self._refuse_beyond(np.where(asked, y.time, 0.0), margin.support_, "y_test")
             groups += self._imputed(y, grid, asked)
         return Status(grid, len(y), tuple(groups))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._numerics import lookup
 from cocensor._validation import FloatArray, HorizonWarning, row_blocks
 from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
 from cocensor.adjustments.status import EVENT_FREE, Group, Status, Terms, TimeGrid, by_cut
@@ -69,19 +70,17 @@ class DependentIPCW(Adjustment):
     def _fit(self, y: Survival, x: Any) -> None:
         self._event = CopulaGraphic(self.copula).fit(y)
         self._outlast = _outlasting(y.risk_table)
-        steps = self._event.survival_.times
-        rare = np.zeros(steps.size, dtype=bool)
-        for part in row_blocks(steps.size, 1):
-            survival = self._event.survival_.values[part]
-            joint = self.copula.cdf(survival, self._event.censoring_survival(steps[part]))
-            # P(C > t given E > t), which is not asked for where nobody survives
-            outlive = np.divide(joint, survival, out=np.ones_like(survival), where=survival > 0)
-            rare[part] = (self._weights(steps[part]) > 1.0 / SMALLEST_CHANCE) | (outlive < SMALLEST_CHANCE)
-        self._until = float(steps[np.argmax(rare)]) if rare.any() else np.inf
+        steps = y.risk_table.margin("event")
+        survival = self._event.survival_.values
+        # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
+        joint = np.exp(-steps.hazard)
+        self._step_weights = -np.diff(survival, prepend=1.0) / (joint * steps.fraction)
+        left = joint * (1.0 - steps.fraction)
+        rare = (self._step_weights * SMALLEST_CHANCE > 1.0) | (left < SMALLEST_CHANCE * survival)
+        self._until = float(steps.times[np.argmax(rare)]) if rare.any() else np.inf
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        support = np.inf if self._event._last == 0 else self._event.t_max_
-        self._refuse_beyond(grid.sorted, support, "times")
+        self._refuse_beyond(grid.sorted, self._event.support_, "times")
         if grid.last >= self._until:
             warnings.warn(
                 f"from time {self._until:g} on fewer than {SMALLEST_CHANCE:.0%} of the events are seen: scores "
@@ -92,9 +91,10 @@ class DependentIPCW(Adjustment):
         seen = y.event & (y.time <= grid.last) & (y.time < self._until)
         cut = grid.cut(y.time)
         rows = by_cut(np.flatnonzero(seen), cut)
+        self._refuse_beyond(np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
         weights = np.zeros(len(y))
         for part in row_blocks(rows.size, 1):
-            t = y.time[rows[part]]
+            t = np.minimum(y.time[rows[part]], self._event.t_max_)  # held there, where beyond allows it
             weights[rows[part]] = self._weights(t) / np.asarray(self._outlast(t, "left"))
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
@@ -105,18 +105,15 @@ class DependentIPCW(Adjustment):
 
     def _weights(self, t: FloatArray) -> FloatArray:
         """1 over the chance that an event at t is seen, before the end of the study is considered."""
-        curve, copula = self._event.survival_, self.copula
+        curve = self._event.survival_
         if not curve.times.size:
             raise ValueError("y_train has no event: what an event stands for is not known.")
-        t = np.maximum(t, curve.times[0])  # before the first event its step stands in
-        above, below = np.asarray(curve(t, "left")), np.asarray(curve(t))
-        v = np.asarray(self._event.censoring_survival(t, "left"))
-        step = above > below
-        weights = np.empty(t.shape)
-        taken = above[step] - below[step]
-        weights[step] = taken / (copula.cdf(above[step], v[step]) - copula.cdf(below[step], v[step]))
-        if not step.all():
-            weights[~step] = np.exp(-np.asarray(copula.log_hfunc1(below[~step], v[~step])))
+        # Before the first event its step stands in.
+        index = np.maximum(lookup(curve.times, t) - 1, 0)
+        weights = self._step_weights[index]
+        between = curve.times[index] < t
+        v = np.asarray(self._event.censoring_survival(t[between], "left"))
+        weights[between] = np.exp(-np.asarray(self.copula.log_hfunc1(curve.values[index[between]], v)))
         return weights
 
 

@@ -66,7 +66,7 @@ class MarginEstimator:
         rule = self._tail_rule(t, tail, "t")
         known = np.asarray(self._fitted()(t, side))
         beyond = tail_values(rule, self._last, self.t_max_, t)
-        return scalar_like(np.where(t > self._support, beyond, known), t)
+        return scalar_like(np.where(t > self.support_, beyond, known), t)
 
     def variance(self, t: npt.ArrayLike) -> Any:
         r"""The variance of S(t), by the infinitesimal jackknife.
@@ -246,6 +246,11 @@ class MarginEstimator:
             refuse_first(above == 0, c, "c must be a time by which not everyone has dropped out")
         return above, below
 
+    @property
+    def support_(self) -> float:
+        """Up to when the curve is known: ``t_max_``, or for ever once it has reached 0."""
+        return np.inf if self._last == 0.0 else self.t_max_
+
     # --- helpers ------------------------------------------------------------------------------------
 
     def _fitted(self) -> StepFunction:
@@ -258,10 +263,6 @@ class MarginEstimator:
         curve = self._fitted()
         return float(curve.values[-1]) if curve.values.size else 1.0
 
-    @property
-    def _support(self) -> float:
-        return np.inf if self._last == 0.0 else self.t_max_
-
     def _tail_rule(self, t: FloatArray, tail: Tail | None, name: str) -> Tail:
         """The rule for what of ``t`` passes the support; without a ``tail`` nothing may."""
         if tail is not None:
@@ -273,7 +274,7 @@ class MarginEstimator:
     def _inside(self, t: FloatArray, name: str, hint: str = "") -> None:
         """Refuse times beyond the support."""
         self._fitted()
-        beyond = np.asarray(t > self._support)
+        beyond = np.asarray(t > self.support_)
         if beyond.any():
             rule = f"{name} must not pass the last observed time {self.t_max_:g}"
             refuse_first(beyond, t, f"{rule}, where the curve is still {self._last:.4g}{hint}")
