@@ -31,11 +31,11 @@ def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray
         return np.asarray(np.searchsorted(grid, t, side=side))
     flat = t.ravel()
     low = flat.min()
-    with np.errstate(over="ignore"):
-        spread = flat.max() - low
-    if not 0.0 < spread < np.inf:
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = 65535.0 / (flat.max() - low)
+    if not 0.0 < scale < np.inf:
         return np.asarray(np.searchsorted(grid, t, side=side))
-    order = np.argsort(((flat - low) * (65535.0 / spread)).astype(np.uint16), kind="stable")
+    order = np.argsort(((flat - low) * scale).astype(np.uint16), kind="stable")
     result = np.empty(flat.size, dtype=np.intp)
     result[order] = np.searchsorted(grid, flat[order], side=side)
     return result.reshape(t.shape)

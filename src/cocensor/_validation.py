@@ -6,7 +6,7 @@ Nothing is clipped, dropped, filled or reordered here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import Any, Literal, NoReturn
 
 import narwhals as nw
@@ -87,16 +87,28 @@ def as_vector(values: Any, name: str, *, copy: bool = False) -> FloatArray:
     return floats
 
 
+def as_table(values: Any, name: str) -> npt.NDArray[Any]:
+    """``values`` as an array of numbers of any kind and shape, also from a data frame."""
+    if not nw.dependencies.is_into_dataframe(values):
+        return _numbers(values, name)
+    frame = as_frame(values, name)
+    columns = [_numbers(frame_column(frame, c, name), f"{name}[{c!r}]") for c in frame.columns]
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
+
+
 def as_matrix(values: Any, name: str) -> FloatArray:
     """``values`` as finite covariates, one row per subject: an array or an all-numeric data frame."""
-    if nw.dependencies.is_into_dataframe(values):
-        frame = as_frame(values, name)
-        columns = [_numbers(frame_column(frame, c, name), f"{name}[{c!r}]") for c in frame.columns]
-        values = np.column_stack(columns) if columns else np.empty((len(frame), 0))
-    floats = as_floats(values, name)
+    floats = as_floats(as_table(values, name), name)
     if floats.ndim != 2 or not floats.shape[1]:
         raise ValueError(f"{name} must have one row per subject, (n, p), but its shape is {floats.shape}.")
     return floats
+
+
+def column_names(values: Any) -> list[str] | None:
+    """The names of a data frame's columns; None for arrays."""
+    if not nw.dependencies.is_into_dataframe(values):
+        return None
+    return as_frame(values, "X").columns
 
 
 def as_times(values: Any, name: str) -> FloatArray:
@@ -174,7 +186,7 @@ def check_curves(block: npt.NDArray[Any], name: str, times: FloatArray, rows: np
         )
 
 
-def check_length(values: npt.NDArray[Any], name: str, expected: int, expected_name: str) -> None:
+def check_length(values: Sized, name: str, expected: int, expected_name: str) -> None:
     """Refuse ``values`` whose length is not the one of ``expected_name``."""
     if len(values) != expected:
         raise ValueError(f"{name} has length {len(values)}, but {expected_name} has length {expected}.")

@@ -81,6 +81,24 @@ def test_dependent_ipcw_stops_with_a_warning():
         cc.integrated_brier_score(y, y, np.full((5000, 2), 0.5), [0.1, 1.5], adjustment=adjustment)
 
 
+def test_dependent_ipcw_stops_where_dropouts_follow_the_last_event():
+    time = np.concatenate(([1.0, 2.0], np.linspace(3, 10, 100)))
+    train = cc.Survival(time, np.arange(102) < 2)
+    test = cc.Survival([2.5, 9.95, 9.99], [1, 1, 1])
+    with pytest.warns(cc.HorizonWarning, match="from time 9.95 on"):
+        status = cc.DependentIPCW(cc.Clayton(0.5)).fit(train).status(test, [9.0, 9.97])
+    assert np.isfinite(status.a[:, 0]).all()
+    assert np.isnan(status.a[:, 1]).all()
+
+
+def test_dependent_ipcw_stops_where_the_study_has_ended_for_most():
+    time = np.concatenate((np.linspace(0.1, 1, 50), np.full(345, 2.0), np.linspace(3, 4, 5)))
+    event = np.r_[np.ones(50), np.zeros(345), np.ones(5)].astype(bool)
+    train = cc.Survival(time, event, ~event)
+    with pytest.warns(cc.HorizonWarning, match="from time 3 on"):
+        cc.DependentIPCW().fit(train).status(train, [1.0, 3.5])
+
+
 def test_refusals():
     with pytest.raises(
         ValueError, match="weighting must be 'none' here: all test subjects are censored before"

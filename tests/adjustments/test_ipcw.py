@@ -1,6 +1,9 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 from sksurv.linear_model import CoxPHSurvivalAnalysis
+from sksurv.preprocessing import OneHotEncoder
 
 import cocensor as cc
 
@@ -31,14 +34,22 @@ def test_conventions_differ_where_a_censoring_is_tied_with_an_event():
 
 
 def test_a_censoring_curve_that_reaches_zero():
-    with pytest.raises(
-        ValueError, match="reached 0 at time 5, where a weight is needed: choose a horizon before"
-    ):
-        cc.IPCW().fit(Y).status(cc.Survival([2.0, 6.0], [1, 1]), [1.0, 5.0])
+    message = "0 at time 5, but a weight is needed at time 7: a horizon before 5 is safe"
+    with pytest.raises(ValueError, match=message):
+        cc.IPCW(beyond="last").fit(Y).status(cc.Survival([2.0, 8.0], [1, 1]), [1.0, 7.0])
     floored = cc.IPCW(min_probability=0.1).fit(Y).status(cc.Survival([2.0, 6.0], [1, 1]), [1.0, 5.0])
     assert floored.n_floored == 1
     np.testing.assert_allclose(floored.a, [[1.0, 0.0], [1.0, 10.0]])
     assert cc.IPCW(min_probability=0.1).fit(Y).status(Y, [1.0]).n_floored == 0
+    many = cc.Survival(np.full(10, 6.0), np.ones(10))
+    assert cc.IPCW(min_probability=0.1).fit(Y).status(many, [1.0, 5.0]).n_floored == 10
+
+
+def test_times_beyond_the_training_matter_only_where_needed():
+    early = cc.Survival([2.0, 3.0], [1, 1])
+    np.testing.assert_array_equal(cc.IPCW().fit(Y).status(early, [9.0]).a, 0.0)
+    with pytest.raises(ValueError, match="times must not pass the last training time 5 .* but row 0 is 9.0"):
+        cc.IPCW().fit(Y).status(cc.Survival([2.0, 12.0], [1, 0]), [9.0, 1.0])
 
 
 def test_administrative_censoring_is_censoring():
@@ -73,6 +84,51 @@ def test_any_model_of_the_censoring():
     np.testing.assert_allclose(theirs.b, ours.b, rtol=1e-8)
 
 
+def test_a_users_model_stays_as_it_is():
+    X, y = regression_data(200, 4)
+    X2, y2 = regression_data(200, 5)
+    peer = CoxPHSurvivalAnalysis()
+    prototype = cc.IPCW(peer)
+    first = prototype.copy().fit(y, X)
+    before = first.status(y2[:5], [0.1], X2[:5]).a
+    prototype.copy().fit(y2, X2)
+    np.testing.assert_array_equal(first.status(y2[:5], [0.1], X2[:5]).a, before)
+    assert not hasattr(peer, "coef_")
+
+
+def test_models_that_take_frames_and_text():
+    X = pd.DataFrame({"sex": pd.Categorical(["f", "m", "f", "m", "f"]), "age": [1.0, 4.0, 2.0, 8.0, 3.0]})
+    model = make_pipeline(OneHotEncoder(), CoxPHSurvivalAnalysis(alpha=1.0))
+    assert np.isfinite(cc.IPCW(model).fit(Y, X).status(Y, [2.5], X).a).all()
+
+
+def test_without_censoring_no_model_is_needed():
+    y = cc.Survival([1.0, 2.0, 3.0], [1, 1, 1])
+    status = cc.IPCW("cox").fit(y, np.zeros((3, 1))).status(y, [1.5], np.zeros((3, 1)))
+    np.testing.assert_array_equal(status.a[:, 0], [0, 1, 1])
+
+
+def test_what_a_model_predicts_is_checked():
+    X = np.zeros((5, 1))
+
+    class Short(Constant):
+        def predict_survival_function(self, X):
+            return super().predict_survival_function(X[:2])
+
+    with pytest.raises(ValueError, match="what censoring predicts has length 2, but y_test has length 5"):
+        cc.IPCW(Short()).fit(Y, X).status(Y, [2.5], X)
+
+
+def test_the_left_limit_at_zero_is_one():
+    class AtZero(Constant):
+        def predict_survival_function(self, X):
+            return cc.SurvivalCurves([0.0], np.full((len(X), 1), 0.5), "step", tail="last")
+
+    y = cc.Survival([0.0, 1.0], [1, 0])
+    status = cc.IPCW(AtZero()).fit(Y, np.zeros((5, 1))).status(y, [0.5], np.zeros((2, 1)))
+    np.testing.assert_allclose(status.b[:, 0], [1.0, 0.0])
+
+
 class Constant:
     """A model of the censoring that returns curves of ours."""
 
@@ -96,7 +152,7 @@ def test_models_may_return_survival_curves():
     [
         (lambda: cc.IPCW("cox").fit(Y), "x_train is needed"),
         (lambda: cc.IPCW("cox").fit(Y, np.zeros((3, 1))), "x_train has length 3, but y_train has length 5"),
-        (lambda: cc.IPCW("cox").fit(Y, np.c_[[1, 2, 3, 5, 9]]).status(Y, [1.0]), "x_test is needed"),
+        (lambda: cc.IPCW("cox").fit(*regression_data(50, 0)[::-1]).status(Y, [1.0]), "x_test is needed"),
         (lambda: cc.IPCW("weibull"), "censoring must be one of 'km', 'cox', but is 'weibull'"),
         (lambda: cc.IPCW(convention="R"), "convention must be one of 'left_limit', 'scikit-survival'"),
         (lambda: cc.IPCW(min_probability=1.5), "min_probability must lie strictly between 0 and 1"),

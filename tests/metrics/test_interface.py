@@ -1,4 +1,7 @@
+from types import MappingProxyType
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import cocensor as cc
@@ -90,6 +93,30 @@ def test_bad_predictions(estimate, times, message):
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_bad_one_of_several_models_is_named():
+    with pytest.raises(ValueError, match="model 'forest': estimate must lie in"):
+        cc.brier_score(Y, Y, {"cox": P, "forest": P + 1}, TIMES)
+
+
+def test_predictions_in_frames():
+    base = cc.brier_score(Y, Y, P, TIMES)
+    frame = pd.DataFrame(P, columns=["0.2", "0.5", "0.9"])
+    np.testing.assert_array_equal(cc.brier_score(Y, Y, frame, TIMES), base)
+    np.testing.assert_array_equal(cc.brier_score(Y, Y, frame.astype("Float64"), TIMES), base)
+
+
+def test_any_mapping_of_models_and_any_reference():
+    models = MappingProxyType({"a": P})
+    assert cc.brier_skill_score(Y, Y, models, TIMES).keys() == {"a"}
+    skill = cc.brier_skill_score(Y, Y, P, TIMES, reference=cc.Clayton(1.0))
+    assert skill != cc.brier_skill_score(Y, Y, P, TIMES)
+
+
+def test_shares_at_risk_are_taken_exactly():
+    y = cc.Survival(np.arange(1.0, 101.0), np.ones(100, bool))
+    assert cc.time_grid(y, horizon={"at_risk": 0.07})[-1] == 94.0
 
 
 def test_time_grids():

@@ -11,7 +11,7 @@ from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Rows, Status, Terms, TimeGrid
 from cocensor.copulas import ArchimedeanCopula, Independence
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.margin import given_dropout
+from cocensor.estimators.margin import given_dropout, given_end
 from cocensor.outcomes import Survival
 
 
@@ -31,8 +31,9 @@ class ConditionalStatus(Adjustment):
 
     Notes
     -----
-    On the fitting sample the mean of a is :math:`S_E(t)` exactly, for ``given="censoring"``. What is imputed
-    does not know the covariates: with informative predictions the loss of a good model is overstated.
+    On the fitting sample without administrative censoring the mean of a is :math:`S_E(t)` exactly, for
+    ``given="censoring"``. What is imputed does not know the covariates: with informative predictions the loss
+    of a good model is overstated.
 
     Examples
     --------
@@ -75,7 +76,7 @@ class ConditionalStatus(Adjustment):
             always_event_free(np.flatnonzero(~y.event & ~asked), y, grid),
         ]
         if asked.any():
-            self._refuse_beyond(grid.sorted, margin.support_, "times")
+            self._refuse_beyond(grid.times, margin.support_, "times")
             self._refuse_beyond(np.where(asked, y.time, 0.0), margin.support_, "y_test")
             groups += self._imputed(y, grid, asked)
         return Status(grid, len(y), tuple(groups))
@@ -101,7 +102,10 @@ class ConditionalStatus(Adjustment):
         if dropped.any():
             c = np.minimum(y.time[dropped], margin.t_max_)  # held there, where beyond allows it
             above[dropped], below[dropped] = margin.dropout_limits(c)
-        below[asked & ended] = margin.censoring_survival(y.time[asked & ended])
+        c = np.minimum(y.time[asked & ended], margin.t_max_)
+        after = np.asarray(margin.censoring_survival(c))
+        # Where everybody had dropped out by c, the last moment before that stands in.
+        below[asked & ended] = np.where(after > 0, after, margin.censoring_survival(c, "left"))
 
         def q_dropout(rows: Rows, columns: slice) -> FloatArray:
             s, c = s_t[columns], s_c[rows][:, None]
@@ -109,8 +113,8 @@ class ConditionalStatus(Adjustment):
             return given_dropout(self.copula, np.minimum(s, c), c, above[rows][:, None], below[rows][:, None])
 
         def q_ended(rows: Rows, columns: slice) -> FloatArray:
-            s, c, v = s_t[columns], s_c[rows][:, None], below[rows][:, None]
-            return self.copula.cdf(np.minimum(s, c), v) / self.copula.cdf(c, v)
+            s, c = s_t[columns], s_c[rows][:, None]
+            return given_end(self.copula, np.minimum(s, c), c, below[rows][:, None])
 
         step = above > below
         kinds = ((dropped & step, q_dropout), (dropped & ~step, q_dropout), (asked & ended, q_ended))

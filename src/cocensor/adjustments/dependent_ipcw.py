@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._numerics import lookup
-from cocensor._validation import FloatArray, HorizonWarning, row_blocks
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, row_blocks
 from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
 from cocensor.adjustments.status import EVENT_FREE, Group, Status, Terms, TimeGrid, by_cut
 from cocensor.copulas import ArchimedeanCopula, Independence
@@ -41,9 +41,11 @@ class DependentIPCW(Adjustment):
 
     Notes
     -----
-    Needs that dropout is independent of the prediction given the event time. Weights a may be negative. From
-    the first time at which the chance of being seen falls below 0.05, scores are NaN, with a
-    :class:`HorizonWarning`. On the fitting sample :math:`\sum_{t_i \le t} \delta_i w_i = N(1 - S_E(t))` exactly.
+    Needs that dropout is independent of the prediction given the event time. Weights a may be negative. Where an
+    event would be seen with a chance below 0.05 (:math:`h_1`, or :math:`C/S_E`, times the chance of outlasting the
+    study) at a training event, or an event of the test sample has a weight above 20, the answer stops: from there
+    on scores and weights are NaN, with a :class:`HorizonWarning`. On the fitting sample
+    :math:`\sum_{t_i \le t} \delta_i w_i = N(1 - S_E(t))` exactly, without administrative censoring.
 
     Examples
     --------
@@ -73,35 +75,39 @@ class DependentIPCW(Adjustment):
         steps = y.risk_table.margin("event")
         survival = self._event.survival_.values
         # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
-        joint = np.exp(-steps.hazard)
-        self._step_weights = -np.diff(survival, prepend=1.0) / (joint * steps.fraction)
-        left = joint * (1.0 - steps.fraction)
-        rare = (self._step_weights * SMALLEST_CHANCE > 1.0) | (left < SMALLEST_CHANCE * survival)
-        self._until = float(steps.times[np.argmax(rare)]) if rare.any() else np.inf
+        self._step_weights = -np.diff(survival, prepend=1.0) / (np.exp(-steps.hazard) * steps.fraction)
+        left = np.exp(-steps.hazard) * (1.0 - steps.fraction)
+        outlast = np.asarray(self._outlast(steps.times, "left"))
+        rare = (self._step_weights * SMALLEST_CHANCE > outlast) | (
+            left * outlast < SMALLEST_CHANCE * survival
+        )
+        self._until = _first(steps.times, rare)
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        self._refuse_beyond(grid.sorted, self._event.support_, "times")
-        if grid.last >= self._until:
-            warnings.warn(
-                f"from time {self._until:g} on fewer than {SMALLEST_CHANCE:.0%} of the events are seen: scores "
-                "there are NaN; choose a horizon before that time.",
-                HorizonWarning,
-                stacklevel=4,
-            )
-        seen = y.event & (y.time <= grid.last) & (y.time < self._until)
+        self._refuse_beyond(grid.times, self._event.support_, "times")
         cut = grid.cut(y.time)
-        rows = by_cut(np.flatnonzero(seen), cut)
+        rows = by_cut(np.flatnonzero(y.event & (y.time <= grid.last)), cut)
+        seen = np.zeros(len(y), dtype=bool)
+        seen[rows] = True
         self._refuse_beyond(np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
         weights = np.zeros(len(y))
         for part in row_blocks(rows.size, 1):
             t = np.minimum(y.time[rows[part]], self._event.t_max_)  # held there, where beyond allows it
             weights[rows[part]] = self._weights(t) / np.asarray(self._outlast(t, "left"))
+        until = min(self._until, _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0))
+        if grid.last >= until:
+            warnings.warn(
+                f"from time {until:g} on fewer than {SMALLEST_CHANCE:.0%} of the events are seen: scores there "
+                "are NaN; choose a horizon before that time.",
+                HorizonWarning,
+                stacklevel=4,
+            )
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
             Group(rows, cut[rows], EVENT_FREE, had),
             always_event_free(np.flatnonzero(~seen), y, grid),
         )
-        return Status(grid, len(y), groups, until=self._until)
+        return Status(grid, len(y), groups, until=until)
 
     def _weights(self, t: FloatArray) -> FloatArray:
         """1 over the chance that an event at t is seen, before the end of the study is considered."""
@@ -115,6 +121,11 @@ class DependentIPCW(Adjustment):
         v = np.asarray(self._event.censoring_survival(t[between], "left"))
         weights[between] = np.exp(-np.asarray(self.copula.log_hfunc1(curve.values[index[between]], v)))
         return weights
+
+
+def _first(times: FloatArray, where: BoolArray) -> float:
+    """The earliest of the times at which something holds."""
+    return float(times[where].min(initial=np.inf))
 
 
 def _outlasting(table: RiskTable) -> StepFunction:

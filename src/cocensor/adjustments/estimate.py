@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_curves, to_numpy
+from cocensor._validation import FloatArray, as_table, check_curves
 from cocensor.curves import SurvivalCurves, evaluate_step_functions
 
 
@@ -33,9 +33,7 @@ class Estimate:
             _check_rows(len(estimate), n)
             values = evaluate_step_functions(estimate, times)
             return cls(times, lambda rows: values[rows])
-        array = to_numpy(estimate, "estimate")
-        if array.dtype.kind not in "biuf":
-            raise ValueError(f"estimate must be numeric, but its type is {array.dtype}.")
+        array = as_table(estimate, "estimate")
         if array.shape != (n, times.size):
             raise ValueError(
                 f"estimate must have one row per test subject and one column per time, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from cocensor._validation import (
     Side,
     as_matrix,
     check_choice,
+    check_curves,
     check_length,
     check_number,
     row_blocks,
@@ -28,7 +30,7 @@ from cocensor.adjustments.status import (
     Weights,
     by_cut,
 )
-from cocensor.curves import SurvivalCurves, evaluate_step_functions
+from cocensor.curves import StepFunction, SurvivalCurves, evaluate_step_functions
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.outcomes import Survival
 
@@ -58,8 +60,8 @@ class IPCW(Adjustment):
     convention : {"left_limit", "scikit-survival"}
         Weigh an event at :math:`t_i` by :math:`G(t_i-)`, as R's riskRegression does, or by :math:`G(t_i)`.
     min_probability : float, optional
-        Lift smaller G to this floor; the status counts how many weights that changed. Without it, a
-        weight that needs G = 0 is an error.
+        Lift smaller G to this floor; ``Status.n_floored`` counts the weights that rest on it. Without it,
+        a weight that needs G = 0 is an error.
 
     Examples
     --------
@@ -112,77 +114,91 @@ class IPCW(Adjustment):
     def _fit(self, y: Survival, x: Any) -> None:
         y = Survival(y.time, y.event)  # whoever is censored is censored
         self._t_max = y.t_max
-        if self.censoring == "km":
-            self._model: Any = KaplanMeier(of="censoring").fit(y)
+        self._model: Any = None
+        self._curve: StepFunction | None = None
+        if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
+            self._curve = KaplanMeier(of="censoring").fit(y).survival_
             return
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
-        X = as_matrix(x, "x_train")
-        check_length(X, "x_train", len(y), "y_train")
         if self.censoring == "cox":
-            self._model = CoxPH(of="censoring").fit(X, y)
+            check_length(as_matrix(x, "x_train"), "x_train", len(y), "y_train")
+            self._model = CoxPH(of="censoring").fit(x, y)
             return
+        check_length(x, "x_train", len(y), "y_train")
         flipped = np.empty(len(y), dtype=[("event", bool), ("time", float)])
         flipped["event"], flipped["time"] = ~y.event, y.time
-        self._model = self.censoring.fit(x, flipped)
+        self._model = copy.deepcopy(self.censoring)  # the user's own stays as it is
+        self._model.fit(x, flipped)
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        self._refuse_beyond(grid.sorted, self._t_max, "times")
         side: Side = "left" if self.convention == "left_limit" else "right"
         cut = grid.cut(y.time)
         seen = by_cut(np.flatnonzero(y.event), cut)
         censored = by_cut(np.flatnonzero(~y.event), cut)
         events = seen[y.time[seen] <= grid.last]  # in the order of time: a curve is looked up along the way
+        # Curves are needed while anybody is event-free, and at the events that are asked for.
+        asked = np.zeros(len(y))
+        asked[events] = y.time[events]
+        self._refuse_beyond(asked, self._t_max, "y_test")
+        self._refuse_beyond(np.where(grid.times < y.t_max, grid.times, 0.0), self._t_max, "times")
+        floored = 0
         before: Weights
-        if self.censoring == "km":
-            at_events = np.asarray(self._model.survival_(y.time[events], side))
-            needed = grid.sorted < y.t_max  # while anybody is event-free
-            at_times, floored = self._floor(
-                np.asarray(self._model.survival_(grid.sorted)), grid.sorted, needed
-            )
+        if self._curve is not None:
+            at_events = np.asarray(self._curve(y.time[events], side))
+            needed = grid.sorted < y.t_max
+            at_times, small = self._inverse(np.asarray(self._curve(grid.sorted)), grid.sorted, needed)
+            floored += sum(int(np.sum(y.time > t)) for t in grid.sorted[small])
             before = Terms(event_free=((None, at_times),))
         else:
             given = self._given(x, len(y))
             at_events = given.own(y.time[events], events, side)
 
-            def inverse(rows: Rows, columns: slice) -> tuple[FloatArray, int]:
+            def inverse(rows: Rows, columns: slice) -> tuple[FloatArray, BoolArray]:
                 times = grid.sorted[columns]
-                return self._floor(given.grid(times, rows), times, y.time[rows][:, None] > times)
+                return self._inverse(given.grid(times, rows), times, y.time[rows][:, None] > times)
 
-            every = slice(0, grid.sorted.size)
-            blocks = row_blocks(len(y), every.stop) if self.min_probability is not None else ()
-            floored = sum(inverse(np.arange(part.start, part.stop), every)[1] for part in blocks)
+            if self.min_probability is not None:
+                every = slice(0, grid.sorted.size)
+                for part in row_blocks(len(y), every.stop):
+                    floored += int(inverse(np.arange(part.start, part.stop), every)[1].sum())
             before = Observed(lambda rows, columns: inverse(rows, columns)[0])
         weights = np.zeros(len(y))
-        weights[events], more = self._floor(at_events, y.time[events], np.ones(events.size, dtype=bool))
+        weights[events], small = self._inverse(at_events, y.time[events], np.ones(events.size, dtype=bool))
         groups = (
             Group(seen, cut[seen], before, Terms(event=((weights, None),))),
             Group(censored, cut[censored], before, NOTHING),
         )
-        return Status(grid, len(y), groups, n_floored=floored + more)
+        return Status(grid, len(y), groups, n_floored=floored + int(small.sum()))
 
-    def _floor(self, probability: FloatArray, times: FloatArray, needed: BoolArray) -> tuple[FloatArray, int]:
-        """1/G where it is needed (0 elsewhere), and how many G were lifted; a G of 0 is refused."""
+    def _inverse(
+        self, probability: FloatArray, times: FloatArray, needed: BoolArray
+    ) -> tuple[FloatArray, BoolArray]:
+        """1/G where it is needed (0 elsewhere), and which G were lifted to the floor; a G of 0 is refused."""
         small = needed & (probability < (self.min_probability or np.finfo(float).tiny))
         if small.any():
             if self.min_probability is None:
                 t = float(np.broadcast_to(times, small.shape)[small].min())
+                # A Kaplan–Meier curve reaches 0 with its last step; of a model only the times asked for are known.
+                zero = t if self._curve is None else float(self._curve.times[-1])
                 raise ValueError(
-                    f"the censoring curve has reached 0 at time {t:g}, where a weight is needed: choose a "
-                    "horizon before that time, or set min_probability."
+                    f"the censoring curve has reached 0 at time {zero:g}, but a weight is needed at time {t:g}: a "
+                    f"horizon before {zero:g} is safe, or set min_probability."
                 )
             probability = np.where(small, self.min_probability, probability)
-        return np.divide(1.0, probability, out=np.zeros(probability.shape), where=needed), int(small.sum())
+        return np.divide(1.0, probability, out=np.zeros(probability.shape), where=needed), small
 
     def _given(self, x: Any, n: int) -> _Given:
         """G given the covariates of the test subjects."""
         if x is None:
             raise ValueError(f"x_test is needed: {self!r} models the censoring given covariates.")
-        X = as_matrix(x, "x_test")
-        check_length(X, "x_test", n, "y_test")
         if isinstance(self._model, CoxPH):
-            return _GivenByCox(self._model, X)
-        return _GivenByCurves(self._model.predict_survival_function(x))
+            check_length(as_matrix(x, "x_test"), "x_test", n, "y_test")
+            return _GivenByCox(self._model, x)
+        check_length(x, "x_test", n, "y_test")
+        curves = self._model.predict_survival_function(x)
+        check_length(curves, "what censoring predicts", n, "y_test")
+        return _GivenByCurves(curves)
 
 
 class _Given(Protocol):
@@ -194,8 +210,8 @@ class _Given(Protocol):
 
 
 class _GivenByCox:
-    def __init__(self, model: CoxPH, X: FloatArray) -> None:
-        self.risk, self.baseline = model.relative_hazard(X), model.baseline_at_centre_
+    def __init__(self, model: CoxPH, x: Any) -> None:
+        self.risk, self.baseline = model.relative_hazard(x), model.baseline_at_centre_
 
     def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
         return np.exp(-self.risk[rows][:, None] * self.baseline(times))
@@ -210,11 +226,14 @@ class _GivenByCurves:
 
     def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
         if isinstance(self.curves, SurvivalCurves):
-            return np.array(self.curves.evaluate(times, rows), dtype=np.float64)
-        return evaluate_step_functions([self.curves[row] for row in rows], times)
+            values = np.array(self.curves.evaluate(times, rows), dtype=np.float64)
+        else:
+            values = evaluate_step_functions([self.curves[row] for row in rows], times)
+        check_curves(values, "what censoring predicts", times, rows)
+        return values
 
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
-        if side == "left":
-            times = np.nextafter(times, 0.0)
-        pairs = zip(times, rows, strict=True)
-        return np.array([self.grid(np.array([t]), np.array([row]))[0, 0] for t, row in pairs])
+        before = np.nextafter(times, 0.0) if side == "left" else times
+        pairs = zip(before, rows, strict=True)
+        values = np.array([self.grid(np.array([t]), np.array([row]))[0, 0] for t, row in pairs])
+        return np.where((times == 0) & (side == "left"), 1.0, values)

@@ -34,8 +34,8 @@ class MarginTime(Adjustment):
     tail : {"zero", "linear", "exponential"}, optional
         How the curve goes on beyond the last training time; by default nothing happens there.
     beyond : {"last"}, optional
-        Subjects censored beyond the last training time: refused where a time asks for them, or counted as
-        having their event at their censoring.
+        Subjects censored beyond the last training time: refused where a time (or, with uncertainty weighting,
+        their weight) asks for the curve there, or counted as having their event at their censoring.
 
     Notes
     -----
@@ -89,13 +89,15 @@ class MarginTime(Adjustment):
         until = y.time.copy()
         # Whoever is censored after the last time asked for is event-free at all of them.
         asked = c <= grid.last
+        weighted = self.weighting == "uncertainty"
+        if self.tail is None:  # weights need the curve at every censoring
+            needed = ~y.event & (weighted | (y.time <= grid.last))
+            self._refuse_beyond(np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
         until[censored[asked]] = self._margin_times(c[asked])
         rows = np.arange(len(y))
-        if self.weighting == "none":
+        if not weighted:
             group = Group.of(rows, grid.cut(until), EVENT_FREE, EVENT)
             return Status(grid, len(y), (group,))
-        if self.tail is None:
-            self._refuse_beyond(c, margin.t_max_, "y_test")
         weights = np.ones(len(y))
         weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=self.tail or "last"))
         if not weights.any():
@@ -110,8 +112,6 @@ class MarginTime(Adjustment):
         """E[E given E > c], and c itself where no curve is left to integrate."""
         margin = self._margin
         result = c.copy()
-        if self.tail is None:
-            self._refuse_beyond(c, margin.t_max_, "y_test")
         inside = np.asarray(margin.predict(c, tail=self.tail or "last")) > 0
         if self.tail is None:
             inside &= c <= margin.t_max_

@@ -45,6 +45,8 @@ def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
     >>> adjustment("dep", copula=Clayton(2.0))
     MarginTime(Clayton(theta=2.0), weighting='uncertainty', curve='step')
     """
+    if not isinstance(name, str):
+        raise TypeError(f"adjustment must be an Adjustment or a name, but is of type {type(name).__name__}.")
     if name in _PLAIN:
         if copula is not None:
             raise ValueError(f"copula must be None for the adjustment {name!r}, but is {copula!r}.")

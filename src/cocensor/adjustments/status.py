@@ -171,9 +171,9 @@ class Status:
         Number of subjects.
     normaliser : float
     until : float
-        From this time on the adjustment gives no answer: scores there are NaN.
+        From this time on the adjustment gives no answer: weights and scores there are NaN.
     n_floored : int
-        How many censoring probabilities were lifted to a floor that was asked for.
+        How many weights, over subjects and times, rest on a floor that was asked for.
     """
 
     def __init__(
@@ -221,14 +221,15 @@ class Status:
     @cached_property
     def a(self) -> FloatArray:
         """The weights of "event-free at t", (n, T)."""
-        return self._materialise()[0]
+        return self._weights[0]
 
     @cached_property
     def b(self) -> FloatArray:
         """The weights of "event by t", (n, T)."""
-        return self._materialise()[1]
+        return self._weights[1]
 
-    def _materialise(self) -> FloatArray:
+    @cached_property
+    def _weights(self) -> FloatArray:
         both = np.empty((2, self.n, self.times.size))
         every = slice(0, self.times.size)
         columns = np.arange(self.times.size)
@@ -237,6 +238,7 @@ class Status:
             early, late = (side.dense(group.rows, every) for side in (group.before, group.after))
             for weight, x, y in zip(both, early, late, strict=True):
                 weight[group.rows] = self.grid.restore(np.where(before, x, y))
+        both[:, :, self.times >= self.until] = np.nan
         return both
 
 

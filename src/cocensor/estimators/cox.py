@@ -16,12 +16,16 @@ from cocensor._validation import (
     as_times,
     check_choice,
     check_length,
+    check_number,
+    column_names,
 )
 from cocensor.curves import StepFunction, SurvivalCurves
 from cocensor.outcomes import Margin, Survival
 
 Ties = Literal["efron", "breslow"]
 _MAX_HALVINGS = 30
+# Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
+_VANISHED = 1e-6
 
 
 class CoxPH:
@@ -72,15 +76,19 @@ class CoxPH:
     ) -> None:
         check_choice(ties, "ties", ("efron", "breslow"))
         check_choice(of, "of", ("event", "censoring"))
-        if not 0.0 <= ridge < np.inf:
-            raise ValueError(f"ridge must be a number not below 0, but is {ridge}.")
-        self.ties, self.ridge, self.of, self.max_iter = ties, float(ridge), of, max_iter
+        self.ridge = check_number(ridge, "ridge")
+        if self.ridge < 0:
+            raise ValueError(f"ridge must not be negative, but is {ridge}.")
+        if not isinstance(max_iter, int) or max_iter < 1:
+            raise ValueError(f"max_iter must be a whole number above 0, but is {max_iter!r}.")
+        self.ties, self.of, self.max_iter = ties, of, max_iter
 
     def __repr__(self) -> str:
         return f"CoxPH(ties={self.ties!r}, ridge={self.ridge:g}, of={self.of!r})"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to covariates (n, p) and outcomes."""
+        self._columns = column_names(X)
         X = as_matrix(X, "X")
         outcomes = Survival.coerce(y)
         check_length(X, "X", len(outcomes), "y")
@@ -108,6 +116,7 @@ class CoxPH:
     @property
     def baseline_(self) -> StepFunction:
         """Breslow's cumulative baseline hazard at x = 0, which may be far from the data."""
+        self._check_fitted()
         at_centre = self.baseline_at_centre_
         scale = np.exp(-(self.centre_ @ self.coef_))
         return StepFunction(at_centre.times, at_centre.values * scale, initial=0.0)
@@ -123,7 +132,8 @@ class CoxPH:
 
     def relative_hazard(self, X: Any) -> FloatArray:
         r"""The hazard of each row relative to that at the centre of the training data."""
-        return np.exp((self._design(X) - self.centre_) @ self.coef_)
+        with np.errstate(over="ignore"):
+            return np.exp((self._design(X) - self.centre_) @ self.coef_)
 
     def predict_survival_function(self, X: Any) -> SurvivalCurves:
         """Survival curves of all rows, as steps at the times of the events: n × (number of such times)."""
@@ -131,29 +141,33 @@ class CoxPH:
         return SurvivalCurves(times, self.survival(times, X), interpolation="step", tail="last")
 
     def _design(self, X: Any) -> FloatArray:
-        if not hasattr(self, "coef_"):
-            raise ValueError("CoxPH is not fitted: call fit(X, y) first.")
+        self._check_fitted()
+        names = column_names(X)
+        if names is not None and self._columns is not None and names != self._columns:
+            raise ValueError(f"X must have the columns {self._columns} in this order, but has {names}.")
         X = as_matrix(X, "X")
         if X.shape[1] != self.coef_.size:
             raise ValueError(f"X must have {self.coef_.size} columns, as in fit, but has {X.shape[1]}.")
         return X
 
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "coef_"):
+            raise ValueError("CoxPH is not fitted: call fit(X, y) first.")
+
     def _newton(self, Z: FloatArray, sets: _RiskSets, penalty: FloatArray) -> tuple[FloatArray, FloatArray]:
         coef = np.zeros(Z.shape[1])
         value, gradient, information = sets.derivatives(Z, coef, penalty)
+        at_start = np.linalg.eigvalsh(information)
+        if at_start[0] <= 1e-12 * at_start[-1]:
+            raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
         self.converged_ = False
         for iteration in range(1, self.max_iter + 1):
             self.n_iter_ = iteration
-            try:
-                step = np.linalg.solve(information, gradient)
-            except np.linalg.LinAlgError:
-                raise ValueError(
-                    "X has linearly dependent columns: leave one out, or set ridge above 0."
-                ) from None
-            if not np.isfinite(step).all() or np.linalg.cond(information) > 1e14:
-                raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
+            if np.linalg.eigvalsh(information)[0] <= _VANISHED * at_start[0]:
+                break
+            step = np.linalg.solve(information, gradient)
             # Quadratic convergence: once a step promises this little, the next one is rounding.
-            done = float(gradient @ step) < 1e-13 * max(1.0, abs(value))
+            self.converged_ = float(gradient @ step) < 1e-13 * max(1.0, abs(value))
             for _ in range(_MAX_HALVINGS):
                 moved = sets.derivatives(Z, coef + step, penalty)
                 if moved[0] >= value - 1e-12 * abs(value):
@@ -161,12 +175,11 @@ class CoxPH:
                 step = step / 2.0
             coef = coef + step
             value, gradient, information = moved
-            if done:
-                self.converged_ = True
+            if self.converged_:
                 return coef, information
         warnings.warn(
-            f"CoxPH did not converge in {self.max_iter} iterations: a covariate may separate events from the "
-            "rest; set ridge above 0.",
+            f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
+            "rest, so that its coefficient has no finite optimum; set ridge above 0.",
             ConvergenceWarning,
             stacklevel=3,
         )

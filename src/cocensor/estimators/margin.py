@@ -225,7 +225,7 @@ class MarginEstimator:
             v = np.asarray(self.censoring_survival(c))
             if (v == 0).any():
                 refuse_first(v == 0, c, "c must be a time by which not everyone has dropped out")
-            return scalar_like(np.exp(self.copula.log_cdf(s_t, v) - self.copula.log_cdf(s_c, v)), t)
+            return scalar_like(given_end(self.copula, s_t, s_c, v), t)
         return scalar_like(given_dropout(self.copula, s_t, s_c, *self.dropout_limits(c)), t)
 
     def censoring_survival(self, t: FloatArray, side: Side = "right") -> Any:
@@ -357,6 +357,13 @@ def given_dropout(
             result = np.where(step, result, slope)
     # A difference may miss its bounds by rounding.
     return np.where(s_t > 0, np.clip(result, 0.0, 1.0), 0.0)
+
+
+def given_end(copula: ArchimedeanCopula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -> FloatArray:
+    """P(E > t given E > c, C > c) = C(s_t, v)/C(s_c, v), with v = S_C(c) > 0; broadcasts."""
+    x_t, x_c, y = (_hazard(each) for each in (s_t, s_c, v))
+    ratio = np.exp(copula.log_cdf_hazard(x_t, y) - copula.log_cdf_hazard(x_c, y))
+    return np.where(s_t > 0, np.minimum(ratio, 1.0), 0.0)
 
 
 def _hazard(probability: FloatArray) -> FloatArray:

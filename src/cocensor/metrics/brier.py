@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -112,7 +113,7 @@ def brier_skill_score(
     times: npt.ArrayLike,
     *,
     adjustment: str | Adjustment = "ipcw",
-    reference: Literal["kaplan_meier", "copula_graphic"] = "kaplan_meier",
+    reference: Literal["kaplan_meier", "copula_graphic"] | Copula = "kaplan_meier",
     integration: Integration = "trapezoid",
     x_train: Any = None,
     x_test: Any = None,
@@ -120,9 +121,9 @@ def brier_skill_score(
 ) -> Any:
     r"""How much of the reference's integrated Brier score a model saves, :math:`1 - IBS/IBS_{ref}`.
 
-    The reference predicts the same curve for everybody: Kaplan–Meier of the training outcomes, or the
-    Copula-Graphic curve under the copula of the adjustment. 0 is no better than that, 1 is perfect. Other
-    parameters as in :func:`integrated_brier_score`.
+    The reference predicts the same curve for everybody: Kaplan–Meier of the training outcomes, the
+    Copula-Graphic curve under the copula of the adjustment, or that under a copula given as ``reference``. 0 is
+    no better than that, 1 is perfect. Other parameters as in :func:`integrated_brier_score`.
 
     Examples
     --------
@@ -132,17 +133,20 @@ def brier_skill_score(
     >>> round(brier_skill_score(y, y, predicted, [1.5, 3.5]), 3)
     0.505
     """
-    check_choice(reference, "reference", ("kaplan_meier", "copula_graphic"))
+    if not isinstance(reference, Copula):
+        check_choice(reference, "reference", ("kaplan_meier", "copula_graphic"))
     grid = TimeGrid.of(times)
     if reference == "kaplan_meier":
         margin: KaplanMeier | CopulaGraphic = KaplanMeier()
     else:
-        used = copula if copula is not None else getattr(adjustment, "copula", None)
+        used: Any = reference
+        if reference == "copula_graphic":
+            used = copula if copula is not None else getattr(adjustment, "copula", None)
         if used is None:
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
-        margin = CopulaGraphic(used)  # type: ignore[arg-type]  # refuses others in one sentence
-    curve = np.asarray(margin.fit(y_train).predict(grid.times, tail="last"))
-    models = estimate if isinstance(estimate, dict) else {"": estimate}
+        margin = CopulaGraphic(used)
+    curve = np.asarray(margin.fit(Survival.coerce(y_train, "y_train")).predict(grid.times, tail="last"))
+    models = estimate if isinstance(estimate, Mapping) else {"": estimate}
     n = len(Survival.coerce(y_test, "y_test"))
     key = object()  # no user's name equals it
     found = integrated_brier_score(
@@ -160,4 +164,4 @@ def brier_skill_score(
     if base == 0:
         raise ValueError("the reference curve predicts perfectly: a skill relative to it is not defined.")
     skill = {name: 1.0 - value / base for name, value in found.items()}
-    return skill if isinstance(estimate, dict) else skill[""]
+    return skill if isinstance(estimate, Mapping) else skill[""]

@@ -79,4 +79,5 @@ def _share_at_risk(y: Survival, t: float) -> float:
 def _last_with(y: Survival, share: float) -> float:
     """The largest observed time at which at least ``share`` are at risk."""
     table = y.risk_table
-    return float(table.times[np.flatnonzero(table.at_risk >= share * table.n)[-1]])
+    enough = share * table.n * (1.0 - 1e-12)  # 0.07 · 100 is more than 7 in floating point
+    return float(table.times[np.flatnonzero(table.at_risk >= enough)[-1]])

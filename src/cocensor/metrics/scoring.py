@@ -39,10 +39,14 @@ def scores(
 
     if not isinstance(estimate, Mapping):
         return status(estimate).mean(loss, estimate)
-    if "estimate" in fitted.needs:
-        return {name: status(each).mean(loss, each) for name, each in estimate.items()}
-    shared = status(None)
-    return {name: shared.mean(loss, each) for name, each in estimate.items()}
+    shared = None if "estimate" in fitted.needs else status(None)
+    found = {}
+    for name, each in estimate.items():
+        try:
+            found[name] = (shared or status(each)).mean(loss, each)
+        except ValueError as error:
+            raise ValueError(f"model {name!r}: {error}") from error
+    return found
 
 
 def time_average(times: npt.ArrayLike, values: Any, integration: Integration) -> Any:
