@@ -22,6 +22,7 @@ Seed = np.random.Generator | int | None
 # Predictions computed in single precision may rise by rounding alone; a rise below this is not a rise.
 RISE_TOLERANCE = 1e-6
 _BLOCK_ELEMENTS = 1 << 17
+_BLOCK_ROWS = 1 << 12
 
 
 class HorizonWarning(UserWarning):
@@ -265,7 +266,7 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices of rows, each of about 1 MiB of float64, so that temporaries stay small and in cache."""
-    step = max(1, _BLOCK_ELEMENTS // max(1, n_columns))
+    """Slices of rows, each of at most about 1 MiB of float64, so that temporaries stay small and in cache."""
+    step = min(max(1, _BLOCK_ELEMENTS // max(1, n_columns)), _BLOCK_ROWS)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._numerics import lookup
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning, row_blocks
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning
 from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
 from cocensor.adjustments.status import EVENT_FREE, Group, Status, Terms, TimeGrid, by_cut
 from cocensor.copulas import ArchimedeanCopula, Independence
@@ -91,9 +91,8 @@ class DependentIPCW(Adjustment):
         seen[rows] = True
         self._refuse_beyond(np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
         weights = np.zeros(len(y))
-        for part in row_blocks(rows.size, 1):
-            t = np.minimum(y.time[rows[part]], self._event.t_max_)  # held there, where beyond allows it
-            weights[rows[part]] = self._weights(t) / np.asarray(self._outlast(t, "left"))
+        t = np.minimum(y.time[rows], self._event.t_max_)  # held there, where beyond allows it
+        weights[rows] = self._weights(t) / np.asarray(self._outlast(t, "left"))
         until = min(self._until, _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0))
         if grid.last >= until:
             warnings.warn(
