@@ -9,6 +9,7 @@ Run: make bench
 from __future__ import annotations
 
 import importlib.util
+from functools import partial
 
 import numpy as np
 
@@ -32,6 +33,10 @@ def draw(n: int) -> tuple[np.ndarray, np.ndarray]:
     return rng.exponential(size=n), rng.random(n) < 0.5
 
 
+def fit(copula: cc.ArchimedeanCopula, times: np.ndarray, events: np.ndarray) -> object:
+    return cc.CopulaGraphic(copula).fit(cc.Survival(times, events))
+
+
 def peer_fit(name: str, theta: float, times: np.ndarray, events: np.ndarray) -> object:
     from SurvivalEVAL.nonparametric_estimator.single_event import CopulaGraphic
 
@@ -50,17 +55,11 @@ def speed() -> None:
         repeats = 15 if n <= 10**5 else 5 if n <= 10**6 else 3
         for name, copula in COPULAS.items():
             # In turn, so that a busy spell of the machine hits both.
-            sort = best(lambda t=times: np.argsort(t, kind="stable"), repeats)  # type: ignore[misc]
-            ours = best(
-                lambda c=copula, t=times, e=events: cc.CopulaGraphic(c).fit(cc.Survival(t, e)),  # type: ignore[misc]
-                repeats,
-            )
+            sort = best(partial(np.argsort, times, kind="stable"), repeats)
+            ours = best(partial(fit, copula, times, events), repeats)
             row = f"| {n:.0e} | {name} | {1e3 * sort:.2f} ms | {1e3 * ours:.2f} ms | {ours / sort:.2f} |"
             if has_peer and name in PEERS:
-                peer = best(
-                    lambda k=name, c=copula, t=times, e=events: peer_fit(k, c.theta, t, e),  # type: ignore[misc]
-                    min(repeats, 3),
-                )
+                peer = best(partial(peer_fit, name, copula.theta, times, events), min(repeats, 3))
                 row += f" {1e3 * peer:.1f} ms | {peer / ours:.1f} × |"
             elif has_peer:
                 row += " – | – |"

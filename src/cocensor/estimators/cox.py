@@ -104,13 +104,12 @@ class CoxPH:
         Z = ((X - centre) / scale)[sets.order]
         # The penalty is on the coefficients of the user's own units.
         penalty = self.ridge / scale**2
-        coef, information = self._newton(Z, sets, penalty)
+        coef, value, information = self._newton(Z, sets, penalty)
 
         self.coef_ = coef / scale
         self.covariance_ = np.linalg.inv(information) / np.outer(scale, scale)
-        relative = Z @ coef
-        self.log_likelihood_ = sets.log_likelihood(relative)
-        self.centre_, self.baseline_at_centre_ = centre, sets.breslow(relative)
+        self.log_likelihood_ = value + 0.5 * float(penalty @ coef**2)
+        self.centre_, self.baseline_at_centre_ = centre, sets.breslow(Z @ coef)
         return self
 
     @property
@@ -154,7 +153,9 @@ class CoxPH:
         if not hasattr(self, "coef_"):
             raise ValueError("CoxPH is not fitted: call fit(X, y) first.")
 
-    def _newton(self, Z: FloatArray, sets: _RiskSets, penalty: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _newton(
+        self, Z: FloatArray, sets: _RiskSets, penalty: FloatArray
+    ) -> tuple[FloatArray, float, FloatArray]:
         coef = np.zeros(Z.shape[1])
         value, gradient, information = sets.derivatives(Z, coef, penalty)
         at_start = np.linalg.eigvalsh(information)
@@ -176,14 +177,14 @@ class CoxPH:
             coef = coef + step
             value, gradient, information = moved
             if self.converged_:
-                return coef, information
+                return coef, value, information
         warnings.warn(
             f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
             "rest, so that its coefficient has no finite optimum; set ridge above 0.",
             ConvergenceWarning,
             stacklevel=3,
         )
-        return coef, information
+        return coef, value, information
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,11 +222,6 @@ class _RiskSets:
         tied = np.bincount(event_group, minlength=first.size)[event_group]
         discount = position / tied if ties == "efron" else np.zeros(event_group.size)
         return cls(order, happens, first[event_group], group, event_group, discount, time[happens])
-
-    def log_likelihood(self, relative: FloatArray) -> float:
-        shift = relative.max()
-        sums, _ = self._sums(np.exp(relative - shift))
-        return float(np.sum(relative[self.happens] - shift) - np.sum(np.log(sums)))
 
     def derivatives(
         self, Z: FloatArray, coef: FloatArray, penalty: FloatArray
