@@ -150,13 +150,13 @@ def speed() -> None:
     for n in SIZES:
         for width in WIDTHS:
             data = draw(n, width)
-            repeats = 7 if n <= 10**5 else 3
+            repeats = 25 if n <= 10**4 else 7 if n <= 10**5 else 3
             base = best(data.predicted.sum, repeats)
             ipcw = best(partial(ours, data, cc.IPCW()), repeats)
             cells = []
             for name, peer in PEERS.items():
                 try:
-                    seconds = best(peer(data), 1 if n * width > 10**7 else 3)
+                    seconds = best(peer(data), 7 if n <= 10**4 else 3 if n * width <= 10**7 else 1)
                     cells.append(f"{seconds / ipcw:.1f} ×")
                 except Exception as error:  # a peer that cannot do it is a result
                     cells.append(f"fails ({type(error).__name__})")

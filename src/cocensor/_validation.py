@@ -168,8 +168,12 @@ def as_curves(values: Any, name: str, times: FloatArray) -> npt.NDArray[np.float
 
 def check_curves(block: npt.NDArray[Any], name: str, times: FloatArray, rows: npt.NDArray[np.intp]) -> None:
     """Refuse a block of survival curves that leaves [0, 1] or rises; ``rows`` are its row numbers."""
-    # One pass accepts: rows that fall, from at most 1 to at least 0. A NaN fails every comparison.
-    if (block[:, 1:] <= block[:, :-1]).all() and block[:, 0].max() <= 1 and block[:, -1].min() >= 0:
+    # One pass accepts: rows that fall, from at most 1 to at least 0. A NaN fails every comparison. One flat
+    # comparison is three times as fast as one by rows; what it says of the step from row to row is ignored.
+    flat = block.ravel()
+    falls = flat[1:] <= flat[:-1]
+    falls[block.shape[1] - 1 :: block.shape[1]] = True
+    if falls.all() and block[:, 0].max() <= 1 and block[:, -1].min() >= 0:
         return
     outside = ~((block >= 0) & (block <= 1))
     if outside.any():

@@ -79,7 +79,8 @@ class Terms:
         for name, terms in (("event_free", self.event_free), ("event", self.event)):
             for subject, time in terms:
                 loss = getattr(losses, name)
-                sums = loss.sum(axis=0) if subject is None else subject[rows] @ loss
+                # A product with ones is several times as fast as a sum over rows.
+                sums = (np.ones(rows.size) if subject is None else subject[rows]) @ loss
                 result += sums if time is None else time[columns] * sums
         return result
 
@@ -104,7 +105,7 @@ class Imputed:
         """Σ over ``rows`` of a ℓ₁ + b ℓ₀, for each of the sorted ``columns``."""
         q = self.q(rows, columns)
         gain = losses.event_free - losses.event
-        return np.einsum("ij,ij->j", q, gain) + losses.event.sum(axis=0)
+        return np.einsum("ij,ij->j", q, gain) + np.ones(rows.size) @ losses.event
 
     def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
         """A and b themselves, (rows, columns)."""
