@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +29,17 @@ class Adjustment(ABC):
         that is an error (None), or the curve is held at its last value (``"last"``).
     """
 
-    #: What an adjustment needs beside outcomes: "covariates", "estimate".
-    needs: ClassVar[frozenset[str]] = frozenset()
-    #: What it rests on, in one sentence for people.
-    assumption: ClassVar[str]
-
     beyond: Beyond = None
+
+    @property
+    @abstractmethod
+    def assumption(self) -> str:
+        """What the adjustment rests on, in one sentence for people."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the adjustment needs beside outcomes: "covariates", "estimate"."""
+        return frozenset()
 
     def fit(self, y_train: Any, x_train: Any = None) -> Self:
         """Learn from the training outcomes (and covariates, where the adjustment needs them)."""

@@ -100,12 +100,12 @@ class IPCW(Adjustment):
         return f"IPCW(censoring={self.censoring!r}, convention={self.convention!r})"
 
     @property
-    def needs(self) -> frozenset[str]:  # type: ignore[override]  # depends on the model of G
+    def needs(self) -> frozenset[str]:
         """Covariates, unless G is marginal."""
         return frozenset() if self.censoring == "km" else frozenset({"covariates"})
 
     @property
-    def assumption(self) -> str:  # type: ignore[override]  # depends on the model of G
+    def assumption(self) -> str:
         """What the weights rest on."""
         if self.censoring == "km":
             return "Censoring is independent of the event and of the predictions."
