@@ -6,6 +6,7 @@ from cocensor.adjustments import (
     Adjustment,
     ConditionalStatus,
     DependentIPCW,
+    JointConditional,
     MarginTime,
     Oracle,
     Status,
@@ -26,6 +27,7 @@ from cocensor.copulas import (
 )
 from cocensor.curves import StepFunction, SurvivalCurves
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
+from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
     brier_score,
     brier_skill_score,
@@ -46,8 +48,10 @@ __all__ = [
     "ConditionalStatus",
     "ConvergenceWarning",
     "Copula",
+    "CopulaChoice",
     "CopulaGraphic",
     "CoxPH",
+    "DependenceProfile",
     "DependentIPCW",
     "Frank",
     "Gaussian",
@@ -55,6 +59,8 @@ __all__ = [
     "HorizonWarning",
     "Independence",
     "Joe",
+    "JointConditional",
+    "JointModel",
     "KaplanMeier",
     "MarginTime",
     "Oracle",
@@ -69,8 +75,10 @@ __all__ = [
     "brier_skill_score",
     "copula",
     "copulas",
+    "fit_joint",
     "integrated_brier_score",
     "integrated_log_score",
     "log_score",
+    "select_copula",
     "time_grid",
 ]

@@ -7,12 +7,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial.polynomial import polyder, polyval
+from scipy.special import expit, factorial
 
+from cocensor._jets import differentiable
 from cocensor._validation import FloatArray, Side
 
 _LOG_2 = float(np.log(2.0))
 # exp() of anything in a segment of this width, squared too, stays far inside double precision.
 _SEGMENT_WIDTH = 200.0
+# Power series around 0, and those of the first two derivatives.
+_ORDERS = np.arange(16.0)
+_EXPM1_OVER = [polyder(1.0 / factorial(_ORDERS + 1.0), m) for m in range(3)]
+_LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m) for m in range(3)]
 
 
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
@@ -41,12 +48,54 @@ def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray
     return result.reshape(t.shape)
 
 
+def _softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    share = expit(x)
+    return share, share * expit(-x)
+
+
+def _log1mexp_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    with np.errstate(over="ignore", divide="ignore"):
+        slope = 1.0 / np.expm1(x)
+    return slope, -slope * (1.0 + slope)
+
+
+def _log_softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    share = expit(x)
+    slope = np.where(x < -37.0, 1.0, share / softplus(np.maximum(x, -37.0)))
+    return slope, slope * (expit(-x) - slope)
+
+
+def _expm1_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    near = np.abs(z) < 0.5
+    small, large = np.where(near, z, 0.0), np.where(near, 1.0, z)
+    slope = (np.exp(large) - np.expm1(large) / large) / large
+    curvature = (np.exp(large) - 2.0 * slope) / large
+    return (
+        np.where(near, polyval(small, _EXPM1_OVER[1]), slope),
+        np.where(near, polyval(small, _EXPM1_OVER[2]), curvature),
+    )
+
+
+def _log1p_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    near = np.abs(z) < 0.05
+    small, large = np.where(near, z, 0.0), np.where(near, 1.0, z)
+    inverse = 1.0 / (1.0 + large)
+    slope = (inverse - np.log1p(large) / large) / large
+    curvature = -(inverse * inverse + 2.0 * slope) / large
+    return (
+        np.where(near, polyval(small, _LOG1P_OVER[1]), slope),
+        np.where(near, polyval(small, _LOG1P_OVER[2]), curvature),
+    )
+
+
+@differentiable(_softplus_derivatives)
 def softplus(x: npt.ArrayLike) -> FloatArray:
     r"""``log(1 + exp(x))`` without overflow."""
     x = np.asarray(x, dtype=np.float64)
     return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
 
 
+@differentiable(_log1mexp_derivatives)
 def log1mexp(x: npt.ArrayLike) -> FloatArray:
     r"""``log(1 - exp(-x))`` for x ≥ 0, accurate at both ends (−∞ at 0)."""
     x = np.asarray(x, dtype=np.float64)
@@ -58,10 +107,27 @@ def log1mexp(x: npt.ArrayLike) -> FloatArray:
     return result
 
 
+@differentiable(_log_softplus_derivatives)
 def log_softplus(x: npt.ArrayLike) -> FloatArray:
     r"""``log(log(1 + exp(x)))``, also where the inner logarithm underflows."""
     x = np.asarray(x, dtype=np.float64)
     return np.where(x < -37.0, x, np.log(softplus(np.maximum(x, -37.0))))
+
+
+@differentiable(_expm1_over_derivatives)
+def expm1_over(z: npt.ArrayLike) -> FloatArray:
+    r"""``expm1(z) / z``, smooth through 0."""
+    z = np.asarray(z, dtype=np.float64)
+    zero = z == 0.0
+    return np.where(zero, 1.0, np.expm1(z) / np.where(zero, 1.0, z))
+
+
+@differentiable(_log1p_over_derivatives)
+def log1p_over(z: npt.ArrayLike) -> FloatArray:
+    r"""``log1p(z) / z`` for z > −1, smooth through 0."""
+    z = np.asarray(z, dtype=np.float64)
+    zero = z == 0.0
+    return np.where(zero, 1.0, np.log1p(z) / np.where(zero, 1.0, z))
 
 
 def segments(log_scale: FloatArray) -> list[slice]:

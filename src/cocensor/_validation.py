@@ -7,6 +7,7 @@ Nothing is clipped, dropped, filled or reordered here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
+from importlib.util import find_spec
 from typing import Any, Literal, NoReturn
 
 import narwhals as nw
@@ -255,6 +256,15 @@ def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
         listed = ", ".join(map(repr, frame.columns))
         raise ValueError(f"{name} has no column {column!r}; its columns are {listed}.")
     return frame.get_column(column).to_native()
+
+
+def make_frame(columns: dict[str, list[Any]], like: Any = None) -> Any:
+    """A data frame of the same library as ``like``; without one, of pandas if that is installed, else pyarrow."""
+    if like is not None:
+        backend: Any = nw.get_native_namespace(like)
+    else:
+        backend = "pandas" if find_spec("pandas") else "pyarrow"
+    return nw.from_dict(columns, backend=backend).to_native()
 
 
 def as_generator(rng: Seed) -> np.random.Generator:

@@ -110,6 +110,27 @@ def test_gaussian_cdf_against_integration_in_high_precision(tau):
         assert close(copula.log_cdf(u, v), exact, rel=1e-9)
 
 
+@pytest.mark.parametrize("rho", [-1 + 1e-7, -0.9999, -0.6, 1e-6, 0.5, 0.9999, 1 - 1e-9])
+@mp.workdps(60)
+def test_gaussian_log_cdf_keeps_its_relative_accuracy_in_cumulative_hazards(rho):
+    """Also where u + v − 1 or the difference of the quantiles cancels, in either order."""
+    copula, angle = cc.Gaussian(rho), mp.asin(mpf(rho))
+    pairs = [(23.0, 1e-10), (1e-12, 1e-5), (0.69, 0.7), (0.2, 0.2 + 1e-6), (1.0, 0.45867514)]
+    if rho > 0:  # otherwise lost in 60 digits
+        pairs.append((30.0, 29.0))
+    for x, y in pairs:
+        u, v = mp.exp(-mpf(x)), mp.exp(-mpf(y))
+        h, k = (mp.sqrt(2) * mp.erfinv(2 * p - 1) for p in (u, v))
+
+        def density(phi, h=h, k=k):
+            return mp.exp(-(h**2 + k**2 - 2 * h * k * mp.sin(phi)) / (2 * mp.cos(phi) ** 2)) / (2 * mp.pi)
+
+        exact = mp.log(u * v + mp.quad(density, [angle * (1 - mpf(2) ** -j) for j in range(24)] + [angle]))
+        for a, b in ((x, y), (y, x)):
+            value = float(copula.log_cdf_hazard(np.array(a), np.array(b)))
+            assert value == pytest.approx(float(exact), rel=1e-11)
+
+
 @pytest.mark.parametrize("tau", [-0.99, -0.4, 1e-6, 0.3, 0.9, 0.99])
 @mp.workdps(60)
 def test_gaussian_h_and_density_against_the_formula_in_high_precision(tau):

@@ -8,10 +8,12 @@ import numpy as np
 
 from cocensor._validation import BoolArray, FloatArray, check_choice, refuse_first
 from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
+from cocensor.adjustments.joint_source import chosen_copula
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Rows, Status, Terms, TimeGrid
-from cocensor.copulas import ArchimedeanCopula, Independence
+from cocensor.copulas import ArchimedeanCopula
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.margin import given_dropout, given_end
+from cocensor.joint import CopulaChoice, JointModel
 from cocensor.outcomes import Survival
 
 
@@ -20,8 +22,8 @@ class ConditionalStatus(Adjustment):
 
     Parameters
     ----------
-    copula : ArchimedeanCopula, optional
-        The survival copula of event and dropout; independence by default.
+    copula : ArchimedeanCopula, CopulaChoice or JointModel, optional
+        The survival copula of event and dropout, or what :func:`select_copula` chose; independence by default.
     given : {"censoring", "event_free"}
         ``"censoring"``: :math:`q = P(E > t \mid E > c, C = c)`, and :math:`P(E > t \mid E > c, C > c)` for an
         administrative censoring. ``"event_free"``: :math:`q = S_E(t)/S_E(c)`, the paper's CG-Q, which
@@ -51,12 +53,12 @@ class ConditionalStatus(Adjustment):
 
     def __init__(
         self,
-        copula: ArchimedeanCopula | None = None,
+        copula: ArchimedeanCopula | CopulaChoice | JointModel | None = None,
         given: Literal["censoring", "event_free"] = "censoring",
         beyond: Beyond = None,
     ) -> None:
         check_choice(given, "given", ("censoring", "event_free"))
-        self.copula = Independence() if copula is None else copula
+        self.copula = chosen_copula(copula)
         self.given, self.beyond = given, beyond
         self._margin = CopulaGraphic(self.copula)  # refuses a copula without a graphic form
         self._check_beyond()

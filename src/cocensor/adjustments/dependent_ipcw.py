@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from cocensor._numerics import lookup
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, check_choice, row_blocks
 from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
-from cocensor.adjustments.status import EVENT_FREE, Group, Status, Terms, TimeGrid, by_cut
-from cocensor.copulas import ArchimedeanCopula, Independence
+from cocensor.adjustments.joint_source import JointGivenCovariates, JointRecipe, check_model, chosen_copula
+from cocensor.adjustments.status import (
+    EVENT,
+    EVENT_FREE,
+    NOTHING,
+    Group,
+    Observed,
+    Rows,
+    Status,
+    Terms,
+    TimeGrid,
+    by_cut,
+)
 from cocensor.curves import StepFunction
 from cocensor.estimators import CopulaGraphic
+from cocensor.joint.fit import Times
+from cocensor.joint.margins import Margins
+from cocensor.joint.model import AtRisk, JointModel, event_weights
 from cocensor.outcomes import RiskTable, Survival
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
@@ -34,18 +48,29 @@ class DependentIPCW(Adjustment):
 
     Parameters
     ----------
-    copula : ArchimedeanCopula, optional
-        The survival copula of event and dropout; independence by default.
+    copula : ArchimedeanCopula, CopulaChoice or JointModel, optional
+        The survival copula of event and dropout, or what :func:`select_copula` chose; independence by default.
     beyond : {"last"}, optional
         Hold curves at their last value beyond the last training time, instead of refusing.
+    given : {"covariates"}, optional
+        Take the curves of each subject from a joint model given covariates, fitted to ``x_train`` (or ``model``). Then
+        those still at risk are known to be comparable, and
+        :math:`a_i(t) = 1[t_i > t]\,S_E(t \mid x_i)/C(S_E(t \mid x_i), S_C(t \mid x_i))`; an event weighs
+        :math:`1/h_1` at its own curves. The copula may be of any family.
+    model : JointModel, optional
+        Given covariates: use this fitted model instead of fitting one.
+    margins, knots, penalty, times
+        Of the joint model, as in :func:`fit_joint`.
 
     Notes
     -----
-    Needs that dropout is independent of the prediction given the event time. Weights a may be negative. Where an
-    event would be seen with a chance below 0.05 (:math:`h_1`, or :math:`C/S_E`, times the chance of outlasting the
-    study) at a training event, or an event of the test sample has a weight above 20, the answer stops: from there
-    on scores and weights are NaN, with a :class:`HorizonWarning`. On the fitting sample
-    :math:`\sum_{t_i \le t} \delta_i w_i = N(1 - S_E(t))` exactly, without administrative censoring.
+    From the margins alone it needs that dropout is independent of the prediction given the event time, and weights a
+    may be negative. Where an event would be seen with a chance below 0.05 (:math:`h_1`, or :math:`C/S_E`, times the
+    chance of outlasting the study) at a training event, or a test subject has a weight above 20, the answer stops:
+    from there on scores and weights are NaN, with a :class:`HorizonWarning`. Given covariates a single subject can
+    bring that about early: chances differ more between subjects than on average. On the fitting sample
+    :math:`\sum_{t_i \le t} \delta_i w_i = N(1 - S_E(t))` exactly, from the margins and without administrative
+    censoring.
 
     Examples
     --------
@@ -55,23 +80,57 @@ class DependentIPCW(Adjustment):
     array([[1.   , 0.   , 0.   , 1.324, 1.822, 0.   , 0.   , 0.   ]])
     """
 
-    assumption = (
-        "Event and dropout have the stated copula, and dropout is independent of the prediction given the "
-        "event time."
-    )
-
-    def __init__(self, copula: ArchimedeanCopula | None = None, beyond: Beyond = None) -> None:
-        self.copula = Independence() if copula is None else copula
-        self.beyond = beyond
-        CopulaGraphic(self.copula)  # refuses a copula without a graphic form
+    def __init__(
+        self,
+        copula: Any = None,
+        beyond: Beyond = None,
+        *,
+        given: Literal["covariates"] | None = None,
+        model: JointModel | None = None,
+        margins: Margins = "spline",
+        knots: int = 3,
+        penalty: float = 0.01,
+        times: Times = "auto",
+    ) -> None:
+        check_model(model, copula)
+        if given is not None:
+            check_choice(given, "given", ("covariates",))
+        elif model is not None:
+            raise ValueError("model must be None unless given is 'covariates'.")
+        self.copula = chosen_copula(copula if model is None else model)
+        self.beyond, self.given, self.model = beyond, given, model
+        if given is None:
+            CopulaGraphic(self.copula)  # refuses a copula without a graphic form
+        else:
+            self._source = JointGivenCovariates(
+                JointRecipe.of(self.copula, margins, knots, penalty, times), model
+            )
         self._check_beyond()
 
     def __repr__(self) -> str:
-        return f"DependentIPCW({self.copula!r})"
+        return f"DependentIPCW({self.copula!r}{', given=' + repr(self.given) if self.given else ''})"
+
+    @property
+    def assumption(self) -> str:
+        """What the adjustment rests on."""
+        if self.given is not None:
+            return "Given the covariates, event and dropout have the stated copula and margins of the stated form."
+        return (
+            "Event and dropout have the stated copula, and dropout is independent of the prediction given the "
+            "event time."
+        )
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Covariates, where it is given them."""
+        return frozenset({"covariates"} if self.given else ())
 
     def _fit(self, y: Survival, x: Any) -> None:
-        self._event = CopulaGraphic(self.copula).fit(y)
         self._outlast = _outlasting(y.risk_table)
+        if self.given is not None:
+            self._source = self._source.fitted(y, x)
+            return
+        self._event = CopulaGraphic(self.copula).fit(y)
         steps = y.risk_table.margin("event")
         survival = self._event.survival_.values
         # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
@@ -84,6 +143,8 @@ class DependentIPCW(Adjustment):
         self._until = _first(steps.times, rare)
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
+        if self.given is not None:
+            return self._status_given_covariates(y, grid, x)
         self._refuse_beyond(grid.times, self._event.support_, "times")
         cut = grid.cut(y.time)
         rows = by_cut(np.flatnonzero(y.event & (y.time <= grid.last)), cut)
@@ -94,19 +155,44 @@ class DependentIPCW(Adjustment):
         t = np.minimum(y.time[rows], self._event.t_max_)  # held there, where beyond allows it
         weights[rows] = self._weights(t) / np.asarray(self._outlast(t, "left"))
         until = min(self._until, _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0))
-        if grid.last >= until:
-            warnings.warn(
-                f"from time {until:g} on fewer than {SMALLEST_CHANCE:.0%} of the events are seen: scores there "
-                "are NaN; choose a horizon before that time.",
-                HorizonWarning,
-                stacklevel=4,
-            )
+        _warn_from(until, grid)
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
             Group(rows, cut[rows], EVENT_FREE, had),
             always_event_free(np.flatnonzero(~seen), y, grid),
         )
         return Status(grid, len(y), groups, until=until)
+
+    def _status_given_covariates(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        n, cut = len(y), grid.cut(y.time)
+        happened = y.event & (y.time <= grid.last)
+        if y.event.all():
+            # Everything is seen: nothing stands for anything else.
+            return Status(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
+        model, X = self._source.of(x, n)
+        at_risk = AtRisk(model, grid.sorted, X)
+        outlast_t = np.asarray(self._outlast(grid.sorted))
+        weights = np.zeros(n)
+        t = y.time[happened]
+        weights[happened] = event_weights(model, t, X[happened]) / np.asarray(self._outlast(t, "left"))
+
+        def waiting(rows: Rows, columns: slice) -> FloatArray:
+            with np.errstate(divide="ignore"):
+                return at_risk(rows, columns) / outlast_t[columns]
+
+        until = _first(t, weights[happened] * SMALLEST_CHANCE > 1.0)
+        for part in row_blocks(n, grid.sorted.size):
+            rows = np.arange(part.start, part.stop)
+            rare = waiting(rows, slice(0, grid.sorted.size)) * SMALLEST_CHANCE > 1.0
+            rare &= cut[rows][:, None] > np.arange(grid.sorted.size)
+            until = min(until, _first(grid.sorted, np.asarray(rare.any(axis=0))))
+        _warn_from(until, grid)
+        before, after = Observed(waiting), Terms(event=((weights, None),))
+        groups = (
+            Group.of(np.flatnonzero(happened), cut, before, after),
+            Group.of(np.flatnonzero(~happened), cut, before, NOTHING),
+        )
+        return Status(grid, n, groups, until=until, notes=self._source.notes, model=model)
 
     def _weights(self, t: FloatArray) -> FloatArray:
         """1 over the chance that an event at t is seen, before the end of the study is considered."""
@@ -120,6 +206,16 @@ class DependentIPCW(Adjustment):
         v = np.asarray(self._event.censoring_survival(t[between], "left"))
         weights[between] = np.exp(-np.asarray(self.copula.log_hfunc1(curve.values[index[between]], v)))
         return weights
+
+
+def _warn_from(until: float, grid: TimeGrid) -> None:
+    if grid.last >= until:
+        warnings.warn(
+            f"from time {until:g} on fewer than {SMALLEST_CHANCE:.0%} of the events are seen: scores there "
+            "are NaN; choose a horizon before that time.",
+            HorizonWarning,
+            stacklevel=5,
+        )
 
 
 def _first(times: FloatArray, where: BoolArray) -> float:

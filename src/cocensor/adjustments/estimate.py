@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, as_table, check_curves
+from cocensor._validation import FloatArray, as_table, check_curves, row_blocks
 from cocensor.curves import SurvivalCurves, evaluate_step_functions
 
 
@@ -19,6 +19,9 @@ class Estimate:
 
     times: FloatArray
     read: Callable[[npt.NDArray[np.intp]], npt.NDArray[Any]]
+    n: int
+    #: At other times, where the predictions are curves.
+    elsewhere: Callable[[FloatArray], npt.NDArray[Any]] | None = None
 
     @classmethod
     def of(cls, estimate: Any, times: FloatArray, order: npt.NDArray[np.intp] | None, n: int) -> Estimate:
@@ -28,11 +31,16 @@ class Estimate:
         """
         if isinstance(estimate, SurvivalCurves):
             _check_rows(len(estimate), n)
-            return cls(times, lambda rows: estimate.evaluate(times, rows))
+            return cls(
+                times,
+                lambda rows: estimate.evaluate(times, rows),
+                n,
+                lambda t: estimate.evaluate(t, slice(None)),
+            )
         if _are_step_functions(estimate):
             _check_rows(len(estimate), n)
             values = evaluate_step_functions(estimate, times)
-            return cls(times, lambda rows: values[rows])
+            return cls(times, lambda rows: values[rows], n, lambda t: evaluate_step_functions(estimate, t))
         array = as_table(estimate, "estimate")
         if array.shape != (n, times.size):
             raise ValueError(
@@ -40,14 +48,26 @@ class Estimate:
                 f"({n}, {times.size}), but its shape is {array.shape}."
             )
         if order is None:
-            return cls(times, lambda rows: array.take(rows, axis=0, mode="clip"))  # rows are in range
-        return cls(times, lambda rows: array[rows][:, order])
+            return cls(times, lambda rows: array.take(rows, axis=0, mode="clip"), n)  # rows are in range
+        return cls(times, lambda rows: array[rows][:, order], n)
 
     def block(self, rows: npt.NDArray[np.intp]) -> FloatArray:
         """The probabilities of ``rows`` at the sorted times, in double precision."""
         block = np.asarray(self.read(rows), dtype=np.float64)
         check_curves(block, "estimate", self.times, rows)
         return block
+
+    def read_at(self, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The predictions of all subjects at a few times, or at the nearest that are known; and those times."""
+        if self.elsewhere is not None:
+            values = np.asarray(self.elsewhere(wanted), dtype=np.float64)
+            check_curves(values, "estimate", wanted, np.arange(len(values)))
+            return values, wanted
+        columns = np.unique(np.abs(self.times - wanted[:, None]).argmin(axis=1))
+        values = np.empty((self.n, columns.size))
+        for rows in row_blocks(self.n, self.times.size):
+            values[rows] = self.block(np.arange(rows.start, rows.stop))[:, columns]
+        return values, self.times[columns]
 
 
 def _check_rows(found: int, n: int) -> None:

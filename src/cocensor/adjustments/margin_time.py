@@ -8,10 +8,12 @@ import numpy as np
 
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments.base import Adjustment, Beyond
+from cocensor.adjustments.joint_source import chosen_copula
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status, Terms, TimeGrid
-from cocensor.copulas import ArchimedeanCopula, Independence
+from cocensor.copulas import ArchimedeanCopula
 from cocensor.curves import TAILS, Tail
 from cocensor.estimators import CopulaGraphic
+from cocensor.joint import CopulaChoice, JointModel
 from cocensor.outcomes import Survival
 
 
@@ -25,8 +27,8 @@ class MarginTime(Adjustment):
 
     Parameters
     ----------
-    copula : ArchimedeanCopula, optional
-        The survival copula of event and dropout; independence by default.
+    copula : ArchimedeanCopula, CopulaChoice or JointModel, optional
+        The survival copula of event and dropout, or what :func:`select_copula` chose; independence by default.
     weighting : {"none", "uncertainty"}
         ``"uncertainty"`` weighs a subject censored at c by :math:`1 - S_E(c)`, others by 1.
     curve : {"step", "linear"}
@@ -61,7 +63,7 @@ class MarginTime(Adjustment):
 
     def __init__(
         self,
-        copula: ArchimedeanCopula | None = None,
+        copula: ArchimedeanCopula | CopulaChoice | JointModel | None = None,
         weighting: Literal["none", "uncertainty"] = "none",
         curve: Literal["step", "linear"] = "step",
         tail: Tail | None = None,
@@ -71,7 +73,7 @@ class MarginTime(Adjustment):
         check_choice(curve, "curve", ("step", "linear"))
         if tail is not None:
             check_choice(tail, "tail", TAILS)
-        self.copula = Independence() if copula is None else copula
+        self.copula = chosen_copula(copula)
         self.weighting, self.curve, self.tail, self.beyond = weighting, curve, tail, beyond
         self._margin = CopulaGraphic(self.copula)  # refuses a copula without a graphic form
         self._check_beyond()

@@ -8,6 +8,7 @@ from cocensor.adjustments.base import Adjustment
 from cocensor.adjustments.conditional import ConditionalStatus
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
 from cocensor.adjustments.ipcw import IPCW
+from cocensor.adjustments.joint_conditional import JointConditional
 from cocensor.adjustments.margin_time import MarginTime
 from cocensor.copulas import ArchimedeanCopula, Copula
 
@@ -21,6 +22,8 @@ _WITH_COPULA: dict[str, Callable[[ArchimedeanCopula], Adjustment]] = {
     "dep": lambda copula: MarginTime(copula, weighting="uncertainty"),
     "cg_q": lambda copula: ConditionalStatus(copula, given="event_free"),
     "conditional": lambda copula: ConditionalStatus(copula, given="censoring"),
+    "given_covariates": lambda copula: JointConditional("covariates", copula),
+    "given_prediction": lambda copula: JointConditional("prediction", copula),
     "dependent_ipcw": DependentIPCW,
 }
 
@@ -31,7 +34,8 @@ def adjustments() -> list[str]:
     Examples
     --------
     >>> adjustments()
-    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'conditional', 'dependent_ipcw']
+    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'conditional', 'given_covariates',
+    'given_prediction', 'dependent_ipcw']
     """
     return [*_PLAIN, *_WITH_COPULA]
 

@@ -175,6 +175,10 @@ class Status:
         From this time on the adjustment gives no answer: weights and scores there are NaN.
     n_floored : int
         How many weights, over subjects and times, rest on a floor that was asked for.
+    notes : tuple of str
+        What was decided on the way to the answer.
+    model : JointModel or None
+        The joint model behind the answer, if there is one.
     """
 
     def __init__(
@@ -186,11 +190,14 @@ class Status:
         normaliser: float | None = None,
         until: float = np.inf,
         n_floored: int = 0,
+        notes: tuple[str, ...] = (),
+        model: Any = None,
     ) -> None:
         self.grid, self.n, self.groups = grid, n, groups
         self.times = grid.times
         self.normaliser = float(n) if normaliser is None else float(normaliser)
         self.until, self.n_floored = until, n_floored
+        self.notes, self.model = notes, model
 
     def __repr__(self) -> str:
         return f"Status(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"

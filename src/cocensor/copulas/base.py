@@ -141,6 +141,16 @@ class Copula(ABC):
 
         return cast(Self, Independence())
 
+    @classmethod
+    def formulas_at(cls, theta: Any) -> Self:
+        """The family's formulas in cumulative hazards at a θ that is not checked, and may be a jet.
+
+        They are smooth through the independence limit, so that a likelihood can be followed up to it.
+        """
+        lifted = object.__new__(cls)
+        object.__setattr__(lifted, "theta", theta)
+        return lifted
+
     @property
     def tau(self) -> float:
         """Kendall's τ."""
@@ -344,15 +354,13 @@ def log_cdf_by_symmetry(
 
     Near (1, 1) it comes from C(u, v) = 1 − [(1−u) + (1−v) − C(1−u, 1−v)].
     """
-    x, y = np.broadcast_arrays(x, y)
     corner = (x < 0.3) & (y < 0.3)
     if not corner.any():
         return formula(x, y)
     a, b = (np.where(corner, -log1mexp(hazard), hazard) for hazard in (x, y))
-    result = np.asarray(formula(a, b))
-    missing = np.exp(-a[corner]) + np.exp(-b[corner]) - np.exp(result[corner])
-    result[corner] = np.log1p(-missing)
-    return result
+    result = formula(a, b)
+    missing = np.where(corner, np.exp(-a) + np.exp(-b) - np.exp(result), 0.0)
+    return np.where(corner, np.log1p(-missing), result)
 
 
 def root_in_theta(family: type[Copula], tau: float, lower: float, upper: float) -> float:

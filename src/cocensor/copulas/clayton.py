@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._numerics import log1mexp, running_logsumexp, softplus
+from cocensor._numerics import expm1_over, log1mexp, log1p_over, running_logsumexp, softplus
 from cocensor._validation import FloatArray
 from cocensor.copulas.base import ArchimedeanCopula
 
@@ -31,20 +31,32 @@ class Clayton(ArchimedeanCopula):
     independence_theta = 0.0
     tau_range = (0.0, 1.0)
 
-    def _spread(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Log of (u^−θ + v^−θ − 1) u^θ."""
-        return softplus(self.theta * (y - x) + log1mexp(self.theta * y))
+    def _excess(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """Log of u / C."""
+        theta = self.theta
+        if theta > 0.01:
+            return softplus(theta * (y - x) + log1mexp(theta * y)) / theta
+        # The same, smooth through independence.
+        far = theta * y > 1.0
+        close = np.where(far, 1.0, y)
+        growth = close * np.exp(-theta * x) * expm1_over(theta * close)
+        near = growth * log1p_over(theta * growth)
+        if not far.any():
+            return near
+        return np.where(
+            far, softplus(theta * (y - x) + log1mexp(theta * np.where(far, y, 1.0))) / theta, near
+        )
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        return -x - self._spread(x, y) / self.theta
+        return -x - self._excess(x, y)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        return -(1.0 + 1.0 / self.theta) * self._spread(x, y)
+        return -(1.0 + self.theta) * self._excess(x, y)
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         high, low = np.maximum(x, y), np.minimum(x, y)
-        spread = self._spread(high, low)
-        return np.log1p(self.theta) + low - self.theta * (high - low) - (2.0 + 1.0 / self.theta) * spread
+        excess = self._excess(high, low)
+        return np.log1p(self.theta) + low - self.theta * (high - low) - (1.0 + 2.0 * self.theta) * excess
 
     def _tau(self) -> float:
         return self.theta / (self.theta + 2.0)

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 from scipy.special import bernoulli, factorial, spence
 
-from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, softplus
+from cocensor._jets import differentiable
+from cocensor._numerics import log1mexp, log1p_over, log_softplus, running_logsumexp, softplus
 from cocensor._validation import FloatArray
 from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
 
+# log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!)
+_LOG_G = np.zeros(11)
+_LOG_G[1] = -0.5
+_LOG_G[2::2] = bernoulli(10)[2::2] / (np.arange(2, 11, 2) * factorial(np.arange(2, 11, 2)))
 # τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
 _EVEN = np.arange(2, 31, 2)
 _TAU_SERIES = 4.0 * bernoulli(30)[_EVEN] / ((_EVEN + 1) * factorial(_EVEN))
@@ -41,19 +47,20 @@ class Frank(ArchimedeanCopula):
 
     def _log_cdf_below(self, x: FloatArray, y: FloatArray) -> FloatArray:
         theta, u, v = self.theta, np.exp(-x), np.exp(-y)
-        size = abs(theta)
-        # log |θ z| with z = (1−e^{−θu})(1−e^{−θv}) / (θ (1−e^{−θ})), C = −log(1 − θz)/θ
-        log_w = np.log(size) - x - y + _log_g(theta * u) + _log_g(theta * v) - _log_g(theta)
+        # C = −log(1 − θz)/θ with z = (1−e^{−θu})(1−e^{−θv}) / (θ (1−e^{−θ}))
+        log_z = -x - y + _log_g(theta * u) + _log_g(theta * v) - _log_g(theta)
+        if abs(theta) < 0.5:  # smooth through independence
+            return log_z + np.log(log1p_over(-theta * np.exp(log_z)))
+        log_size = np.log(abs(theta))
+        log_w = log_z + log_size
         if theta < 0:
-            return log_softplus(log_w) - np.log(size)
+            return log_softplus(log_w) - log_size
         far = log_w > np.log(0.5)
-        w = np.exp(np.minimum(log_w, -0.6))
-        with np.errstate(invalid="ignore"):
-            near = log_w + np.log(np.where(w > 0, -np.log1p(-w) / w, 1.0))
+        near = log_z + np.log(log1p_over(-np.exp(np.where(far, -1.0, log_w))))
         log_1mw = np.logaddexp(
             -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -np.expm1(-y))
         ) - log1mexp(theta)
-        return np.where(far, np.log(np.where(far, -log_1mw, 1.0)), near) - np.log(size)
+        return np.where(far, np.log(np.where(far, -log_1mw, 1.0)) - log_size, near)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
         theta, u, v = self.theta, np.exp(-x), np.exp(-y)
@@ -135,13 +142,23 @@ class Frank(ArchimedeanCopula):
         return self._hazard_from_log_phi(running_logsumexp(log_steps))
 
 
+def _log_g_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    near = np.abs(z) < 0.1
+    small, large = np.where(near, z, 0.0), np.where(near, 1.0, z)
+    with np.errstate(over="ignore"):
+        inverse = 1.0 / np.expm1(large)
+    slope, curvature = inverse - 1.0 / large, 1.0 / large**2 - inverse * (1.0 + inverse)
+    return (
+        np.where(near, polyval(small, polyder(_LOG_G)), slope),
+        np.where(near, polyval(small, polyder(_LOG_G, 2)), curvature),
+    )
+
+
+@differentiable(_log_g_derivatives)
 def _log_g(z: FloatArray | float) -> FloatArray:
     """log[(1 − e^{−z})/z], smooth through 0."""
     z = np.asarray(z, dtype=np.float64)
-    size = np.abs(z)
-    tiny = size < 1e-2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inner = np.log(-np.expm1(-size) / size)
-    square = size * size
-    series = -size / 2.0 + square / 24.0 - square * square / 2880.0 + square**3 / 181440.0
-    return np.maximum(-z, 0.0) + np.where(tiny, series, inner)
+    near = np.abs(z) < 0.1
+    size = np.where(near, 1.0, np.abs(z))
+    inner = np.maximum(-z, 0.0) + np.log(-np.expm1(-size) / size)
+    return np.where(near, polyval(np.where(near, z, 0.0), _LOG_G), inner)

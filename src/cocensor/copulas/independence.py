@@ -34,7 +34,7 @@ class Independence(ArchimedeanCopula):
         return -(x + y)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        return np.broadcast_to(-y, np.broadcast(x, y).shape)
+        return -y - 0.0 * x
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         return np.zeros(np.broadcast(x, y).shape)

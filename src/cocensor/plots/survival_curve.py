@@ -10,13 +10,10 @@ import numpy as np
 
 from cocensor._validation import FloatArray
 from cocensor.estimators.margin import MarginEstimator
+from cocensor.plots.style import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +71,11 @@ class SurvivalCurveDisplay:
         if self.truth is not None:
             grid = np.linspace(0.0, end, 401)
             ax.plot(grid, self.truth(grid), color="black", linewidth=1.0, label="truth", zorder=3)
-        for (label, curve), colour, style in zip(
-            self.curves.items(), _cycle(_COLOURS), _cycle(_STYLES), strict=False
-        ):
-            ax.step(curve.times, curve.survival, where="post", color=colour, linestyle=style, label=label)
-            ax.fill_between(
-                curve.times, curve.lower, curve.upper, step="post", color=colour, alpha=0.15, linewidth=0
-            )
+        for (label, curve), style in zip(self.curves.items(), line_styles(), strict=False):
+            ax.step(curve.times, curve.survival, where="post", label=label, **style)
+            band: dict[str, Any] = {"step": "post", "color": style["color"], "alpha": 0.15, "linewidth": 0}
+            ax.fill_between(curve.times, curve.lower, curve.upper, **band)
         ax.set(xlabel="time", ylabel="survival probability", xlim=(0.0, end), ylim=(0.0, 1.02))
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
         return ax
-
-
-def _cycle(values: tuple[Any, ...]) -> Any:
-    while True:
-        yield from values

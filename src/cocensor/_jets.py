@@ -1,0 +1,249 @@
+"""Formulas that differentiate themselves: numbers with their first and second derivatives.
+
+A likelihood needs the derivatives of what the copulas write as plain numpy formulas. Handed :class:`Jet` objects
+instead of arrays, the same formulas return the value, the gradient and the Hessian in a few variables, by the chain
+rule and so exactly, whatever the family. Elementary functions that numpy does not have are made to take jets by
+:func:`differentiable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, log_ndtr, ndtri_exp
+
+Part = Any  # an array, a float, or None for a derivative that is 0 throughout
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Jet:
+    """Arrays with their derivatives in m variables; ``second`` holds the pairs (i, j), i ≤ j, row by row."""
+
+    __slots__ = ("first", "second", "value")
+
+    def __init__(self, value: Any, first: list[Part], second: list[Part]) -> None:
+        self.value, self.first, self.second = value, first, second
+
+    @classmethod
+    def variable(cls, value: Any, index: int, m: int) -> Jet:
+        """The variable number ``index`` of ``m`` itself."""
+        first: list[Part] = [None] * m
+        first[index] = 1.0
+        return cls(value, first, [None] * len(_pairs(m)))
+
+    def apply(self, value: Any, slope: Any, curvature: Any) -> Jet:
+        """A function of this, from the value, slope and curvature that it has here."""
+        bent = [_times(curvature, d) for d in self.first]
+        second = [
+            _plus(_times(slope, dd), _times(bent[i], self.first[j]))
+            for dd, (i, j) in zip(self.second, _pairs(len(self.first)), strict=True)
+        ]
+        return Jet(value, [_times(slope, d) for d in self.first], second)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        rule = _RULES.get(ufunc)
+        if rule is None or method != "__call__" or kwargs:
+            return NotImplemented
+        return rule(*inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _where(*args) if function is np.where else NotImplemented
+
+    def __add__(self, other: Any) -> Jet:
+        if not isinstance(other, Jet):
+            return Jet(self.value + other, self.first, self.second)
+        return Jet(
+            self.value + other.value,
+            [_plus(a, b) for a, b in zip(self.first, other.first, strict=True)],
+            [_plus(a, b) for a, b in zip(self.second, other.second, strict=True)],
+        )
+
+    def __neg__(self) -> Jet:
+        return Jet(-self.value, [_minus(d) for d in self.first], [_minus(d) for d in self.second])
+
+    def __sub__(self, other: Any) -> Jet:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Jet:
+        return -self + other
+
+    def __mul__(self, other: Any) -> Jet:
+        if not isinstance(other, Jet):
+            scaled = [[_times(other, d) for d in part] for part in (self.first, self.second)]
+            return Jet(self.value * other, scaled[0], scaled[1])
+        a, b = self, other
+        first = [_plus(_times(a.value, e), _times(b.value, d)) for d, e in zip(a.first, b.first, strict=True)]
+        second = []
+        for k, (i, j) in enumerate(_pairs(len(a.first))):
+            mixed = _plus(_times(a.first[i], b.first[j]), _times(a.first[j], b.first[i]))
+            own = _plus(_times(a.value, b.second[k]), _times(b.value, a.second[k]))
+            second.append(_plus(own, mixed))
+        return Jet(a.value * b.value, first, second)
+
+    def __truediv__(self, other: Any) -> Jet:
+        return self * (1.0 / other)
+
+    def __rtruediv__(self, other: Any) -> Jet:
+        inverse = 1.0 / self.value
+        return self.apply(inverse, -inverse * inverse, 2.0 * inverse**3) * other
+
+    def __abs__(self) -> Jet:
+        return self * np.sign(self.value)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    # Comparisons are about the values.
+    def __lt__(self, other: Any) -> Any:
+        return self.value < value_of(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.value > value_of(other)
+
+
+def value_of(x: Any) -> Any:
+    """The value of a jet; anything else is its own value."""
+    return x.value if isinstance(x, Jet) else x
+
+
+def differentiable(derivatives: Callable[[Any], tuple[Any, Any]]) -> Callable[[Function], Function]:
+    """Let an elementary function of one argument take jets; ``derivatives`` are its slope and curvature."""
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def lifted(x: Any) -> Any:
+            return x.apply(function(x.value), *derivatives(x.value)) if isinstance(x, Jet) else function(x)
+
+        return cast(Function, lifted)
+
+    return decorate
+
+
+def compose(value: Any, slopes: list[Any], curvatures: list[Any], arguments: list[Any]) -> Jet:
+    """A function of several jets (or numbers), from its value, gradient and Hessian (pairs, row by row) there."""
+    some = next(each for each in arguments if isinstance(each, Jet))
+    m = len(some.first)
+    first: list[Part] = [None] * m
+    second: list[Part] = [None] * len(_pairs(m))
+    for slope, jet in zip(slopes, arguments, strict=True):
+        if isinstance(jet, Jet):
+            first = [_plus(total, _times(slope, d)) for total, d in zip(first, jet.first, strict=True)]
+            second = [_plus(total, _times(slope, d)) for total, d in zip(second, jet.second, strict=True)]
+    for curvature, (k, other) in zip(curvatures, _pairs(len(arguments)), strict=True):
+        a, b = arguments[k], arguments[other]
+        if not (isinstance(a, Jet) and isinstance(b, Jet)):
+            continue
+        for at, (i, j) in enumerate(_pairs(m)):
+            cross = _times(a.first[i], b.first[j])
+            if k != other:
+                cross = _plus(cross, _times(a.first[j], b.first[i]))
+            second[at] = _plus(second[at], _times(curvature, cross))
+    return Jet(value, first, second)
+
+
+@cache
+def _pairs(m: int) -> tuple[tuple[int, int], ...]:
+    return tuple((i, j) for i in range(m) for j in range(i, m))
+
+
+def _plus(a: Part, b: Part) -> Part:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b
+
+
+def _times(a: Part, b: Part) -> Part:
+    return None if a is None or b is None else a * b
+
+
+def _minus(a: Part) -> Part:
+    return None if a is None else -a
+
+
+def _where(condition: npt.NDArray[np.bool_], a: Any, b: Any) -> Jet:
+    jet = a if isinstance(a, Jet) else b
+    m = len(jet.first)
+
+    def pick(x: Part, y: Part) -> Part:
+        return (
+            None
+            if x is None and y is None
+            else np.where(condition, 0.0 if x is None else x, 0.0 if y is None else y)
+        )
+
+    nothing = Jet(0.0, [None] * m, [None] * len(_pairs(m)))
+    a, b = (each if isinstance(each, Jet) else nothing + each for each in (a, b))
+    return Jet(
+        np.where(condition, a.value, b.value),
+        [pick(x, y) for x, y in zip(a.first, b.first, strict=True)],
+        [pick(x, y) for x, y in zip(a.second, b.second, strict=True)],
+    )
+
+
+def _exp(x: Jet) -> Jet:
+    value = np.exp(x.value)
+    return x.apply(value, value, value)
+
+
+def _expm1(x: Jet) -> Jet:
+    value = np.expm1(x.value)
+    return x.apply(value, value + 1.0, value + 1.0)
+
+
+def _log(x: Jet) -> Jet:
+    inverse = 1.0 / x.value
+    return x.apply(np.log(x.value), inverse, -inverse * inverse)
+
+
+def _log1p(x: Jet) -> Jet:
+    inverse = 1.0 / (1.0 + x.value)
+    return x.apply(np.log1p(x.value), inverse, -inverse * inverse)
+
+
+def _logaddexp(a: Any, b: Any) -> Jet:
+    gap = b - a
+    share = expit(gap.value)
+    return gap.apply(np.logaddexp(0.0, gap.value), share, share * (1.0 - share)) + a
+
+
+def _sqrt(x: Jet) -> Jet:
+    value = np.sqrt(x.value)
+    return x.apply(value, 0.5 / value, -0.25 / (value * x.value))
+
+
+def _log_ndtr(x: Jet) -> Jet:
+    value = log_ndtr(x.value)
+    slope = np.exp(-0.5 * x.value**2 - value) / np.sqrt(2.0 * np.pi)
+    return x.apply(value, slope, -slope * (x.value + slope))
+
+
+def _ndtri_exp(x: Jet) -> Jet:
+    """The z with log Φ(z) = x."""
+    value = ndtri_exp(x.value)
+    slope = np.exp(x.value + 0.5 * value**2) * np.sqrt(2.0 * np.pi)
+    return x.apply(value, slope, slope * (1.0 + slope * value))
+
+
+_RULES: dict[Any, Callable[..., Any]] = {
+    np.add: lambda a, b: a + b if isinstance(a, Jet) else b + a,
+    np.subtract: lambda a, b: a - b if isinstance(a, Jet) else -b + a,
+    np.multiply: lambda a, b: a * b if isinstance(a, Jet) else b * a,
+    np.divide: lambda a, b: a / b if isinstance(a, Jet) else b.__rtruediv__(a),
+    np.negative: lambda a: -a,
+    np.maximum: lambda a, b: _where(value_of(a) >= value_of(b), a, b),
+    np.minimum: lambda a, b: _where(value_of(a) <= value_of(b), a, b),
+    np.greater: lambda a, b: value_of(a) > value_of(b),
+    np.less: lambda a, b: value_of(a) < value_of(b),
+    np.logaddexp: _logaddexp,
+    np.exp: _exp,
+    np.expm1: _expm1,
+    np.log: _log,
+    np.log1p: _log1p,
+    np.sqrt: _sqrt,
+    log_ndtr: _log_ndtr,
+    ndtri_exp: _ndtri_exp,
+}

@@ -1,0 +1,102 @@
+"""Where adjustments have their joint model from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cocensor._validation import FloatArray, check_choice
+from cocensor.copulas import Copula, Independence
+from cocensor.joint import CopulaChoice, JointModel
+from cocensor.joint.fit import JointProblem, Times, resolve_family
+from cocensor.joint.margins import MARGINS, FallingHazardError, Margins
+from cocensor.outcomes import Survival
+
+
+def chosen_copula(copula: Any) -> Any:
+    """Independence for None; the copula of what :func:`select_copula` or :func:`fit_joint` returned."""
+    if copula is None:
+        return Independence()
+    return copula.copula if isinstance(copula, CopulaChoice | JointModel) else copula
+
+
+@dataclass(frozen=True)
+class JointRecipe:
+    """How an adjustment fits its joint model."""
+
+    family: type[Copula]
+    theta: float | None
+    margins: Margins
+    knots: int
+    penalty: float
+    times: Times
+
+    @classmethod
+    def of(cls, copula: Any, margins: Margins, knots: int, penalty: float, times: Times) -> JointRecipe:
+        """The recipe with a copula, a family whose θ is estimated, or a choice."""
+        check_choice(margins, "margins", MARGINS)
+        family, theta = resolve_family(chosen_copula(copula))
+        return cls(family, theta, margins, knots, penalty, times)
+
+    def __str__(self) -> str:
+        if self.theta is None:
+            return f"a {self.family.name} copula with the θ that fits best"
+        return repr(self.family(self.theta))
+
+    def fit(self, X: Any, y: Survival) -> tuple[JointModel, tuple[str, ...]]:
+        """The model, and notes on what had to give way: a spline whose hazard falls loses knots."""
+        notes: list[str] = []
+        for knots in range(self.knots, 0, -1) if self.margins == "spline" else ():
+            try:
+                return self._fit(X, y, "spline", knots), tuple(notes)
+            except FallingHazardError as error:
+                notes.append(f"not with {knots} knots: {error}")
+        return self._fit(X, y, "weibull", 1), tuple(notes)
+
+    def _fit(self, X: Any, y: Survival, margins: Margins, knots: int) -> JointModel:
+        problem = JointProblem.of(X, y, margins=margins, penalty=self.penalty, knots=knots, times=self.times)
+        return problem.fit(self.family, self.theta)
+
+
+@dataclass(frozen=True, eq=False)
+class JointGivenCovariates:
+    """A joint model given covariates, taken as it is or fitted to the training data."""
+
+    recipe: JointRecipe
+    model: JointModel | None = None
+    notes: tuple[str, ...] = ()
+    #: Why there is no model, for samples in which as a rule nobody needs one.
+    missing: str = ""
+
+    def fitted(self, y: Survival, x: Any) -> JointGivenCovariates:
+        """The same with a model: the one it has, or one fitted to ``x`` and ``y``."""
+        if self.model is not None:
+            return self
+        if x is None:
+            raise ValueError("x_train is needed: the joint model is given covariates.")
+        try:
+            model, notes = self.recipe.fit(x, y)
+        except ValueError as error:
+            sentence = f"the joint model cannot be fitted to x_train and y_train: {error}"
+            if y.n_events in (0, len(y)):
+                return replace(self, missing=sentence)
+            raise ValueError(sentence) from error
+        return replace(self, model=model, notes=notes)
+
+    def of(self, x: Any, n: int) -> tuple[JointModel, FloatArray]:
+        """The model, and the covariates of ``n`` test subjects."""
+        if self.model is None:
+            raise ValueError(self.missing)
+        if x is None and self.model.event.beta.size:
+            raise ValueError("x_test is needed: the joint model is given covariates.")
+        return self.model, self.model.covariates(x, n)
+
+
+def check_model(model: Any, copula: Any) -> None:
+    """Refuse what is not a joint model, or a model beside a copula."""
+    if model is None:
+        return
+    if not isinstance(model, JointModel):
+        raise TypeError(f"model must be a JointModel, but is of type {type(model).__name__}.")
+    if copula is not None:
+        raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")

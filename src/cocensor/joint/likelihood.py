@@ -1,0 +1,247 @@
+r"""The likelihood of outcomes under a joint model of event and dropout.
+
+With :math:`x = H_E(t)` and :math:`y = H_C(t)` the cumulative hazards of a subject, the copula of
+:math:`u = e^{-x}, v = e^{-y}` gives
+
+- an event at t: :math:`\log f_E(t) + \log h_1(u, v)`,
+- a dropout at t: :math:`\log f_C(t) + \log h_2(u, v)`,
+- an end of study at t: :math:`\log C(u, v)`.
+
+For grouped times, where a recorded t stands for the interval :math:`(t^-, t]`, an event gives
+:math:`\log[C(u^-, v^-) - C(u, v^-)]` and a dropout :math:`\log[C(u, v^-) - C(u, v)]`. All of it is computed from the
+log-hazards, which are linear in the parameters; nothing is clamped. A dropout is an event with the margins exchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cocensor._jets import Jet
+from cocensor._numerics import log1mexp
+from cocensor._validation import FloatArray, row_blocks
+from cocensor.copulas import Copula
+from cocensor.joint.margins import Basis
+from cocensor.outcomes import Survival
+
+# The cumulative hazard before the first group: so small that it has no effect, and its square is a number.
+_NO_HAZARD = 1e-120
+
+
+def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
+    """An event at its time, less the log of the slope of s: log-hazards of its own and the other margin."""
+    x = np.exp(own)
+    return own - x + copula.log_hfunc1_hazard(x, np.exp(other))
+
+
+def within_the_group(copula: Copula, before: Any, own: Any, other: Any) -> Any:
+    """An event within an interval, from the log-hazards at its start and end and the other one then."""
+    y = np.exp(other)
+    survived = copula.log_cdf_hazard(np.exp(before), y)
+    return survived + log1mexp(survived - copula.log_cdf_hazard(np.exp(own), y))
+
+
+def outlasted(copula: Copula, own: Any, other: Any) -> Any:
+    """Neither has happened."""
+    return copula.log_cdf_hazard(np.exp(own), np.exp(other))
+
+
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """A log-hazard that is linear in the parameters of one margin (0 the event, 1 the dropout)."""
+
+    margin: int
+    design: FloatArray
+    offset: FloatArray | None = None
+
+    def __call__(self, rows: slice, parameters: list[FloatArray]) -> FloatArray:
+        """The log-hazards of ``rows`` at the parameters of both margins."""
+        value = self.design[rows] @ parameters[self.margin]
+        return value if self.offset is None else value + self.offset[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """The terms log s'(log t) of observed events; ``weight`` subjects share a row of the design."""
+
+    margin: int
+    design: FloatArray
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Subjects that contribute in the same way."""
+
+    formula: Callable[..., Any]
+    predictors: tuple[Predictor, ...]
+
+    @property
+    def blocks(self) -> Any:
+        """Slices of subjects whose temporaries stay in the cache."""
+        n, q = self.predictors[0].design.shape
+        return row_blocks(n, q)
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """A function with its gradient and Hessian."""
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
+
+
+class Likelihood:
+    """The log-likelihood of a sample as a function of the margins' parameters and θ.
+
+    Parameters are laid out as event basis, event covariates, dropout basis, dropout covariates, and θ unless the
+    copula is fixed.
+    """
+
+    def __init__(
+        self, y: Survival, X: FloatArray, bases: tuple[Basis, Basis], ends: FloatArray | None = None
+    ) -> None:
+        """``ends`` are the ends of the groups for grouped times; ``X`` may have no column."""
+        self.n, self.sizes = len(y), tuple(basis.size + X.shape[1] for basis in bases)
+        ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
+        self.parts: list[Part] = []
+        self.slopes: list[Slopes] = []
+        self.constant = 0.0
+
+        def design(margin: int, log_t: FloatArray, rows: Any) -> FloatArray:
+            return np.hstack((bases[margin].values(log_t), X[rows]))
+
+        def predictor(margin: int, t: FloatArray, rows: Any) -> Predictor:
+            started = t > 0
+            if started.all():
+                return Predictor(margin, design(margin, np.log(t), rows))
+            matrix = design(margin, np.log(np.where(started, t, 1.0)), rows)
+            matrix[~started] = 0.0
+            return Predictor(margin, matrix, np.where(started, 0.0, np.log(_NO_HAZARD)))
+
+        for own, happened in ((0, y.event), (1, ~y.event & ~ended)):
+            rows = np.flatnonzero(happened)
+            if not rows.size:
+                continue
+            t, other = y.time[rows], 1 - own
+            if ends is None:
+                pair = predictor(own, t, rows), predictor(other, t, rows)
+                self.parts.append(Part(at_the_time, pair))
+                log_t = np.log(t)
+                straight = not bases[own].knots.size
+                slopes = bases[own].slopes(log_t[:1] if straight else log_t)
+                self.slopes.append(Slopes(own, slopes, rows.size if straight else 1))
+                self.constant -= float(log_t.sum())
+            else:
+                before = start_of_group(ends, t)
+                # At one time events come first: a dropout has outlasted the events of its own group.
+                triple = predictor(own, before, rows), predictor(own, t, rows)
+                meanwhile = predictor(other, before if own == 0 else t, rows)
+                self.parts.append(Part(within_the_group, (*triple, meanwhile)))
+        rows = np.flatnonzero(ended)
+        if rows.size:
+            pair = predictor(0, y.time[rows], rows), predictor(1, y.time[rows], rows)
+            self.parts.append(Part(outlasted, pair))
+
+    @property
+    def n_parameters(self) -> int:
+        """Of both margins, without θ."""
+        return sum(self.sizes)
+
+    def value(self, parameters: FloatArray, copula: Copula) -> float:
+        """The log-likelihood; −∞ where a cumulative hazard would fall."""
+        margins = self._split(parameters)
+        total = self.constant
+        with np.errstate(all="ignore"):
+            for slope in self.slopes:
+                values = slope.design @ margins[slope.margin][: slope.design.shape[1]]
+                if not (values > 0).all():
+                    return -np.inf
+                total += slope.weight * float(np.log(values).sum())
+            for part in self.parts:
+                for rows in part.blocks:
+                    each = [predictor(rows, margins) for predictor in part.predictors]
+                    total += float(np.sum(part.formula(copula, *each)))
+        return total if np.isfinite(total) else -np.inf
+
+    def derivatives(
+        self, parameters: FloatArray, family: type[Copula], theta: float, *, fixed: bool
+    ) -> Derivatives:
+        """The log-likelihood with its gradient and Hessian, in θ as well unless it is ``fixed``."""
+        margins = self._split(parameters)
+        starts = (0, self.sizes[0])
+        size = self.n_parameters + (not fixed)
+        value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
+        with np.errstate(all="ignore"):
+            for slope in self.slopes:
+                at = slice(starts[slope.margin], starts[slope.margin] + slope.design.shape[1])
+                inverse = 1.0 / (slope.design @ parameters[at])
+                value -= slope.weight * float(np.log(inverse).sum())
+                scaled = slope.design * inverse[:, None]
+                gradient[at] += slope.weight * scaled.sum(axis=0)
+                hessian[at, at] -= slope.weight * (scaled.T @ scaled)
+            for part in self.parts:
+                m = len(part.predictors)
+                spans = [
+                    slice(starts[p.margin], starts[p.margin] + self.sizes[p.margin]) for p in part.predictors
+                ]
+                copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1))
+                for rows in part.blocks:
+                    each = [
+                        Jet.variable(predictor(rows, margins), i, m + (not fixed))
+                        for i, predictor in enumerate(part.predictors)
+                    ]
+                    result = part.formula(copula, *each)
+                    designs = [predictor.design[rows] for predictor in part.predictors]
+                    value += float(np.sum(result.value))
+                    _gather(gradient, hessian, result, designs, spans)
+        return Derivatives(value, gradient, hessian)
+
+    def _split(self, parameters: FloatArray) -> list[FloatArray]:
+        first = self.sizes[0]
+        return [parameters[:first], parameters[first : self.n_parameters]]
+
+
+def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:
+    """The end of the group before that of ``t``; 0 before the first."""
+    index = np.searchsorted(ends, t, side="left")
+    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
+
+
+def _gather(
+    gradient: FloatArray,
+    hessian: FloatArray,
+    jet: Jet,
+    designs: list[FloatArray],
+    spans: list[slice],
+) -> None:
+    """Add derivatives in the predictors (and θ, if it is the last variable) as those in the parameters."""
+    variables = len(jet.first)
+    n = designs[0].shape[0]
+    pairs = [(i, j) for i in range(variables) for j in range(i, variables)]
+    for i, first in enumerate(jet.first):
+        if first is None:
+            continue
+        if i < len(designs):
+            gradient[spans[i]] += np.broadcast_to(first, n) @ designs[i]
+        else:
+            gradient[-1] += float(np.sum(np.broadcast_to(first, n)))
+    for (i, j), second in zip(pairs, jet.second, strict=True):
+        if second is None:
+            continue
+        second = np.broadcast_to(second, n)
+        if j < len(designs):
+            block = (designs[i] * second[:, None]).T @ designs[j]
+            hessian[spans[i], spans[j]] += block
+            if i != j:
+                hessian[spans[j], spans[i]] += block.T
+        elif i < len(designs):
+            column = second @ designs[i]
+            hessian[spans[i], -1] += column
+            hessian[-1, spans[i]] += column
+        else:
+            hessian[-1, -1] += float(np.sum(second))

@@ -1,0 +1,392 @@
+"""Choosing a copula family by likelihood, and saying what the likelihood cannot know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import (
+    FloatArray,
+    Seed,
+    as_generator,
+    as_matrix,
+    as_vector,
+    check_number,
+    column_names,
+    make_frame,
+)
+from cocensor.copulas import Copula, Independence, copulas
+from cocensor.joint.fit import STARTS, Family, JointProblem, Times, resolve_family
+from cocensor.joint.margins import FallingHazardError, Margins
+from cocensor.joint.model import JointModel
+from cocensor.outcomes import Survival
+
+FAMILIES = ("independence", "clayton", "frank", "gumbel", "joe")
+#: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum are not told apart.
+CUT = 1.9207
+_DISAGREE = 0.2
+_FLAT_SHARE = 0.5
+_DEFAULT_TAUS = np.round(np.arange(-0.9, 0.91, 0.1), 10)
+
+CAVEAT = (
+    "τ is identified by the assumed form of the margins alone: take it as a hint, mark an end of study as "
+    "administrative, and look at how the scores move over a range of τ."
+)
+
+
+def select_copula(
+    X: Any,
+    y: Any,
+    X_val: Any = None,
+    y_val: Any = None,
+    families: Sequence[str | type[Copula]] = FAMILIES,
+    *,
+    margins: Margins = "weibull",
+    penalty: float = 0.01,
+    penalised: bool = False,
+    starts: Sequence[float] = STARTS,
+    knots: int = 3,
+    times: Times = "auto",
+    folds: int = 5,
+    seed: Seed = 0,
+) -> CopulaChoice:
+    r"""Choose the copula family whose joint model predicts outcomes best that it has not seen.
+
+    Each family is fitted to the training part with the same margins (:func:`fit_joint`) and judged by the mean negative
+    log-likelihood of the validation part. Independence is always among the candidates, and it stays unless a
+    family beats it. Without a validation part the judgement is by cross-validation, and the models returned are
+    fitted to all subjects.
+
+    Parameters
+    ----------
+    X, y, X_val, y_val : covariates (or None) and outcomes
+        The training and the validation part; ``X_val`` and ``y_val`` both None for cross-validation.
+    families : sequence of str or class
+    margins, penalty, starts, knots, times
+        As in :func:`fit_joint`.
+    penalised : bool
+        Add the penalty to the validation likelihood, as the paper does.
+    folds, seed : int
+        Of the cross-validation; folds are balanced in events, dropouts and ends of study.
+
+    Returns
+    -------
+    CopulaChoice
+
+    Examples
+    --------
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> from cocensor import Clayton
+    >>> data = SyntheticDesign(n=4000, n_features=2, copula=Clayton.from_tau(0.7)).draw(1)
+    >>> choice = select_copula(data.X, data.y, families=("clayton", "frank"), penalty=0.001)
+    >>> choice.best
+    JointModel(Clayton(theta=...), margins='weibull', n=4000, covariates=2)
+    """
+    outcomes = Survival.coerce(y)
+    if (y_val is None) != (X_val is None) and X is not None:
+        raise ValueError("X_val and y_val belong together: give both or neither.")
+    check_number(folds, "folds", lower=1)
+    if folds != int(folds) or folds > len(outcomes):
+        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
+    resolved = _families(families)
+    settings: dict[str, Any] = {"margins": margins, "penalty": penalty, "knots": knots, "times": times}
+    problem = JointProblem.of(X, outcomes, **settings)
+    # All parts are judged by the same likelihood.
+    settings["times"] = problem.times
+    models, notes = _fit_all(problem, resolved, starts)
+    if y_val is not None:
+        validation = {
+            name: -model.loglik(X_val, y_val) / len(Survival.coerce(y_val, "y_val"))
+            for name, model in models.items()
+        }
+        if penalised:
+            for name, model in models.items():
+                validation[name] += penalty * _distance(model) ** 2
+    else:
+        validation = _cross_validated(
+            X, outcomes, resolved, settings, starts, int(folds), seed, penalised, notes
+        )
+    best = min(
+        (name for name in models if name in validation),
+        # Independence first, so that a tie is its.
+        key=lambda name: (round(validation[name], 9), name != "independence"),
+    )
+    return CopulaChoice(
+        best=models[best],
+        models=models,
+        validation=validation,
+        notes=notes,
+        how="validation part" if y_val is not None else f"{int(folds)}-fold cross-validation",
+        problem=problem,
+        like=X if X is not None and column_names(X) is not None else None,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CopulaChoice:
+    """What :func:`select_copula` found; takes the place of a copula in adjustments.
+
+    Attributes
+    ----------
+    best : JointModel
+        The model of the chosen family; ``copula`` is its copula.
+    models : dict of JointModel
+        By family.
+    table : frame
+        Family, θ and τ with their standard errors, mean negative log-likelihood of the training and of the
+        validation part, the better the lower.
+    """
+
+    best: JointModel
+    models: dict[str, JointModel]
+    validation: dict[str, float]
+    notes: dict[str, str]
+    how: str
+    problem: JointProblem
+    like: Any
+
+    @property
+    def copula(self) -> Copula:
+        """The chosen copula."""
+        return self.best.copula
+
+    @cached_property
+    def table(self) -> Any:
+        """One row per family, as the kind of frame that the covariates came in."""
+        names = [*self.models, *(name for name in self.notes if name not in self.models)]
+
+        def column(read: Any) -> list[float]:
+            return [float(read(self.models[name])) if name in self.models else np.nan for name in names]
+
+        return make_frame(
+            {
+                "family": names,
+                "theta": column(lambda model: model.copula.theta),
+                "theta_se": column(lambda model: model.theta_se_),
+                "tau": column(lambda model: model.copula.tau),
+                "tau_se": column(lambda model: model.tau_se_),
+                "train_nll": column(lambda model: -model.loglik_ / model.n_),
+                "validation_nll": [self.validation.get(name, np.nan) for name in names],
+                "converged": [name in self.models and self.models[name].converged_ for name in names],
+                "chosen": [name == self.copula.name for name in names],
+                "note": [self.notes.get(name, "") for name in names],
+            },
+            like=self.like,
+        )
+
+    def profile(self, taus: npt.ArrayLike | None = None) -> DependenceProfile:
+        """The training likelihood at fixed τ, with margins fitted at each, for every family.
+
+        ``taus`` are Kendall's τ, by default from −0.9 to 0.9; a family takes part where it reaches them. Independence
+        (τ = 0) is always among them.
+        """
+        grid = _DEFAULT_TAUS if taus is None else as_vector(np.atleast_1d(taus), "taus")
+        if (np.abs(grid) >= 1).any():
+            raise ValueError(
+                f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
+            )
+        grid = np.unique(np.append(grid, 0.0))
+        at_zero = _loglik(self.problem, self.problem.independence.value)
+        found: dict[str, tuple[FloatArray, FloatArray]] = {}
+        for name in self.models:
+            family = copulas()[name]
+            if family is Independence:
+                continue
+            lower, upper = family.tau_range
+            values = {0.0: at_zero}
+            for sign in (1.0, -1.0):
+                start = self.problem.independence.point, 0.0
+                for tau in sorted((t for t in grid if sign * t > 0 and lower < t < upper), key=abs):
+                    copula = family.from_tau(tau)
+                    minimum = self.problem.margins_at(copula, start)
+                    penalty = self.problem.penalty * (copula.theta - family.independence_theta) ** 2
+                    values[float(tau)] = _loglik(self.problem, minimum.value - penalty)
+                    start = minimum.point, float(tau)
+            ordered = sorted(values)
+            found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
+        if not found:
+            raise ValueError("families has only independence: there is no τ to profile over.")
+        return DependenceProfile(found, at_zero, self.problem.likelihood.n, self.like)
+
+    def summary(self) -> str:
+        """The table, the choice and its caveat, as text."""
+        lines = [
+            f"Mean negative log-likelihood of {self.problem.likelihood.n:,} subjects by {self.how} "
+            f"({self.best.event.name} margins, times {self.best.times_}: {self.best.times_reason_})",
+            "",
+            f"{'family':<14}{'θ':>10}{'τ':>8}{'training':>12}{'validation':>12}",
+        ]
+        for name, model in self.models.items():
+            mark = "  ← chosen" if name == self.copula.name else ""
+            lines.append(
+                f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}"
+                f"{-model.loglik_ / model.n_:12.5f}{self.validation.get(name, np.nan):12.5f}{mark}"
+            )
+        lines += [f"{name}: {note}" for name, note in self.notes.items()]
+        return "\n".join([*lines, "", CAVEAT])
+
+    def __repr__(self) -> str:
+        return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"
+
+
+@dataclass(frozen=True, eq=False)
+class DependenceProfile:
+    """The profile likelihood over τ, family by family."""
+
+    #: For each family the τ and the log-likelihood, margins fitted at each.
+    curves: dict[str, tuple[FloatArray, FloatArray]]
+    independence: float
+    n: int
+    like: Any = None
+
+    @property
+    def best(self) -> tuple[str, float, float]:
+        """The family and τ of the largest log-likelihood, and that itself."""
+        family = max(self.curves, key=lambda name: self.curves[name][1].max())
+        taus, values = self.curves[family]
+        at = int(np.argmax(values))
+        return family, float(taus[at]), float(values[at])
+
+    @cached_property
+    def table(self) -> Any:
+        """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
+        top = self.best[2]
+        rows = [
+            (name, float(tau), copulas()[name].from_tau(float(tau)).theta, float(value), float(value) - top)
+            for name, curve in self.curves.items()
+            for tau, value in zip(*curve, strict=True)
+        ]
+        names = ("family", "tau", "theta", "loglik", "difference")
+        return make_frame(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), like=self.like)
+
+    def supported(self, family: str) -> tuple[float, float]:
+        """The smallest and largest τ that the likelihood of a family does not tell from its best (95 %)."""
+        taus, values = self.curves[family]
+        inside = taus[values >= values.max() - CUT]
+        return float(inside.min()), float(inside.max())
+
+    @property
+    def statement(self) -> str:
+        """What the profile says, in words."""
+        family, tau, top = self.best
+        gain = top - self.independence
+        if tau == 0.0:
+            said = ["No dependence fits better than independence."]
+        else:
+            said = [
+                f"The best fit is {family} at τ = {tau:.2g}, {gain:.1f} log-likelihood units above independence."
+            ]
+        span = max(np.ptp(values) for _, values in self.curves.values())
+        if span < CUT:
+            said.append("The profile is flat in every family: the data do not tell τ.")
+        for name, (taus, values) in self.curves.items():
+            low, high = self.supported(name)
+            at = float(taus[np.argmax(values)])
+            reach = float(taus[-1] - taus[0])
+            if span >= CUT and reach > 0 and (high - low) > _FLAT_SHARE * reach:
+                said.append(f"{name} is flat: any τ from {low:.2g} to {high:.2g} fits about as well.")
+            if at != 0.0 and at in (taus[0], taus[-1]):
+                said.append(
+                    f"{name} still rises at τ = {at:.2g}, the end of the range: its optimum is at a boundary."
+                )
+        near = {
+            name: float(taus[np.argmax(values)])
+            for name, (taus, values) in self.curves.items()
+            if values.max() >= top - CUT
+        }
+        if max(near.values()) - min(near.values()) > _DISAGREE:
+            listed = ", ".join(f"{name} {at:.2g}" for name, at in near.items())
+            said.append(f"Families that fit about equally well disagree on τ ({listed}).")
+        return " ".join([*said, CAVEAT])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curves; returns the axes (see :class:`~cocensor.plots.DependenceProfileDisplay`)."""
+        from cocensor.plots import DependenceProfileDisplay
+
+        return DependenceProfileDisplay.from_profile(self).plot(ax=ax)
+
+    def __repr__(self) -> str:
+        return f"DependenceProfile({', '.join(self.curves)})"
+
+
+def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
+    if isinstance(families, str) or not len(families):
+        raise ValueError(f"families must be a sequence of families, but is {families!r}.")
+    return {"independence": Independence} | {
+        family.name: family for family in (_free_family(each) for each in families)
+    }
+
+
+def _free_family(family: Family) -> type[Copula]:
+    if isinstance(family, Copula):
+        raise ValueError(f"families must not fix θ, but one is {family!r}.")
+    return resolve_family(family)[0]
+
+
+def _fit_all(
+    problem: JointProblem, families: dict[str, type[Copula]], starts: Sequence[float]
+) -> tuple[dict[str, JointModel], dict[str, str]]:
+    """The models that could be fitted, and why the others could not."""
+    models, notes = {}, {}
+    for name, family in families.items():
+        try:
+            models[name] = problem.fit(family, 0.0 if family is Independence else None, starts)
+        except FallingHazardError as error:
+            if family is Independence:
+                raise
+            notes[name] = f"not fitted: {error}"
+    return models, notes
+
+
+def _cross_validated(
+    X: Any,
+    y: Survival,
+    families: dict[str, type[Copula]],
+    settings: dict[str, Any],
+    starts: Sequence[float],
+    folds: int,
+    seed: Seed,
+    penalised: bool,
+    notes: dict[str, str],
+) -> dict[str, float]:
+    """The mean negative log-likelihood of the part left out, over all folds."""
+    matrix = None if X is None else as_matrix(X, "X")
+    fold = _balanced_folds(y, folds, as_generator(seed))
+    total = dict.fromkeys((name for name in families if name not in notes), 0.0)
+    for k in range(folds):
+        kept, left = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        problem = JointProblem.of(None if matrix is None else matrix[kept], y[kept], **settings)
+        models, failed = _fit_all(problem, {name: families[name] for name in total}, starts)
+        for name, model in models.items():
+            nll = -model.loglik(None if matrix is None else matrix[left], y[left])
+            total[name] += nll + (
+                left.size * settings["penalty"] * _distance(model) ** 2 if penalised else 0.0
+            )
+        for name, note in failed.items():
+            notes[name] = note
+            del total[name]
+    return {name: nll / len(y) for name, nll in total.items()}
+
+
+def _balanced_folds(y: Survival, folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """A fold for each subject: events, dropouts and ends of study are dealt out in turn, in random order."""
+    kind = y.event.astype(np.int8)
+    if y.administrative is not None:
+        kind = kind + 2 * y.administrative.astype(np.int8)
+    order = np.lexsort((rng.random(len(y)), kind))
+    fold = np.empty(len(y), dtype=np.intp)
+    fold[order] = np.arange(len(y)) % folds
+    return fold
+
+
+def _distance(model: JointModel) -> float:
+    return model.copula.theta - model.copula.independence_theta
+
+
+def _loglik(problem: JointProblem, nll: float) -> float:
+    return -problem.likelihood.n * nll

@@ -1,0 +1,49 @@
+"""The profile likelihood over Kendall's τ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from cocensor._validation import FloatArray
+from cocensor.joint.select import CUT, DependenceProfile
+from cocensor.plots.style import line_styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False)
+class DependenceProfileDisplay:
+    """How well each τ fits, family by family: the profile log-likelihood less the largest of all.
+
+    Values above the dashed line are not told from the best (95 %). Curves that are far below it throughout are cut.
+    """
+
+    curves: dict[str, tuple[FloatArray, FloatArray]]
+
+    @classmethod
+    def from_profile(cls, profile: DependenceProfile) -> Self:
+        """From what :meth:`CopulaChoice.profile` returns."""
+        top = profile.best[2]
+        return cls({name: (taus, values - top) for name, (taus, values) in profile.curves.items()})
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw into ``ax``, or into a new figure; returns the axes."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(7.0, 4.5), layout="constrained")
+        for (name, (taus, difference)), style in zip(self.curves.items(), line_styles(), strict=False):
+            ax.plot(taus, difference, marker="o", markersize=3.5, label=name, **style)
+        ax.axhline(-CUT, color="0.4", linestyle="--", linewidth=1.0, label="not told from the best (95 %)")
+        ax.axvline(0.0, color="0.8", linewidth=1.0, zorder=0)
+        # What is hopeless need not be drawn to scale; every family's best and independence are.
+        shown = [difference.max() for _, difference in self.curves.values()]
+        shown += [difference[taus == 0.0].min() for taus, difference in self.curves.values()]
+        depth = max(3.0 * CUT, -1.5 * float(min(shown)))
+        ax.set(xlabel="Kendall's τ of event and dropout", ylabel="profile log-likelihood less its maximum")
+        ax.set_ylim(-depth, 0.05 * depth)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, fontsize="small")
+        return ax
