@@ -192,7 +192,7 @@ class DependentIPCW(Adjustment):
             Group.of(np.flatnonzero(happened), cut, before, after),
             Group.of(np.flatnonzero(~happened), cut, before, NOTHING),
         )
-        return Status(grid, n, groups, until=until, notes=self._source.notes, model=model)
+        return Status(grid, n, groups, until=until, model=model)
 
     def _weights(self, t: FloatArray) -> FloatArray:
         """1 over the chance that an event at t is seen, before the end of the study is considered."""

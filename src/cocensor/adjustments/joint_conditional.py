@@ -43,7 +43,7 @@ class JointConditional(Adjustment):
         rests on the form of the margins alone. Given the prediction, the τ to assume is that of (E, C) given the
         score: a mixture over covariates, as a rule somewhat weaker than given covariates.
     margins, knots, penalty, times
-        As in :func:`fit_joint`. A spline whose hazard falls is fitted again with fewer knots; ``status.notes`` says so.
+        As in :func:`fit_joint`.
     model : JointModel, optional
         Given covariates: use this fitted model instead of fitting one.
     score_times : int or sequence of float
@@ -145,15 +145,15 @@ class JointConditional(Adjustment):
     ) -> tuple[JointModel, FloatArray, tuple[str, ...]]:
         """The joint model, what it conditions on, and notes."""
         if self.given == "covariates":
-            return *self._source.of(x, len(y)), self._source.notes
+            return *self._source.of(x, len(y)), ()
         if estimate is None:
             raise ValueError("estimate is needed: the joint model is given the prediction.")
         scores, notes = risk_scores(estimate, grid, y, self.score_times)
         try:
-            model, more = self._recipe.fit(scores if scores.shape[1] else None, y)
+            model = self._recipe.fit(scores if scores.shape[1] else None, y)
         except ValueError as error:
             raise ValueError(f"the joint model cannot be fitted to y_test: {error}") from error
-        return model, scores, (*notes, *more)
+        return model, scores, tuple(notes)
 
 
 def risk_scores(

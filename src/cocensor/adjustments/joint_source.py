@@ -9,7 +9,7 @@ from cocensor._validation import FloatArray, check_choice
 from cocensor.copulas import Copula, Independence
 from cocensor.joint import CopulaChoice, JointModel
 from cocensor.joint.fit import JointProblem, Times, resolve_family
-from cocensor.joint.margins import MARGINS, FallingHazardError, Margins
+from cocensor.joint.margins import MARGINS, Margins
 from cocensor.outcomes import Survival
 
 
@@ -43,18 +43,11 @@ class JointRecipe:
             return f"a {self.family.name} copula with the θ that fits best"
         return repr(self.family(self.theta))
 
-    def fit(self, X: Any, y: Survival) -> tuple[JointModel, tuple[str, ...]]:
-        """The model, and notes on what had to give way: a spline whose hazard falls loses knots."""
-        notes: list[str] = []
-        for knots in range(self.knots, 0, -1) if self.margins == "spline" else ():
-            try:
-                return self._fit(X, y, "spline", knots), tuple(notes)
-            except FallingHazardError as error:
-                notes.append(f"not with {knots} knots: {error}")
-        return self._fit(X, y, "weibull", 1), tuple(notes)
-
-    def _fit(self, X: Any, y: Survival, margins: Margins, knots: int) -> JointModel:
-        problem = JointProblem.of(X, y, margins=margins, penalty=self.penalty, knots=knots, times=self.times)
+    def fit(self, X: Any, y: Survival) -> JointModel:
+        """The model of a sample."""
+        problem = JointProblem.of(
+            X, y, margins=self.margins, penalty=self.penalty, knots=self.knots, times=self.times
+        )
         return problem.fit(self.family, self.theta)
 
 
@@ -64,7 +57,6 @@ class JointGivenCovariates:
 
     recipe: JointRecipe
     model: JointModel | None = None
-    notes: tuple[str, ...] = ()
     #: Why there is no model, for samples in which as a rule nobody needs one.
     missing: str = ""
 
@@ -75,13 +67,12 @@ class JointGivenCovariates:
         if x is None:
             raise ValueError("x_train is needed: the joint model is given covariates.")
         try:
-            model, notes = self.recipe.fit(x, y)
+            return replace(self, model=self.recipe.fit(x, y))
         except ValueError as error:
             sentence = f"the joint model cannot be fitted to x_train and y_train: {error}"
             if y.n_events in (0, len(y)):
                 return replace(self, missing=sentence)
             raise ValueError(sentence) from error
-        return replace(self, model=model, notes=notes)
 
     def of(self, x: Any, n: int) -> tuple[JointModel, FloatArray]:
         """The model, and the covariates of ``n`` test subjects."""

@@ -22,7 +22,7 @@ from cocensor._validation import (
 )
 from cocensor.copulas import Copula, Independence, copulas
 from cocensor.joint.likelihood import Derivatives, Likelihood
-from cocensor.joint.margins import MARGINS, Basis, FallingHazardError, Margin, Margins
+from cocensor.joint.margins import MARGINS, Basis, Margin, Margins
 from cocensor.joint.model import JointModel, Start, refuse_zero
 from cocensor.joint.newton import Minimum, minimise
 from cocensor.outcomes import Survival
@@ -33,8 +33,10 @@ Family = str | type[Copula] | Copula
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.5, 0.25, 0.5, 0.75)
 _LARGEST_TAU = 0.99
-# Times count as grouped when they take fewer different values than this, judged by how the subjects share them.
-_FEW_TIMES = 100.0
+# Times count as grouped when at least half of the subjects share theirs with this part of the sample.
+_SHARED = 0.01
+# Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
+_BARRIER = 1e-4
 # τ moves by at most this much at once when margins are followed along it.
 _STRIDE = 0.25
 
@@ -189,7 +191,7 @@ class JointProblem:
         centre, scale = X.mean(axis=0), X.std(axis=0)
         Z = _standardised(X, centre, scale, columns)
         ends = np.unique(outcomes.time) if kind == "grouped" else None
-        likelihood = Likelihood(outcomes, Z, (bases[0], bases[1]), ends)
+        likelihood = Likelihood(outcomes, Z, (bases[0], bases[1]), ends, _BARRIER)
         named = None if columns is None else tuple(columns)
         return cls(
             outcomes, likelihood, (bases[0], bases[1]), centre, scale, penalty, named, kind, reason, ends
@@ -302,15 +304,9 @@ class JointProblem:
         to_user = self._to_user()
         parameters = to_user @ best.point[:k]
         event, censoring = self._margin(parameters, 0), self._margin(parameters, 1)
-        for margin, what in ((event, "event"), (censoring, "dropout")):
-            if margin.falls_at is not None:
-                raise FallingHazardError(
-                    f"the fitted cumulative hazard of the {what} falls at time {np.exp(margin.falls_at):g}: "
-                    "take fewer knots, or margins='weibull'."
-                )
         covariance, theta_se, tau_se = self._uncertainty(best, to_user, link, copula, fixed is None)
         starts = tuple(self._start(tau, run, link, family) for tau, run in runs)
-        loglik = -n * (best.value - self.penalty * (theta - family.independence_theta) ** 2)
+        loglik = self.loglik(best, copula)
         if not best.converged:
             warnings.warn(
                 f"the joint model with the {family.name} copula did not converge in {best.n_iter} iterations: "
@@ -323,7 +319,7 @@ class JointProblem:
             event=event,
             censoring=censoring,
             loglik_=loglik,
-            nll_=best.value,
+            nll_=-loglik / n + self.penalty * (theta - family.independence_theta) ** 2,
             penalty=self.penalty,
             theta_fixed=fixed is not None,
             converged_=best.converged,
@@ -340,10 +336,18 @@ class JointProblem:
             t_max_=self.y.t_max,
         )
 
+    def loglik(self, minimum: Minimum, copula: Copula) -> float:
+        """The log-likelihood at a minimum, without the penalty and the barrier."""
+        penalty = self.penalty * (copula.theta - copula.independence_theta) ** 2
+        margins = minimum.point[: self.likelihood.n_parameters]
+        return -self.likelihood.n * (minimum.value - penalty) - self.likelihood.barrier_at(margins)
+
     def _start(self, tau: float, run: Minimum, link: _Link, family: type[Copula]) -> Start:
         theta = link.theta(run.point[-1])
-        loglik = -self.likelihood.n * (run.value - self.penalty * (theta - family.independence_theta) ** 2)
-        return Start(tau, theta, family(theta).tau, run.value, loglik, run.converged, run.n_iter, run.bound)
+        copula = family(theta)
+        loglik = self.loglik(run, copula)
+        nll = -loglik / self.likelihood.n + self.penalty * (theta - family.independence_theta) ** 2
+        return Start(tau, theta, copula.tau, nll, loglik, run.converged, run.n_iter, run.bound)
 
     def _margin(self, parameters: FloatArray, which: int) -> Margin:
         basis = self.bases[which]
@@ -500,10 +504,11 @@ def _standardised(
 def _kind_of_times(y: Survival, times: Times) -> tuple[Literal["continuous", "grouped"], str]:
     if times != "auto":
         return times, "as asked"
-    _, counts = np.unique(y.time, return_counts=True)
-    # The number of equally common times with the same chance that two subjects share theirs.
-    effective = 1.0 / float(np.sum((counts / len(y)) ** 2))
-    found = f"{len(y):,} subjects at {counts.size:,} different times"
-    if effective < _FEW_TIMES and effective < 0.5 * len(y):
-        return "grouped", f"{found}, as many as {effective:.0f} equally common ones"
+    # A common end of study is no grouping: whoever reached the last time does not count.
+    time = y.time[y.time < y.t_max]
+    _, place, counts = np.unique(time, return_inverse=True, return_counts=True)
+    found = f"{len(y):,} subjects at {counts.size + 1:,} different times"
+    shared = float(np.median(counts[place])) if time.size else 1.0
+    if shared > 1 and shared >= _SHARED * len(y):
+        return "grouped", f"{found}, half of them at one shared by {shared:.0f} or more"
     return "continuous", found

@@ -103,9 +103,18 @@ class Likelihood:
     """
 
     def __init__(
-        self, y: Survival, X: FloatArray, bases: tuple[Basis, Basis], ends: FloatArray | None = None
+        self,
+        y: Survival,
+        X: FloatArray,
+        bases: tuple[Basis, Basis],
+        ends: FloatArray | None = None,
+        barrier: float = 0.0,
     ) -> None:
-        """``ends`` are the ends of the groups for grouped times; ``X`` may have no column."""
+        """``ends`` are the ends of the groups for grouped times; ``X`` may have no column.
+
+        ``barrier`` times the sum of the logs of :meth:`Basis.slope_bounds` is added, for an optimiser to stay where the
+        cumulative hazards rise.
+        """
         self.n, self.sizes = len(y), tuple(basis.size + X.shape[1] for basis in bases)
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
         self.parts: list[Part] = []
@@ -142,6 +151,9 @@ class Likelihood:
                 triple = predictor(own, before, rows), predictor(own, t, rows)
                 meanwhile = predictor(other, before if own == 0 else t, rows)
                 self.parts.append(Part(within_the_group, (*triple, meanwhile)))
+        # A straight line rises by its event terms alone.
+        bent = [(i, basis) for i, basis in enumerate(bases) if basis.knots.size or ends is not None]
+        self.barrier = [Slopes(i, basis.slope_bounds(), barrier) for i, basis in bent] if barrier else []
         rows = np.flatnonzero(ended)
         if rows.size:
             pair = predictor(0, y.time[rows], rows), predictor(1, y.time[rows], rows)
@@ -157,16 +169,26 @@ class Likelihood:
         margins = self._split(parameters)
         total = self.constant
         with np.errstate(all="ignore"):
-            for slope in self.slopes:
-                values = slope.design @ margins[slope.margin][: slope.design.shape[1]]
-                if not (values > 0).all():
-                    return -np.inf
-                total += slope.weight * float(np.log(values).sum())
+            total += self.of_slopes(margins, self.slopes + self.barrier)
             for part in self.parts:
                 for rows in part.blocks:
                     each = [predictor(rows, margins) for predictor in part.predictors]
                     total += float(np.sum(part.formula(copula, *each)))
         return total if np.isfinite(total) else -np.inf
+
+    def barrier_at(self, parameters: FloatArray) -> float:
+        """What of the value is the barrier's."""
+        return self.of_slopes(self._split(parameters), self.barrier)
+
+    def of_slopes(self, margins: list[FloatArray], slopes: list[Slopes]) -> float:
+        """The weighted sum of the logs of slopes; −∞ where one is not positive."""
+        total = 0.0
+        for slope in slopes:
+            values = slope.design @ margins[slope.margin][: slope.design.shape[1]]
+            if not (values > 0).all():
+                return -np.inf
+            total += slope.weight * float(np.log(values).sum())
+        return total
 
     def derivatives(
         self, parameters: FloatArray, family: type[Copula], theta: float, *, fixed: bool
@@ -177,7 +199,7 @@ class Likelihood:
         size = self.n_parameters + (not fixed)
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
-            for slope in self.slopes:
+            for slope in self.slopes + self.barrier:
                 at = slice(starts[slope.margin], starts[slope.margin] + slope.design.shape[1])
                 inverse = 1.0 / (slope.design @ parameters[at])
                 value -= slope.weight * float(np.log(inverse).sum())

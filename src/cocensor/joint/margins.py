@@ -7,17 +7,11 @@ as a straight line beyond its outer knots; without inner knots it is the Weibull
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
 from cocensor._validation import FloatArray
-
-
-class FallingHazardError(ValueError):
-    """A fitted spline would let the cumulative hazard fall."""
-
 
 Margins = Literal["weibull", "spline"]
 MARGINS = ("weibull", "spline")
@@ -63,6 +57,21 @@ class Basis:
         """Their derivatives in log t, (n, size)."""
         columns = [np.zeros_like(log_t), np.ones_like(log_t), *self._cubics(log_t, 2)]
         return self._transformed(np.column_stack(columns))
+
+    def slope_bounds(self) -> FloatArray:
+        """Combinations of the coefficients that keep s rising everywhere if all of them are positive.
+
+        Between knots the slope is a parabola, and a parabola is positive where its Bernstein coefficients are. Each
+        stretch is split in four, which leaves next to no rising spline out. Beyond the knots the slope is constant.
+        """
+        if not self.knots.size:
+            return self.slopes(np.zeros(1))
+        share = np.linspace(0.0, 1.0, 5)
+        edges = (self.knots[:-1, None] * (1.0 - share) + self.knots[1:, None] * share).ravel()
+        left, right = edges[:-1], edges[1:]
+        at_edges, between = self.slopes(edges), self.slopes(0.5 * (left + right))
+        middle = 2.0 * between - 0.5 * (at_edges[:-1] + at_edges[1:])
+        return np.vstack((at_edges, middle[right > left]))
 
     def _transformed(self, raw: FloatArray) -> FloatArray:
         return raw if self.transform is None else raw @ self.transform
@@ -124,23 +133,3 @@ class Margin:
         right = np.where(log_hazard > s_high, high + (log_hazard - s_high) / d_high + 1.0, high)
         root = find_root(gap, (left, right), args=(log_hazard,), tolerances={"xatol": 1e-13, "xrtol": 1e-14})
         return np.asarray(root.x)
-
-    @cached_property
-    def falls_at(self) -> float | None:
-        """A log time at which the cumulative hazard would fall, if there is one.
-
-        The slope is linear outside the knots and quadratic between neighbours, so its minima are known.
-        """
-        knots = self.basis.knots
-        if not knots.size:
-            return None if self.coef[1] > 0 else 0.0
-        left, right = knots[:-1], knots[1:]
-        middle = 0.5 * (left + right)
-        a, m, b = (self.basis.slopes(each) @ self.coef for each in (left, middle, right))
-        # The parabola through three points of [0, 1] at 0, ½ and 1, and its vertex.
-        curvature, start = 2.0 * (a - 2.0 * m + b), -3.0 * a + 4.0 * m - b
-        with np.errstate(divide="ignore", invalid="ignore"):
-            vertex = np.where(curvature > 0, np.clip(-start / (2.0 * curvature), 0.0, 1.0), 0.0)
-        candidates = np.concatenate((knots, left + vertex * (right - left)))
-        slopes = self.basis.slopes(candidates) @ self.coef
-        return float(candidates[np.argmin(slopes)]) if slopes.min() <= 0 else None

@@ -53,7 +53,7 @@ def minimise(
     at = function(point)
     converged = held = False
     n_iter = 0
-    while n_iter < max_iter and not converged:
+    while n_iter < max_iter and not converged and np.isfinite(at.hessian).all():
         n_iter += 1
         held = _leaves(point, -at.gradient, bounds)
         step, definite = _newton_step(at, held)

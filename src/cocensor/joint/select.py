@@ -22,7 +22,7 @@ from cocensor._validation import (
 )
 from cocensor.copulas import Copula, Independence, copulas
 from cocensor.joint.fit import STARTS, Family, JointProblem, Times, resolve_family
-from cocensor.joint.margins import FallingHazardError, Margins
+from cocensor.joint.margins import Margins
 from cocensor.joint.model import JointModel
 from cocensor.outcomes import Survival
 
@@ -98,7 +98,7 @@ def select_copula(
     problem = JointProblem.of(X, outcomes, **settings)
     # All parts are judged by the same likelihood.
     settings["times"] = problem.times
-    models, notes = _fit_all(problem, resolved, starts)
+    models = _fit_all(problem, resolved, starts)
     if y_val is not None:
         validation = {
             name: -model.loglik(X_val, y_val) / len(Survival.coerce(y_val, "y_val"))
@@ -108,11 +108,9 @@ def select_copula(
             for name, model in models.items():
                 validation[name] += penalty * _distance(model) ** 2
     else:
-        validation = _cross_validated(
-            X, outcomes, resolved, settings, starts, int(folds), seed, penalised, notes
-        )
+        validation = _cross_validated(X, outcomes, resolved, settings, starts, int(folds), seed, penalised)
     best = min(
-        (name for name in models if name in validation),
+        models,
         # Independence first, so that a tie is its.
         key=lambda name: (round(validation[name], 9), name != "independence"),
     )
@@ -120,7 +118,6 @@ def select_copula(
         best=models[best],
         models=models,
         validation=validation,
-        notes=notes,
         how="validation part" if y_val is not None else f"{int(folds)}-fold cross-validation",
         problem=problem,
         like=X if X is not None and column_names(X) is not None else None,
@@ -139,13 +136,12 @@ class CopulaChoice:
         By family.
     table : frame
         Family, θ and τ with their standard errors, mean negative log-likelihood of the training and of the
-        validation part, the better the lower.
+        validation part, lower is better.
     """
 
     best: JointModel
     models: dict[str, JointModel]
     validation: dict[str, float]
-    notes: dict[str, str]
     how: str
     problem: JointProblem
     like: Any
@@ -158,23 +154,21 @@ class CopulaChoice:
     @cached_property
     def table(self) -> Any:
         """One row per family, as the kind of frame that the covariates came in."""
-        names = [*self.models, *(name for name in self.notes if name not in self.models)]
 
         def column(read: Any) -> list[float]:
-            return [float(read(self.models[name])) if name in self.models else np.nan for name in names]
+            return [float(read(model)) for model in self.models.values()]
 
         return make_frame(
             {
-                "family": names,
+                "family": list(self.models),
                 "theta": column(lambda model: model.copula.theta),
                 "theta_se": column(lambda model: model.theta_se_),
                 "tau": column(lambda model: model.copula.tau),
                 "tau_se": column(lambda model: model.tau_se_),
                 "train_nll": column(lambda model: -model.loglik_ / model.n_),
-                "validation_nll": [self.validation.get(name, np.nan) for name in names],
-                "converged": [name in self.models and self.models[name].converged_ for name in names],
-                "chosen": [name == self.copula.name for name in names],
-                "note": [self.notes.get(name, "") for name in names],
+                "validation_nll": [self.validation[name] for name in self.models],
+                "converged": [model.converged_ for model in self.models.values()],
+                "chosen": [name == self.copula.name for name in self.models],
             },
             like=self.like,
         )
@@ -191,7 +185,7 @@ class CopulaChoice:
                 f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
             )
         grid = np.unique(np.append(grid, 0.0))
-        at_zero = _loglik(self.problem, self.problem.independence.value)
+        at_zero = self.problem.loglik(self.problem.independence, Independence())
         found: dict[str, tuple[FloatArray, FloatArray]] = {}
         for name in self.models:
             family = copulas()[name]
@@ -204,8 +198,7 @@ class CopulaChoice:
                 for tau in sorted((t for t in grid if sign * t > 0 and lower < t < upper), key=abs):
                     copula = family.from_tau(tau)
                     minimum = self.problem.margins_at(copula, start)
-                    penalty = self.problem.penalty * (copula.theta - family.independence_theta) ** 2
-                    values[float(tau)] = _loglik(self.problem, minimum.value - penalty)
+                    values[float(tau)] = self.problem.loglik(minimum, copula)
                     start = minimum.point, float(tau)
             ordered = sorted(values)
             found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
@@ -225,9 +218,8 @@ class CopulaChoice:
             mark = "  ← chosen" if name == self.copula.name else ""
             lines.append(
                 f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}"
-                f"{-model.loglik_ / model.n_:12.5f}{self.validation.get(name, np.nan):12.5f}{mark}"
+                f"{-model.loglik_ / model.n_:12.5f}{self.validation[name]:12.5f}{mark}"
             )
-        lines += [f"{name}: {note}" for name, note in self.notes.items()]
         return "\n".join([*lines, "", CAVEAT])
 
     def __repr__(self) -> str:
@@ -330,17 +322,11 @@ def _free_family(family: Family) -> type[Copula]:
 
 def _fit_all(
     problem: JointProblem, families: dict[str, type[Copula]], starts: Sequence[float]
-) -> tuple[dict[str, JointModel], dict[str, str]]:
-    """The models that could be fitted, and why the others could not."""
-    models, notes = {}, {}
-    for name, family in families.items():
-        try:
-            models[name] = problem.fit(family, 0.0 if family is Independence else None, starts)
-        except FallingHazardError as error:
-            if family is Independence:
-                raise
-            notes[name] = f"not fitted: {error}"
-    return models, notes
+) -> dict[str, JointModel]:
+    return {
+        name: problem.fit(family, 0.0 if family is Independence else None, starts)
+        for name, family in families.items()
+    }
 
 
 def _cross_validated(
@@ -352,24 +338,19 @@ def _cross_validated(
     folds: int,
     seed: Seed,
     penalised: bool,
-    notes: dict[str, str],
 ) -> dict[str, float]:
     """The mean negative log-likelihood of the part left out, over all folds."""
     matrix = None if X is None else as_matrix(X, "X")
     fold = _balanced_folds(y, folds, as_generator(seed))
-    total = dict.fromkeys((name for name in families if name not in notes), 0.0)
+    total = dict.fromkeys(families, 0.0)
     for k in range(folds):
         kept, left = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         problem = JointProblem.of(None if matrix is None else matrix[kept], y[kept], **settings)
-        models, failed = _fit_all(problem, {name: families[name] for name in total}, starts)
-        for name, model in models.items():
+        for name, model in _fit_all(problem, families, starts).items():
             nll = -model.loglik(None if matrix is None else matrix[left], y[left])
             total[name] += nll + (
                 left.size * settings["penalty"] * _distance(model) ** 2 if penalised else 0.0
             )
-        for name, note in failed.items():
-            notes[name] = note
-            del total[name]
     return {name: nll / len(y) for name, nll in total.items()}
 
 
@@ -386,7 +367,3 @@ def _balanced_folds(y: Survival, folds: int, rng: np.random.Generator) -> npt.ND
 
 def _distance(model: JointModel) -> float:
     return model.copula.theta - model.copula.independence_theta
-
-
-def _loglik(problem: JointProblem, nll: float) -> float:
-    return -problem.likelihood.n * nll

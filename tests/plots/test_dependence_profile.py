@@ -1,0 +1,24 @@
+import matplotlib as mpl
+import numpy as np
+
+import cocensor as cc
+from cocensor.plots import DependenceProfileDisplay
+
+mpl.use("Agg")
+
+
+def test_the_drawing_shows_what_the_profile_holds():
+    taus = np.array([-0.5, 0.0, 0.5])
+    profile = cc.DependenceProfile(
+        {"frank": (taus, np.array([-120.0, -100.0, -97.0])), "joe": (taus[1:], np.array([-100.0, -99.0]))},
+        independence=-100.0,
+        n=50,
+    )
+    display = DependenceProfileDisplay.from_profile(profile)
+    np.testing.assert_array_equal(display.curves["frank"][1], [-23.0, -3.0, 0.0])
+    ax = profile.plot()
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    np.testing.assert_array_equal(lines["joe"].get_ydata(), [-3.0, -2.0])
+    bottom, top = ax.get_ylim()
+    assert bottom < -3.0 < 0.0 < top
+    mpl.pyplot.close(ax.figure)
