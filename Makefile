@@ -31,6 +31,8 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m pytest -m slow -n auto
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.bias
+	$(BIN)/python -m benchmarks.accuracy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
 

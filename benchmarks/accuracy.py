@@ -15,10 +15,9 @@ import warnings
 from typing import Literal
 
 import numpy as np
-from scipy.stats import kendalltau
 
 import cocensor as cc
-from cocensor.simulate import SimulatedSurvival, SyntheticDesign
+from cocensor.simulate import SyntheticDesign
 
 SEEDS = range(10)
 TAUS = (0.0, 0.25, 0.5, 0.75)
@@ -47,15 +46,6 @@ def adjustments(copula: cc.ArchimedeanCopula, given_score: cc.ArchimedeanCopula)
     }
 
 
-def tau_given(score: np.ndarray, data: SimulatedSurvival) -> float:
-    """Kendall's τ of the latent times, each relative to its proportional hazards in the score."""
-    ranks = []
-    for time in (data.event_time, data.censoring_time):
-        model = cc.CoxPH().fit(score[:, None], cc.Survival(time, np.ones(time.size, bool)))
-        ranks.append(model.baseline_at_centre_(time) * model.relative_hazard(score[:, None]))
-    return float(kendalltau(*ranks).statistic)
-
-
 def errors(preset: Preset, family: type[cc.ArchimedeanCopula], tau: float, seed: int) -> dict[str, float]:
     """The integrated Brier score under each adjustment less the oracle's; NaN where it gives no answer."""
     copula = family.from_tau(tau)
@@ -64,7 +54,7 @@ def errors(preset: Preset, family: type[cc.ArchimedeanCopula], tau: float, seed:
     times = np.linspace(0.0, float(np.quantile(train.y.time, 0.9)), N_TIMES + 1)[1:]
     cox = cc.CoxPH().fit(train.X[:, :N_USED], train.y)
     curves = cox.survival(times, test.X[:, :N_USED])
-    reached = tau_given(cox.predict(data.X[:, :N_USED]), data)
+    reached = data.tau_given(cox.predict(data.X[:, :N_USED]))
     given_score = family.from_tau(reached if family.tau_range[0] < 0 else max(reached, 0.0))
 
     def score(adjustment: cc.Adjustment) -> float:

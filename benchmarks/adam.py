@@ -7,13 +7,10 @@ Full-batch Adam in double precision, with a learning rate of 1e-3 for the Weibul
 with log H(t given x) = γ₀ + γ₁ log t + x'β for event and censoring. Choices that the paper leaves open are in Adam's
 favour: covariates are standardised and log t is centred (the optimum and its value are the same), each row is
 evaluated for what was observed only, and h₁, h₂ are exact, in cumulative hazards, without clamping.
-
-Run: python -m benchmarks.adam [epochs]
 """
 
 from __future__ import annotations
 
-import sys
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from scipy.special import ndtri_exp
-from sksurv.datasets import load_gbsg2, load_whas500
 from torch import Tensor
 
 import cocensor as cc
@@ -223,27 +219,3 @@ def normal_quantile(hazard: Tensor) -> Tensor:
     fixed = hazard.detach()
     z = torch.from_numpy(ndtri_exp(-fixed.numpy()))
     return z - np.sqrt(2.0 * np.pi) * torch.exp(z * z / 2.0 - fixed) * (hazard - fixed)
-
-
-def main() -> None:
-    epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 30_000
-    frame, outcome = load_gbsg2()
-    frame["tgrade"] = frame["tgrade"].map({"I": 1, "II": 2, "III": 3})
-    frame["horTh"] = frame["horTh"] == "yes"
-    gbsg2 = frame[["age", "tsize", "pnodes", "tgrade", "horTh"]], outcome
-    frame, outcome = load_whas500()
-    whas500 = frame[["age", "hr", "chf", "bmi"]], outcome
-    print("| data | family | best penalised mean NLL | θ | epochs | seconds | ms per epoch |")
-    print("|---|---|---:|---:|---:|---:|---:|")
-    for name, (frame, outcome) in (("GBSG2", gbsg2), ("WHAS500", whas500)):
-        event, time = (outcome[field] for field in outcome.dtype.names)
-        fit = fit_adam(frame.astype(float).to_numpy(), time, event, epochs=epochs)
-        print(
-            f"| {name} | clayton | {fit.nll:.8f} | {fit.theta:.3g} | {fit.epochs} "
-            f"| {fit.seconds:.1f} | {1000 * fit.seconds_per_epoch:.2f} |",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

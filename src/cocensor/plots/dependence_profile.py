@@ -45,5 +45,5 @@ class DependenceProfileDisplay:
         ax.set(xlabel="Kendall's τ of event and dropout", ylabel="profile log-likelihood less its maximum")
         ax.set_ylim(-depth, 0.05 * depth)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False, fontsize="small")
+        ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
         return ax

@@ -15,10 +15,12 @@ from cocensor._validation import (
     as_times,
     as_vector,
     check_choice,
+    check_length,
     check_number,
     read_only,
 )
 from cocensor.copulas import Copula, Independence
+from cocensor.estimators import CoxPH
 from cocensor.outcomes import Survival
 
 Preset = Literal["text", "published"]
@@ -236,6 +238,23 @@ class SimulatedSurvival:
     def censoring_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r"""The true :math:`S_C(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``."""
         return self._survival(t, X, self.design.censoring[0], self.censoring_scale, self.censoring_coef)
+
+    def tau_given(self, score: npt.ArrayLike) -> float:
+        """Kendall's τ of the latent times given a ``score`` of each subject, each time by its proportional hazards in it.
+
+        Given less than all covariates, event and dropout depend on each other otherwise than the design says: an
+        adjustment that conditions on the prediction should be told this τ.
+        """
+        from scipy.stats import kendalltau
+
+        z = as_vector(score, "score")
+        check_length(z, "score", len(self), "the sample")
+        everyone = np.ones(len(self), dtype=bool)
+        hazards = []
+        for time in (self.event_time, self.censoring_time):
+            model = CoxPH().fit(z[:, None], Survival(time, everyone))
+            hazards.append(np.asarray(model.baseline_at_centre_(time)) * model.relative_hazard(z[:, None]))
+        return float(kendalltau(*hazards).statistic)
 
     def _survival(self, t: npt.ArrayLike, X: Any, shape: float, scale: float, coef: FloatArray) -> FloatArray:
         times = as_times(as_vector(np.atleast_1d(t), "t"), "t")
