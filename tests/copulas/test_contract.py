@@ -240,3 +240,10 @@ def test_refusals(call, message):
 def test_names_are_found_in_any_case():
     assert cc.copula("Clayton", theta=2.0) == cc.Clayton(2.0)
     assert cc.copula("independence") == cc.Independence()
+
+
+@pytest.mark.parametrize("theta", [-2000.0, -800.0, 800.0, 2000.0])
+def test_frank_samples_where_its_exponentials_overflow(theta):
+    u, v = cc.Frank(theta).sample(2000, rng=0).T
+    assert ((v > 0) & (v < 1)).all()
+    np.testing.assert_allclose(v, u if theta > 0 else 1 - u, atol=0.02)

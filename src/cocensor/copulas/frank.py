@@ -99,7 +99,10 @@ class Frank(ArchimedeanCopula):
         shifted = log_1mw - theta * np.exp(-x)
         log_mass = np.logaddexp(log_w, shifted)
         # e^{−θv} = 1 + expm1(−θ) w / (w + (1−w) e^{−θu}); in logs where that loses v.
-        change = np.sign(theta) * -np.exp(log_w - log_mass + np.log(abs(theta)) + _log_g(theta))
+        log_change = log_w - log_mass + np.log(abs(theta)) + _log_g(theta)
+        if theta < 0:
+            return np.log(-theta) - log_softplus(log_change)
+        change = -np.exp(log_change)
         far = change < -0.5
         log_power = np.where(
             far,

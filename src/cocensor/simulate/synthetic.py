@@ -240,7 +240,7 @@ class SimulatedSurvival:
         return self._survival(t, X, self.design.censoring[0], self.censoring_scale, self.censoring_coef)
 
     def tau_given(self, score: npt.ArrayLike) -> float:
-        """Kendall's τ of the latent times given a ``score`` of each subject, each time by its proportional hazards in it.
+        """Kendall's τ of the latent times given a ``score`` of each subject, with proportional hazards in it.
 
         Given less than all covariates, event and dropout depend on each other otherwise than the design says: an
         adjustment that conditions on the prediction should be told this τ.
