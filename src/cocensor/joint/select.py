@@ -297,10 +297,10 @@ class DependenceProfile:
         return " ".join([*said, CAVEAT])
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves; returns the axes (see :class:`~cocensor.plots.DependenceProfileDisplay`)."""
-        from cocensor.plots import DependenceProfileDisplay
+        """Draw the curves; returns the axes (see :class:`~cocensor.plots.ProfileLikelihoodDisplay`)."""
+        from cocensor.plots import ProfileLikelihoodDisplay
 
-        return DependenceProfileDisplay.from_profile(self).plot(ax=ax)
+        return ProfileLikelihoodDisplay.from_profile(self).plot(ax=ax)
 
     def __repr__(self) -> str:
         return f"DependenceProfile({', '.join(self.curves)})"

@@ -2,7 +2,7 @@ import matplotlib as mpl
 import numpy as np
 
 import cocensor as cc
-from cocensor.plots import DependenceProfileDisplay
+from cocensor.plots import ProfileLikelihoodDisplay
 
 mpl.use("Agg")
 
@@ -14,7 +14,7 @@ def test_the_drawing_shows_what_the_profile_holds():
         independence=-100.0,
         n=50,
     )
-    display = DependenceProfileDisplay.from_profile(profile)
+    display = ProfileLikelihoodDisplay.from_profile(profile)
     np.testing.assert_array_equal(display.curves["frank"][1], [-23.0, -3.0, 0.0])
     ax = profile.plot()
     lines = {line.get_label(): line for line in ax.get_lines()}

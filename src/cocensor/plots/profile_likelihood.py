@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class DependenceProfileDisplay:
+class ProfileLikelihoodDisplay:
     """How well each τ fits, family by family: the profile log-likelihood less the largest of all.
 
     Values above the dashed line are not told from the best (95 %). Curves that are far below it throughout are cut.
