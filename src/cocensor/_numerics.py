@@ -48,6 +48,16 @@ def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray
     return result.reshape(t.shape)
 
 
+def series_where(
+    near: npt.NDArray[np.bool_], z: FloatArray, coefficients: npt.NDArray[Any], values: FloatArray
+) -> FloatArray:
+    """A power series in ``z`` where ``near`` holds, ``values`` elsewhere."""
+    result = np.array(values)
+    if near.any():
+        result[near] = polyval(np.asarray(z)[near], coefficients)
+    return result
+
+
 def _softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     share = expit(x)
     return share, share * expit(-x)
@@ -67,25 +77,19 @@ def _log_softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def _expm1_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     near = np.abs(z) < 0.5
-    small, large = np.where(near, z, 0.0), np.where(near, 1.0, z)
-    slope = (np.exp(large) - np.expm1(large) / large) / large
-    curvature = (np.exp(large) - 2.0 * slope) / large
-    return (
-        np.where(near, polyval(small, _EXPM1_OVER[1]), slope),
-        np.where(near, polyval(small, _EXPM1_OVER[2]), curvature),
-    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = (np.exp(z) - np.expm1(z) / z) / z
+        curvature = (np.exp(z) - 2.0 * slope) / z
+    return series_where(near, z, _EXPM1_OVER[1], slope), series_where(near, z, _EXPM1_OVER[2], curvature)
 
 
 def _log1p_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     near = np.abs(z) < 0.05
-    small, large = np.where(near, z, 0.0), np.where(near, 1.0, z)
-    inverse = 1.0 / (1.0 + large)
-    slope = (inverse - np.log1p(large) / large) / large
-    curvature = -(inverse * inverse + 2.0 * slope) / large
-    return (
-        np.where(near, polyval(small, _LOG1P_OVER[1]), slope),
-        np.where(near, polyval(small, _LOG1P_OVER[2]), curvature),
-    )
+    inverse = 1.0 / (1.0 + z)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = (inverse - np.log1p(z) / z) / z
+        curvature = -(inverse * inverse + 2.0 * slope) / z
+    return series_where(near, z, _LOG1P_OVER[1], slope), series_where(near, z, _LOG1P_OVER[2], curvature)
 
 
 @differentiable(_softplus_derivatives)

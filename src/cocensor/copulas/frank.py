@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial.polynomial import polyder, polyval
+from numpy.polynomial.polynomial import polyder
 from scipy.special import bernoulli, factorial, spence
 
 from cocensor._jets import differentiable
-from cocensor._numerics import log1mexp, log1p_over, log_softplus, running_logsumexp, softplus
+from cocensor._numerics import log1mexp, log1p_over, log_softplus, running_logsumexp, series_where, softplus
 from cocensor._validation import FloatArray
 from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
 
 # log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!)
-_LOG_G = np.zeros(11)
-_LOG_G[1] = -0.5
-_LOG_G[2::2] = bernoulli(10)[2::2] / (np.arange(2, 11, 2) * factorial(np.arange(2, 11, 2)))
+_SERIES = np.zeros(11)
+_SERIES[1] = -0.5
+_SERIES[2::2] = bernoulli(10)[2::2] / (np.arange(2, 11, 2) * factorial(np.arange(2, 11, 2)))
+_LOG_G = [polyder(_SERIES, m) for m in range(3)]
 # τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
 _EVEN = np.arange(2, 31, 2)
 _TAU_SERIES = 4.0 * bernoulli(30)[_EVEN] / ((_EVEN + 1) * factorial(_EVEN))
@@ -146,22 +147,19 @@ class Frank(ArchimedeanCopula):
 
 
 def _log_g_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    z = np.asarray(z)
     near = np.abs(z) < 0.1
-    small, large = np.where(near, z, 0.0), np.where(near, 1.0, z)
-    with np.errstate(over="ignore"):
-        inverse = 1.0 / np.expm1(large)
-    slope, curvature = inverse - 1.0 / large, 1.0 / large**2 - inverse * (1.0 + inverse)
-    return (
-        np.where(near, polyval(small, polyder(_LOG_G)), slope),
-        np.where(near, polyval(small, polyder(_LOG_G, 2)), curvature),
-    )
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        inverse, reciprocal = 1.0 / np.expm1(z), 1.0 / z
+        slope, curvature = inverse - reciprocal, reciprocal * reciprocal - inverse * (1.0 + inverse)
+    return series_where(near, z, _LOG_G[1], slope), series_where(near, z, _LOG_G[2], curvature)
 
 
 @differentiable(_log_g_derivatives)
 def _log_g(z: FloatArray | float) -> FloatArray:
     """log[(1 − e^{−z})/z], smooth through 0."""
     z = np.asarray(z, dtype=np.float64)
-    near = np.abs(z) < 0.1
-    size = np.where(near, 1.0, np.abs(z))
-    inner = np.maximum(-z, 0.0) + np.log(-np.expm1(-size) / size)
-    return np.where(near, polyval(np.where(near, z, 0.0), _LOG_G), inner)
+    size = np.abs(z)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inner = np.maximum(-z, 0.0) + np.log(-np.expm1(-size) / size)
+    return series_where(size < 0.1, z, _LOG_G[0], inner)
