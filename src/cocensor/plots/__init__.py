@@ -1,6 +1,8 @@
 """Plots: data computed apart from drawing; matplotlib is imported only when something is drawn."""
 
+from cocensor.plots.latent_times import LatentTimesDisplay
+from cocensor.plots.outcomes import OutcomesDisplay
 from cocensor.plots.profile_likelihood import ProfileLikelihoodDisplay
 from cocensor.plots.survival_curve import SurvivalCurveDisplay
 
-__all__ = ["ProfileLikelihoodDisplay", "SurvivalCurveDisplay"]
+__all__ = ["LatentTimesDisplay", "OutcomesDisplay", "ProfileLikelihoodDisplay", "SurvivalCurveDisplay"]

@@ -1,5 +1,7 @@
-"""Simulated data, where the truth behind dependent censoring is known."""
+"""Simulated data whose truth is known."""
 
-from cocensor.simulate.synthetic import SimulatedSurvival, SyntheticDesign
+from cocensor.simulate.semi_synthetic import SemiSynthetic, SemiSyntheticSample
+from cocensor.simulate.simulated import SimulatedSurvival
+from cocensor.simulate.synthetic import SyntheticDesign, SyntheticSample
 
-__all__ = ["SimulatedSurvival", "SyntheticDesign"]
+__all__ = ["SemiSynthetic", "SemiSyntheticSample", "SimulatedSurvival", "SyntheticDesign", "SyntheticSample"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,16 @@ from cocensor._validation import (
     as_times,
     as_vector,
     check_choice,
-    check_length,
     check_number,
-    read_only,
 )
 from cocensor.copulas import Copula, Independence
-from cocensor.estimators import CoxPH
 from cocensor.outcomes import Survival
+from cocensor.simulate.simulated import SimulatedSurvival, whole
 
 Preset = Literal["text", "published"]
+Risk = Literal["linear", "quadratic", "interactions"]
+_RISKS = ("linear", "quadratic", "interactions")
+_HIDDEN_NODES = 60
 _PRESETS: dict[str, dict[str, tuple[float, float]]] = {
     "text": {"event": (4.0, 17.0), "censoring": (3.0, 12.0)},
     "published": {"event": (4.0, 17.0), "censoring": (6.0, 19.0)},
@@ -54,7 +55,15 @@ class SyntheticDesign:
     copula : Copula
         The survival copula of event and dropout given x; independence by default.
     censoring_rate : float, optional
-        The share of subjects to be censored. None takes the scale of ``censoring`` as it is.
+        The share of subjects whose dropout comes before their event. None takes the scale of ``censoring`` as it is.
+    risk : {"linear", "quadratic", "interactions"}
+        What the coefficients multiply: :math:`x_j`, :math:`4(x_j - \frac12)^2`, or :math:`x_j x_{j+1}` (the last with
+        the first). The latter two a linear model does not see.
+    hidden : float
+        The weight of an unobserved standard normal covariate in the log-hazards of both event and dropout: with a
+        positive one they depend on each other given x, also at the independence copula.
+    study_end : float or pair of float, optional
+        The end of the study, the same for all or uniform between two bounds: administrative censoring.
 
     Notes
     -----
@@ -76,7 +85,7 @@ class SyntheticDesign:
     >>> from cocensor import Clayton
     >>> sample = SyntheticDesign(n=1000, copula=Clayton.from_tau(0.5), censoring_rate=0.3).draw(seed=0)
     >>> sample
-    SimulatedSurvival(n=1000, n_features=10, censored=30.0%, copula=Clayton(theta=2.0))
+    SyntheticSample(n=1000, n_features=10, censored=30.0%, copula=Clayton(theta=2.0))
     >>> train, test = sample[:700], sample[700:]
     >>> test.event_survival([5.0, 10.0]).shape
     (300, 2)
@@ -93,11 +102,14 @@ class SyntheticDesign:
     censoring: tuple[float, float] = _PRESETS["text"]["censoring"]
     copula: Copula = field(default_factory=Independence)
     censoring_rate: float | None = 0.5
+    risk: Risk = "linear"
+    hidden: float = 0.0
+    study_end: float | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        checked = {
-            "n": _whole(self.n, "n"),
-            "n_features": _whole(self.n_features, "n_features"),
+        checked: dict[str, Any] = {
+            "n": whole(self.n, "n"),
+            "n_features": whole(self.n_features, "n_features"),
             "event": _shape_and_scale(self.event, "event"),
             "censoring": _shape_and_scale(self.censoring, "censoring"),
         }
@@ -105,6 +117,15 @@ class SyntheticDesign:
             raise TypeError(f"copula must be a Copula, but is {self.copula!r}.")
         if self.censoring_rate is not None:
             checked["censoring_rate"] = check_number(self.censoring_rate, "censoring_rate", lower=0, upper=1)
+        check_choice(self.risk, "risk", _RISKS)
+        checked["hidden"] = check_number(self.hidden, "hidden")
+        if self.study_end is not None:
+            bounds = as_vector(np.atleast_1d(np.asarray(self.study_end)), "study_end")
+            if bounds.size > 2 or not 0 < bounds[0] <= bounds[-1]:
+                raise ValueError(
+                    f"study_end must be a time above 0 or a pair of them in order, but is {self.study_end!r}."
+                )
+            checked["study_end"] = float(bounds[0]) if bounds.size == 1 else tuple(bounds.tolist())
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -122,63 +143,61 @@ class SyntheticDesign:
         check_choice(name, "name", tuple(_PRESETS))
         return cls(**{**_PRESETS[name], **changes})
 
-    def draw(self, seed: int | None = None) -> SimulatedSurvival:
+    def draw(self, seed: int | None = None) -> SyntheticSample:
         """One data set; the same for the same seed, and a new one each time without."""
         if seed is None:
             seed = secrets.randbits(63)
-        seed = _whole(seed, "seed", smallest=0, otherwise=" or None")
-        streams = np.random.SeedSequence(seed).spawn(4)
-        covariates, coefficients, event, dropout = map(np.random.default_rng, streams)
+        seed = whole(seed, "seed", smallest=0, otherwise=" or None")
+        streams = np.random.SeedSequence(seed).spawn(6)
+        covariates, coefficients, event, dropout, unobserved, ends = map(np.random.default_rng, streams)
 
         X = covariates.random((self.n, self.n_features))
         event_coef, censoring_coef = coefficients.uniform(-1.0, 1.0, size=(2, self.n_features))
         u = np.maximum(event.random(self.n), _SMALLEST_UNIFORM)
         v = self.copula.sample_given(u, dropout)
+        z = unobserved.standard_normal(self.n) if self.hidden else None
 
+        features = _features(X, self.risk)
+        shift = 0.0 if z is None else self.hidden * z
         (event_shape, event_scale), (censoring_shape, censoring_scale) = self.event, self.censoring
-        log_event = np.log(event_scale) + _log_time(u, event_shape, _risk(X, event_coef))
-        log_unit = _log_time(v, censoring_shape, _risk(X, censoring_coef))
+        log_event = np.log(event_scale) + _log_time(u, event_shape, _risk(features, event_coef) + shift)
+        log_unit = _log_time(v, censoring_shape, _risk(features, censoring_coef) + shift)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused with the outcomes
             if self.censoring_rate is not None:
                 censoring_scale = _calibrated_scale(log_event - log_unit, self.censoring_rate)
             event_time, censoring_time = np.exp(log_event), censoring_scale * np.exp(log_unit)
-        return SimulatedSurvival(
+        end = None if self.study_end is None else _ends(self.study_end, self.n, ends)
+        return SyntheticSample(
             X=X,
-            y=Survival.from_latent(event_time, censoring_time),
+            y=Survival.from_latent(event_time, censoring_time, end),
             event_time=event_time,
             censoring_time=censoring_time,
+            seed=seed,
+            hidden=z,
             event_coef=event_coef,
             censoring_coef=censoring_coef,
             censoring_scale=censoring_scale,
             design=self,
-            seed=seed,
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SimulatedSurvival:
-    r"""Simulated outcomes together with the truth behind them, from :meth:`SyntheticDesign.draw`.
+class SyntheticSample(SimulatedSurvival):
+    r"""What :meth:`SyntheticDesign.draw` returns.
 
     Attributes
     ----------
     X : array of shape (n, d)
         Covariates.
-    y : Survival
-        What a study would show.
-    event_time, censoring_time : array of shape (n,)
-        The latent times E and C.
+    y, event_time, censoring_time, seed
+        As in :class:`SimulatedSurvival`.
+    hidden : array of shape (n,), optional
+        The unobserved covariate, if the design has one.
     event_coef, censoring_coef : array of shape (d,)
         The log-hazard ratios :math:`\beta`.
     censoring_scale : float
         The Weibull scale of the dropouts, calibrated if the design asks for a censoring rate.
     design : SyntheticDesign
-    seed : int
-        What draws the same data from the design again, also where no seed was given.
-
-    Notes
-    -----
-    Rows are picked as from an array, by a slice, a mask or indices; coefficients, scale and design stay
-    those of the whole draw.
 
     Examples
     --------
@@ -189,72 +208,29 @@ class SimulatedSurvival:
     array([[1.  , 0.9 , 0.19]])
     """
 
-    X: FloatArray
-    y: Survival
-    event_time: FloatArray
-    censoring_time: FloatArray
+    hidden: FloatArray | None
     event_coef: FloatArray
     censoring_coef: FloatArray
     censoring_scale: float
     design: SyntheticDesign
-    seed: int
 
-    def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
-                object.__setattr__(self, name, read_only(value))
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __getitem__(self, rows: Any) -> SimulatedSurvival:
-        """The draw's rows that a slice, a mask or indices pick (repeats allowed, as in a bootstrap)."""
-        index = np.atleast_1d(np.arange(len(self))[rows])
-        if not index.size:
-            raise ValueError("rows picks nobody: at least one subject is needed.")
-        return replace(
-            self,
-            X=self.X[index],
-            y=self.y[index],
-            event_time=self.event_time[index],
-            censoring_time=self.censoring_time[index],
-        )
-
-    def __repr__(self) -> str:
-        return (
-            f"SimulatedSurvival(n={len(self)}, n_features={self.X.shape[1]}, "
-            f"censored={100.0 * self.censoring_rate:.1f}%, copula={self.design.copula})"
-        )
+    _by_row: ClassVar[tuple[str, ...]] = (*SimulatedSurvival._by_row, "hidden")
 
     @property
-    def censoring_rate(self) -> float:
-        """The realised share of censored subjects."""
-        return (len(self) - self.y.n_events) / len(self)
+    def copula(self) -> Copula:
+        """The survival copula of event and dropout given x and the hidden covariate, if there is one."""
+        return self.design.copula
 
     def event_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
-        r"""The true :math:`S_E(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``."""
+        r"""The true :math:`S_E(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``.
+
+        A hidden covariate is averaged over.
+        """
         return self._survival(t, X, *self.design.event, self.event_coef)
 
     def censoring_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r"""The true :math:`S_C(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``."""
         return self._survival(t, X, self.design.censoring[0], self.censoring_scale, self.censoring_coef)
-
-    def tau_given(self, score: npt.ArrayLike) -> float:
-        """Kendall's τ of the latent times given a ``score`` of each subject, with proportional hazards in it.
-
-        Given less than all covariates, event and dropout depend on each other otherwise than the design says: an
-        adjustment that conditions on the prediction should be told this τ.
-        """
-        from scipy.stats import kendalltau
-
-        z = as_vector(score, "score")
-        check_length(z, "score", len(self), "the sample")
-        everyone = np.ones(len(self), dtype=bool)
-        hazards = []
-        for time in (self.event_time, self.censoring_time):
-            model = CoxPH().fit(z[:, None], Survival(time, everyone))
-            hazards.append(np.asarray(model.baseline_at_centre_(time)) * model.relative_hazard(z[:, None]))
-        return float(kendalltau(*hazards).statistic)
 
     def _survival(self, t: npt.ArrayLike, X: Any, shape: float, scale: float, coef: FloatArray) -> FloatArray:
         times = as_times(as_vector(np.atleast_1d(t), "t"), "t")
@@ -262,8 +238,26 @@ class SimulatedSurvival:
         if X.shape[1] != coef.size:
             raise ValueError(f"X must have {coef.size} columns, as in the draw, but has {X.shape[1]}.")
         with np.errstate(divide="ignore", over="ignore"):  # S is 1 at 0, and 0 where the hazard is infinite
-            log_hazard = shape * np.log(times / scale) + _risk(X, coef)[:, None]
-            return np.exp(-np.exp(log_hazard))
+            log_hazard = shape * np.log(times / scale) + _risk(_features(X, self.design.risk), coef)[:, None]
+            if not self.design.hidden:
+                return np.exp(-np.exp(log_hazard))
+            nodes, weights = np.polynomial.hermite_e.hermegauss(_HIDDEN_NODES)
+            total = np.zeros_like(log_hazard)
+            for node, weight in zip(nodes, weights / weights.sum(), strict=True):
+                total += weight * np.exp(-np.exp(log_hazard + self.design.hidden * node))
+            return total
+
+
+def _features(X: FloatArray, risk: Risk) -> FloatArray:
+    """What the coefficients multiply."""
+    if risk == "linear":
+        return X
+    return 4.0 * (X - 0.5) ** 2 if risk == "quadratic" else X * np.roll(X, -1, axis=1)
+
+
+def _ends(study_end: float | tuple[float, float], n: int, rng: np.random.Generator) -> FloatArray:
+    low, high = study_end if isinstance(study_end, tuple) else (study_end, study_end)
+    return rng.uniform(low, high, size=n)
 
 
 def _risk(X: FloatArray, coef: FloatArray) -> FloatArray:
@@ -285,12 +279,6 @@ def _calibrated_scale(log_ratio: FloatArray, rate: float) -> float:
     events = n - round(rate * n)
     # Half-way, so that rounding decides for nobody.
     return float(np.exp(0.5 * (steps[events] + steps[events + 1])))
-
-
-def _whole(value: Any, name: str, *, smallest: int = 1, otherwise: str = "") -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < smallest:
-        raise ValueError(f"{name} must be a whole number not below {smallest}{otherwise}, but is {value!r}.")
-    return int(value)
 
 
 def _shape_and_scale(pair: Any, name: str) -> tuple[float, float]:

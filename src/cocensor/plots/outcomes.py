@@ -1,0 +1,81 @@
+"""Observed outcomes at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+from cocensor.estimators import KaplanMeier
+from cocensor.outcomes import Survival
+from cocensor.plots.style import line_styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False)
+class OutcomesDisplay:
+    """A Kaplan–Meier curve over histograms of the times of events and censorings.
+
+    Examples
+    --------
+    >>> display = OutcomesDisplay.from_outcomes(([1, 2, 3, 4], [1, 0, 1, 1]), n_bins=2)
+    >>> display.events, display.censored
+    (array([1, 2]), array([0, 1]))
+    """
+
+    edges: FloatArray
+    events: Any
+    censored: Any
+    times: FloatArray
+    survival: FloatArray
+    title: str = ""
+
+    @classmethod
+    def from_outcomes(cls, y: Any, *, n_bins: int = 20, title: str = "") -> Self:
+        """From outcomes: a :class:`Survival`, or what it can be coerced from."""
+        outcomes = Survival.coerce(y)
+        if n_bins < 1:
+            raise ValueError(f"n_bins must be at least 1, but is {n_bins}.")
+        edges = np.linspace(0.0, outcomes.t_max or 1.0, n_bins + 1)
+        counts = [np.histogram(outcomes.time[mask], edges)[0] for mask in (outcomes.event, ~outcomes.event)]
+        curve = KaplanMeier().fit(outcomes).survival_
+        times = np.concatenate(([0.0], curve.times, [outcomes.t_max]))
+        survival = np.concatenate(([1.0], curve.values, curve.values[-1:] if curve.values.size else [1.0]))
+        shown = title or f"n = {len(outcomes):,}, {1 - outcomes.n_events / len(outcomes):.0%} censored"
+        return cls(edges, counts[0], counts[1], times, survival, shown)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw into ``ax``, or into a new figure; returns the axes of the curve."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
+        bars = ax.twinx()
+        width, styles = np.diff(self.edges), line_styles()
+        curve, event, censored = (next(styles)["color"] for _ in range(3))
+        bars.bar(self.edges[:-1], self.events, width, align="edge", color=event, alpha=0.55, label="events")
+        bars.bar(
+            self.edges[:-1],
+            self.censored,
+            width,
+            bottom=self.events,
+            align="edge",
+            color=censored,
+            alpha=0.55,
+            label="censored",
+        )
+        bars.set(ylabel="subjects", ylim=(0.0, 2.2 * max(1, int((self.events + self.censored).max()))))
+        ax.step(self.times, self.survival, where="post", color=curve, label="Kaplan–Meier")
+        ax.set(xlabel="time", ylabel="survival probability", xlim=(0.0, self.edges[-1]), ylim=(0.0, 1.02))
+        ax.set_title(self.title)
+        ax.set_zorder(bars.get_zorder() + 1)  # the curve over the bars
+        ax.patch.set_visible(False)
+        for each in (ax, bars):
+            each.spines["top"].set_visible(False)
+        handles = [*ax.get_legend_handles_labels()[0], *bars.get_legend_handles_labels()[0]]
+        ax.legend(handles=handles, frameon=False, fontsize="small", loc="upper right")
+        return ax

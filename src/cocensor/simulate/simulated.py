@@ -1,0 +1,132 @@
+"""Simulated outcomes together with the truth behind them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import FloatArray, as_vector, check_length, column_names, read_only
+from cocensor.copulas import Copula
+from cocensor.estimators import CoxPH
+from cocensor.outcomes import Survival
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedSurvival(ABC):
+    """What a simulator draws: covariates, what a study would show, and what it would not.
+
+    Attributes
+    ----------
+    X : array or frame
+        Covariates, one row per subject.
+    y : Survival
+        What a study would show.
+    event_time, censoring_time : array of shape (n,)
+        The latent times E and C.
+    seed : int
+        What draws the same data again, also where no seed was given.
+
+    Notes
+    -----
+    Rows are picked as from an array, by a slice, a mask or indices; all else stays that of the whole draw.
+    """
+
+    X: Any
+    y: Survival
+    event_time: FloatArray
+    censoring_time: FloatArray
+    seed: int
+
+    #: The attributes that have a row per subject.
+    _by_row: ClassVar[tuple[str, ...]] = ("X", "y", "event_time", "censoring_time")
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, name, read_only(value))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """The draw's rows that a slice, a mask or indices pick (repeats allowed, as in a bootstrap)."""
+        index = np.atleast_1d(np.arange(len(self))[rows])
+        if not index.size:
+            raise ValueError("rows picks nobody: at least one subject is needed.")
+        picked = {name: _rows(getattr(self, name), index) for name in self._by_row}
+        return replace(self, **picked)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n={len(self)}, n_features={self.n_features}, "
+            f"censored={100.0 * self.censoring_rate:.1f}%, copula={self.copula})"
+        )
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of X."""
+        names = column_names(self.X)
+        return self.X.shape[1] if names is None else len(names)
+
+    @property
+    def censoring_rate(self) -> float:
+        """The realised share of censored subjects."""
+        return (len(self) - self.y.n_events) / len(self)
+
+    @property
+    @abstractmethod
+    def copula(self) -> Copula:
+        """The survival copula of event and dropout, given all that they were drawn from."""
+
+    @abstractmethod
+    def event_survival(self, t: npt.ArrayLike) -> FloatArray:
+        r"""The true :math:`S_E` of each subject at each ``t``, (n, len(t))."""
+
+    @abstractmethod
+    def censoring_survival(self, t: npt.ArrayLike) -> FloatArray:
+        r"""The true :math:`S_C` of each subject at each ``t``, (n, len(t))."""
+
+    def marginal_event_survival(self, t: npt.ArrayLike) -> FloatArray:
+        """The true S_E of the whole sample at each ``t``: the mean over its subjects."""
+        return self.event_survival(t).mean(axis=0)
+
+    def marginal_censoring_survival(self, t: npt.ArrayLike) -> FloatArray:
+        """The true S_C of the whole sample at each ``t``: the mean over its subjects."""
+        return self.censoring_survival(t).mean(axis=0)
+
+    def tau_given(self, score: npt.ArrayLike) -> float:
+        """Kendall's τ of the latent times given a ``score`` of each subject, with proportional hazards in it.
+
+        Given less than all that drives them, event and dropout depend on each other otherwise than ``copula`` says: an
+        adjustment that conditions on the prediction should be told this τ.
+        """
+        from scipy.stats import kendalltau
+
+        z = as_vector(score, "score")
+        check_length(z, "score", len(self), "the sample")
+        everyone = np.ones(len(self), dtype=bool)
+        hazards = []
+        for time in (self.event_time, self.censoring_time):
+            model = CoxPH().fit(z[:, None], Survival(time, everyone))
+            hazards.append(np.asarray(model.baseline_at_centre_(time)) * model.relative_hazard(z[:, None]))
+        return float(kendalltau(*hazards).statistic)
+
+
+def _rows(values: Any, index: npt.NDArray[np.intp]) -> Any:
+    if values is None:
+        return None
+    if column_names(values) is not None:
+        return nw.from_native(values, eager_only=True)[index].to_native()
+    return values[index]
+
+
+def whole(value: Any, name: str, *, smallest: int = 1, otherwise: str = "") -> int:
+    """``value`` as a whole number not below ``smallest``."""
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < smallest:
+        raise ValueError(f"{name} must be a whole number not below {smallest}{otherwise}, but is {value!r}.")
+    return int(value)

@@ -1,0 +1,33 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.plots import LatentTimesDisplay, OutcomesDisplay
+from cocensor.simulate import SyntheticDesign
+
+mpl.use("Agg")
+
+
+def test_latent_times_show_who_is_seen():
+    sample = SyntheticDesign(n=300, copula=cc.Clayton(2.0)).draw(0)
+    ax = LatentTimesDisplay.from_simulation(sample).plot()
+    assert ax.get_title() == "clayton, τ = 0.5"
+    drawn = [len(points.get_offsets()) for points in ax.collections]
+    assert drawn == [150, 150]
+    mpl.pyplot.close(ax.figure)
+
+
+def test_outcomes_show_the_curve_over_the_counts():
+    y = cc.Survival([1.0, 2.0, 2.5, 4.0], [1, 0, 1, 1])
+    display = OutcomesDisplay.from_outcomes(y, n_bins=4)
+    np.testing.assert_array_equal(display.events, [0, 1, 1, 1])
+    np.testing.assert_array_equal(display.censored, [0, 0, 1, 0])
+    ax = display.plot()
+    np.testing.assert_array_equal(ax.get_lines()[0].get_ydata()[-2:], [0.0, 0.0])
+    assert ax.get_title() == "n = 4, 25% censored"
+    mpl.pyplot.close(ax.figure)
+    nobody = OutcomesDisplay.from_outcomes(([1.0, 2.0], [0, 0]))
+    np.testing.assert_array_equal(nobody.survival, [1.0, 1.0])
+    with pytest.raises(ValueError, match="n_bins must be at least 1, but is 0"):
+        OutcomesDisplay.from_outcomes(y, n_bins=0)

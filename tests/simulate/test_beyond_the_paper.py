@@ -1,0 +1,90 @@
+"""What the paper's synthetic set-up does not have: other risks, a hidden covariate, an end of study."""
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.simulate import SyntheticDesign
+
+
+@pytest.mark.parametrize("risk", ["linear", "quadratic", "interactions"])
+def test_true_survival_functions_are_those_of_the_draws(risk):
+    """S_E(E given x) is uniform, for every form of the risk."""
+    data = SyntheticDesign(n=20_000, n_features=3, risk=risk).draw(2)
+    own = np.array(
+        [
+            data.event_survival(t, x[None])[0, 0]
+            for t, x in zip(data.event_time[:400], data.X[:400], strict=True)
+        ]
+    )
+    assert abs(own.mean() - 0.5) < 4 * np.sqrt(1 / 12 / 400)
+    t = np.quantile(data.event_time, [0.2, 0.5, 0.8])
+    found = (data.event_time[:, None] > t).mean(axis=0)
+    expected = data.marginal_event_survival(t)
+    np.testing.assert_array_less(np.abs(found - expected), 4 * np.sqrt(0.25 / 20_000))
+    found = (data.censoring_time[:, None] > t).mean(axis=0)
+    np.testing.assert_array_less(
+        np.abs(found - data.marginal_censoring_survival(t)), 4 * np.sqrt(0.25 / 20_000)
+    )
+
+
+def test_a_linear_model_does_not_see_the_other_risks():
+    shares = {}
+    for risk in ("linear", "quadratic"):
+        data = SyntheticDesign(n=20_000, n_features=3, risk=risk, censoring_rate=0.2).draw(0)
+        model = cc.CoxPH().fit(data.X, data.y)
+        shares[risk] = float(np.abs(model.coef_).max())
+    assert shares["linear"] > 0.2
+    assert shares["quadratic"] < 0.1
+
+
+def test_the_same_draws_with_and_without_the_new_parts():
+    plain = SyntheticDesign(n=50).draw(3)
+    ended = SyntheticDesign(n=50, study_end=(5.0, 15.0)).draw(3)
+    np.testing.assert_array_equal(plain.event_time, ended.event_time)
+    np.testing.assert_array_equal(plain.censoring_time, ended.censoring_time)
+
+
+def test_a_hidden_covariate_makes_event_and_dropout_dependent():
+    """Figure 1a of the paper: independent given x and z, not given x."""
+    data = SyntheticDesign(n=20_000, n_features=1, hidden=1.5).draw(1)
+    assert data.hidden.shape == (20_000,)
+    assert data.copula == cc.Independence()
+    assert data.tau_given(data.X[:, 0]) > 0.2
+    # given everything that drives them it is gone
+    everything = data.event_coef[0] * data.X[:, 0] + 1.5 * data.hidden
+    assert abs(data.tau_given(everything)) < 0.03
+    # the true survival function given x averages over it
+    t = np.quantile(data.event_time, [0.2, 0.5, 0.8])
+    found = (data.event_time[:, None] > t).mean(axis=0)
+    np.testing.assert_array_less(np.abs(found - data.marginal_event_survival(t)), 4 * np.sqrt(0.25 / 20_000))
+    assert data[:10].hidden.shape == (10,)
+    assert SyntheticDesign(n=5).draw(0)[:2].hidden is None
+
+
+def test_an_end_of_study_is_administrative():
+    common = SyntheticDesign(n=2000, study_end=12.0).draw(0)
+    assert common.y.t_max == 12.0
+    ended = common.y.administrative
+    assert (common.y.time[ended] == 12.0).all()
+    assert (np.minimum(common.event_time, common.censoring_time)[ended] >= 12.0).all()
+    staggered = SyntheticDesign(n=2000, study_end=(6.0, 18.0)).draw(0)
+    times = staggered.y.time[staggered.y.administrative]
+    assert times.min() >= 6.0
+    assert times.max() <= 18.0
+    assert np.unique(times).size > 100
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"risk": "cubic"}, "risk must be one of 'linear', 'quadratic', 'interactions', but is 'cubic'"),
+        ({"hidden": np.inf}, "hidden must be finite"),
+        ({"study_end": -1.0}, "study_end must be a time above 0 or a pair of them in order, but is -1.0"),
+        ({"study_end": (5.0, 3.0)}, "study_end must be a time above 0 or a pair of them in order"),
+        ({"study_end": (1.0, 2.0, 3.0)}, "study_end must be a time above 0 or a pair of them in order"),
+    ],
+)
+def test_refusals(changes, message):
+    with pytest.raises(ValueError, match=message):
+        SyntheticDesign(**changes)
