@@ -301,7 +301,7 @@ def test_refusals():
     fitted = cc.JointConditional("covariates").fit(y[train], X[train])
     with pytest.raises(ValueError, match="x_test is needed: the joint model is given covariates"):
         fitted.status(y[test], times)
-    with pytest.raises(ValueError, match="X must have 3 columns, as in the fit, but has 2"):
+    with pytest.raises(ValueError, match="x_test must have 3 columns, as in the fit, but has 2"):
         fitted.status(y[test], times, X[test][:, :2])
     with pytest.raises(ValueError, match="estimate is needed: the joint model is given the prediction"):
         cc.JointConditional("prediction").fit(y[train]).status(y[test], times)
@@ -326,3 +326,122 @@ def test_refusals():
         cc.JointConditional("prediction", score_times=0)
     with pytest.warns(cc.HorizonWarning, match="beyond it the margins extrapolate"):
         fitted.status(y[test], [1.0, 1e3], X[test])
+
+
+# --- where it went wrong once -------------------------------------------------------------------------------
+
+
+def test_fitted_again_it_forgets_the_first_sample():
+    first = SyntheticDesign(n=600, n_features=2).draw(0)
+    second = SyntheticDesign(n=600, n_features=2, event=(1.0, 3.0)).draw(7)
+    for make in (
+        lambda: cc.DependentIPCW(cc.Clayton(2.0), given="covariates", margins="weibull"),
+        lambda: cc.JointConditional("covariates", cc.Clayton(2.0), "weibull"),
+    ):
+        twice = make().fit(first.y, first.X).fit(second.y, second.X)
+        once = make().fit(second.y, second.X)
+        times = np.quantile(second.y.time, [0.1, 0.3])
+        np.testing.assert_array_equal(
+            twice.status(second.y, times, second.X).b, once.status(second.y, times, second.X).b
+        )
+
+
+def test_weights_stop_where_nobody_is_left_to_be_weighed():
+    """A common end of study: from there on the event-free have no one to stand for them."""
+    data = SyntheticDesign(
+        n=20_000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.Clayton(1.0)
+    ).draw(0)
+    y = cc.Survival.from_latent(data.event_time, data.censoring_time, 4.0)
+    adjustment = cc.DependentIPCW(cc.Clayton(1.0), given="covariates", margins="weibull").fit(y, data.X)
+    with pytest.warns(cc.HorizonWarning):
+        status = adjustment.status(y, [3.0, 3.9, 4.0, 5.0], data.X)
+    assert status.until == 4.0
+    found = status.a.mean(axis=0)
+    np.testing.assert_allclose(found[:2], (data.event_time[:, None] > [3.0, 3.9]).mean(axis=0), atol=0.02)
+    assert np.isnan(found[2:]).all()
+
+
+def test_infinite_weights_of_those_who_are_gone_do_not_matter():
+    copula = cc.Gaussian.from_tau(-0.95)
+    rng = np.random.default_rng(0)
+    n = 400
+    X = rng.normal(size=(n, 1))
+    u, v = copula.sample(n, rng).T
+    y = cc.Survival.from_latent((-np.log(u) * np.exp(-2 * X[:, 0])) ** 0.5, (-np.log(v)) ** 0.5)
+    times = np.quantile(y.time, [0.2, 0.5, 0.8])
+    adjustment = cc.DependentIPCW(copula, given="covariates", margins="weibull").fit(y, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cc.HorizonWarning)
+        status = adjustment.status(y, times, X)
+    valid = times < status.until
+    assert np.isfinite(status.mean(BRIER, np.full((n, 3), 0.5))[valid]).all()
+
+
+def test_a_test_time_of_zero_is_refused():
+    data = SyntheticDesign(n=600, n_features=2).draw(0)
+    test = cc.Survival(np.where(np.arange(600) == 3, 0.0, data.y.time), data.y.event)
+    for adjustment in (cc.JointConditional("covariates"), cc.DependentIPCW(given="covariates")):
+        with pytest.raises(
+            ValueError, match="y_test must have times above 0 for a joint model, but row 3 is 0.0"
+        ):
+            adjustment.fit(data.y, data.X).status(test, [5.0, 10.0], data.X)
+
+
+def test_a_model_without_covariates_ignores_them():
+    data = SyntheticDesign(n=600, n_features=2).draw(0)
+    model = cc.fit_joint(None, data.y, cc.Clayton(1.0))
+    adjustment = cc.JointConditional("covariates", model=model).fit(data.y, data.X)
+    with_x, without = (adjustment.status(data.y, [5.0, 10.0], x).a for x in (data.X, None))
+    np.testing.assert_array_equal(with_x, without)
+    assert "margins=" not in repr(adjustment).replace(repr(model), "")
+
+
+def test_scores_come_from_where_predictions_differ():
+    data = SyntheticDesign(n=600, n_features=2).draw(0)
+    cox = cc.CoxPH().fit(data.X, data.y)
+    times = np.array([0.0, 25.0])
+    adjustment = cc.JointConditional("prediction").fit(data.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cc.HorizonWarning)
+        status = adjustment.status(data.y, times, None, cox.survival(times, data.X))
+    assert status.notes == ("risk score at time 25",)
+    # curves that end before the median are read at their end
+    grid = np.linspace(0.0, 4.0, 9)
+    short = cc.SurvivalCurves(grid, cox.survival(grid, data.X))
+    status = adjustment.status(data.y, [2.0, 3.0], None, short)
+    assert status.notes == ("risk score at time 4",)
+    assert cc.JointConditional("prediction", score_times=np.int64(3)).score_times == 3
+
+
+def test_the_skill_score_takes_what_adjustments_take():
+    data = SyntheticDesign(n=800, n_features=2, copula=cc.Clayton(2.0)).draw(0)
+    times = np.linspace(1.0, 10.0, 10)
+    curves = cc.CoxPH().fit(data.X, data.y).survival(times, data.X)
+    choice = cc.select_copula(data.X, data.y, data.X, data.y, families=("clayton",))
+    model = cc.fit_joint(data.X, data.y, cc.Clayton(2.0))
+    for options in (
+        {"adjustment": "conditional", "copula": choice},
+        {"adjustment": cc.JointConditional("covariates", model=model)},
+    ):
+        skill = cc.brier_skill_score(
+            data.y,
+            data.y,
+            curves,
+            times,
+            reference="copula_graphic",
+            x_train=data.X,
+            x_test=data.X,
+            **options,
+        )
+        assert 0 < skill < 1
+    with pytest.raises(ValueError, match="copula is needed for the reference"):
+        cc.brier_skill_score(
+            data.y,
+            data.y,
+            curves,
+            times,
+            reference="copula_graphic",
+            x_train=data.X,
+            x_test=data.X,
+            adjustment=cc.JointConditional("covariates", "clayton"),
+        )

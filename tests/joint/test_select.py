@@ -168,7 +168,7 @@ def test_refusals(dependent):
     few = dependent[:300]
     with pytest.raises(ValueError, match="X_val and y_val belong together"):
         cc.select_copula(few.X, few.y, few.X)
-    with pytest.raises(ValueError, match="families must be a sequence of families, but is 'clayton'"):
+    with pytest.raises(ValueError, match="families must be a list or tuple of families, but is 'clayton'"):
         cc.select_copula(few.X, few.y, families="clayton")
     with pytest.raises(ValueError, match="families must not fix θ"):
         cc.select_copula(few.X, few.y, families=(cc.Clayton(2.0),))

@@ -102,9 +102,7 @@ class DependentIPCW(Adjustment):
         if given is None:
             CopulaGraphic(self.copula)  # refuses a copula without a graphic form
         else:
-            self._source = JointGivenCovariates(
-                JointRecipe.of(self.copula, margins, knots, penalty, times), model
-            )
+            self._recipe = JointRecipe.of(self.copula, margins, knots, penalty, times)
         self._check_beyond()
 
     def __repr__(self) -> str:
@@ -128,7 +126,8 @@ class DependentIPCW(Adjustment):
     def _fit(self, y: Survival, x: Any) -> None:
         self._outlast = _outlasting(y.risk_table)
         if self.given is not None:
-            self._source = self._source.fitted(y, x)
+            self._source = JointGivenCovariates(self._recipe, self.model).fitted(y, x)
+            self._end = y.t_max
             return
         self._event = CopulaGraphic(self.copula).fit(y)
         steps = y.risk_table.margin("event")
@@ -169,7 +168,7 @@ class DependentIPCW(Adjustment):
         if y.event.all():
             # Everything is seen: nothing stands for anything else.
             return Status(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
-        model, X = self._source.of(x, n)
+        model, X = self._source.of(x, y)
         at_risk = AtRisk(model, grid.sorted, X)
         outlast_t = np.asarray(self._outlast(grid.sorted))
         weights = np.zeros(n)
@@ -177,15 +176,27 @@ class DependentIPCW(Adjustment):
         weights[happened] = event_weights(model, t, X[happened]) / np.asarray(self._outlast(t, "left"))
 
         def waiting(rows: Rows, columns: slice) -> FloatArray:
+            seen = cut[rows][:, None] > np.arange(columns.start, columns.stop)
             with np.errstate(divide="ignore"):
-                return at_risk(rows, columns) / outlast_t[columns]
+                return np.where(seen, at_risk(rows, columns) / outlast_t[columns], 0.0)
 
-        until = _first(t, weights[happened] * SMALLEST_CHANCE > 1.0)
+        # From the last time of either sample on nobody is left to stand for those who are event-free.
+        until = min(self._end, y.t_max, _first(t, ~(weights[happened] * SMALLEST_CHANCE <= 1.0)))
+        every, unseen, free = (
+            slice(0, grid.sorted.size),
+            np.zeros(grid.sorted.size),
+            np.zeros(grid.sorted.size),
+        )
         for part in row_blocks(n, grid.sorted.size):
             rows = np.arange(part.start, part.stop)
-            rare = waiting(rows, slice(0, grid.sorted.size)) * SMALLEST_CHANCE > 1.0
-            rare &= cut[rows][:, None] > np.arange(grid.sorted.size)
+            rare = ~(waiting(rows, every) * SMALLEST_CHANCE <= 1.0)
             until = min(until, _first(grid.sorted, np.asarray(rare.any(axis=0))))
+            # Subjects whose kind is hardly ever seen: how many of the event-free are they?
+            survival = at_risk.event_survival(rows, every)
+            hardly = ~(at_risk(rows, every) * SMALLEST_CHANCE <= outlast_t)
+            unseen += np.einsum("ij,ij->j", survival, hardly)
+            free += survival.sum(axis=0)
+        until = min(until, _first(grid.sorted, unseen > SMALLEST_CHANCE * free))
         _warn_from(until, grid)
         before, after = Observed(waiting), Terms(event=((weights, None),))
         groups = (

@@ -22,6 +22,8 @@ class Estimate:
     n: int
     #: At other times, where the predictions are curves.
     elsewhere: Callable[[FloatArray], npt.NDArray[Any]] | None = None
+    #: Up to when they are known.
+    end: float = np.inf
 
     @classmethod
     def of(cls, estimate: Any, times: FloatArray, order: npt.NDArray[np.intp] | None, n: int) -> Estimate:
@@ -36,6 +38,7 @@ class Estimate:
                 lambda rows: estimate.evaluate(times, rows),
                 n,
                 lambda t: estimate.evaluate(t, slice(None)),
+                float(estimate.times[-1]) if estimate.tail is None else np.inf,
             )
         if _are_step_functions(estimate):
             _check_rows(len(estimate), n)
@@ -58,12 +61,18 @@ class Estimate:
         return block
 
     def read_at(self, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The predictions of all subjects at a few times, or at the nearest that are known; and those times."""
+        """All predictions at a few times, or at the nearest that tell subjects apart; and those times."""
         if self.elsewhere is not None:
+            wanted = np.unique(np.minimum(wanted, self.end))
             values = np.asarray(self.elsewhere(wanted), dtype=np.float64)
             check_curves(values, "estimate", wanted, np.arange(len(values)))
             return values, wanted
-        columns = np.unique(np.abs(self.times - wanted[:, None]).argmin(axis=1))
+        low, high = np.full(self.times.size, np.inf), np.full(self.times.size, -np.inf)
+        for rows in row_blocks(self.n, self.times.size):
+            block = self.block(np.arange(rows.start, rows.stop))
+            low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+        distance = np.abs(self.times - wanted[:, None]) + np.where(low < high, 0.0, np.inf)
+        columns = np.unique(np.where(np.isfinite(distance), distance, np.finfo(float).max).argmin(axis=1))
         values = np.empty((self.n, columns.size))
         for rows in row_blocks(self.n, self.times.size):
             values[rows] = self.block(np.arange(rows.start, rows.stop))[:, columns]

@@ -90,15 +90,15 @@ class JointConditional(Adjustment):
         check_model(model, copula)
         if model is not None and given == "prediction":
             raise ValueError("model must be None given the prediction: it is fitted to the test outcomes.")
-        if isinstance(score_times, bool) or (isinstance(score_times, int) and score_times < 1):
-            raise ValueError(f"score_times must be at least 1, but is {score_times!r}.")
-        self.given, self.copula, self.model, self.score_times = given, copula, model, score_times
+        self.given, self.copula, self.model = given, copula, model
+        self.score_times = _checked_score_times(score_times)
         self._recipe = JointRecipe.of(copula if model is None else model, margins, knots, penalty, times)
         self._source = JointGivenCovariates(self._recipe, model)
 
     def __repr__(self) -> str:
-        what = f"model={self.model!r}" if self.model is not None else f"copula={self.copula!r}"
-        return f"JointConditional({self.given!r}, {what}, margins={self._recipe.margins!r})"
+        if self.model is not None:
+            return f"JointConditional({self.given!r}, model={self.model!r})"
+        return f"JointConditional({self.given!r}, copula={self.copula!r}, margins={self._recipe.margins!r})"
 
     @property
     def assumption(self) -> str:
@@ -145,7 +145,7 @@ class JointConditional(Adjustment):
     ) -> tuple[JointModel, FloatArray, tuple[str, ...]]:
         """The joint model, what it conditions on, and notes."""
         if self.given == "covariates":
-            return *self._source.of(x, len(y)), ()
+            return *self._source.of(x, y), ()
         if estimate is None:
             raise ValueError("estimate is needed: the joint model is given the prediction.")
         scores, notes = risk_scores(estimate, grid, y, self.score_times)
@@ -156,15 +156,26 @@ class JointConditional(Adjustment):
         return model, scores, tuple(notes)
 
 
+def _checked_score_times(score_times: Any) -> int | FloatArray:
+    if isinstance(score_times, int | np.integer):
+        if isinstance(score_times, bool) or score_times < 1:
+            raise ValueError(f"score_times must be at least 1, but is {score_times!r}.")
+        return int(score_times)
+    times = np.unique(as_times(as_vector(np.atleast_1d(score_times), "score_times"), "score_times"))
+    if not times.size:
+        raise ValueError("score_times is empty: at least one time is needed.")
+    return times
+
+
 def risk_scores(
-    estimate: Any, grid: TimeGrid, y: Survival, score_times: int | Sequence[float]
+    estimate: Any, grid: TimeGrid, y: Survival, score_times: int | FloatArray
 ) -> tuple[FloatArray, list[str]]:
     """log(−log Ŝ(t₀)) at a few times, without what is constant or collinear, and notes on that."""
     if isinstance(score_times, int):
         levels = np.arange(1, score_times + 1) / (score_times + 1)
-        wanted = np.quantile(y.time, levels, method="inverted_cdf")
+        wanted = np.unique(np.quantile(y.time, levels, method="inverted_cdf"))
     else:
-        wanted = np.unique(as_times(as_vector(np.atleast_1d(score_times), "score_times"), "score_times"))
+        wanted = score_times
     predicted = Estimate.of(estimate, grid.sorted, grid.order, len(y))
     survival, at = predicted.read_at(wanted)
     notes, kept = [], np.empty((len(y), 0))

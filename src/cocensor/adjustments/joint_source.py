@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cocensor._validation import FloatArray, check_choice
+from cocensor._validation import FloatArray, as_matrix, check_length
 from cocensor.copulas import Copula, Independence
 from cocensor.joint import CopulaChoice, JointModel
-from cocensor.joint.fit import JointProblem, Times, resolve_family
-from cocensor.joint.margins import MARGINS, Margins
+from cocensor.joint.fit import JointProblem, Times, check_settings, resolve_family
+from cocensor.joint.margins import Margins
+from cocensor.joint.model import refuse_zero
 from cocensor.outcomes import Survival
 
 
@@ -34,7 +35,7 @@ class JointRecipe:
     @classmethod
     def of(cls, copula: Any, margins: Margins, knots: int, penalty: float, times: Times) -> JointRecipe:
         """The recipe with a copula, a family whose θ is estimated, or a choice."""
-        check_choice(margins, "margins", MARGINS)
+        check_settings(margins, penalty, knots, times)
         family, theta = resolve_family(chosen_copula(copula))
         return cls(family, theta, margins, knots, penalty, times)
 
@@ -66,6 +67,7 @@ class JointGivenCovariates:
             return self
         if x is None:
             raise ValueError("x_train is needed: the joint model is given covariates.")
+        check_length(as_matrix(x, "x_train"), "x_train", len(y), "y_train")
         try:
             return replace(self, model=self.recipe.fit(x, y))
         except ValueError as error:
@@ -74,13 +76,14 @@ class JointGivenCovariates:
                 return replace(self, missing=sentence)
             raise ValueError(sentence) from error
 
-    def of(self, x: Any, n: int) -> tuple[JointModel, FloatArray]:
-        """The model, and the covariates of ``n`` test subjects."""
+    def of(self, x: Any, y: Survival) -> tuple[JointModel, FloatArray]:
+        """The model, and the covariates of the test subjects."""
         if self.model is None:
             raise ValueError(self.missing)
         if x is None and self.model.event.beta.size:
             raise ValueError("x_test is needed: the joint model is given covariates.")
-        return self.model, self.model.covariates(x, n)
+        refuse_zero(y.time, "y_test")
+        return self.model, self.model.covariates(x, len(y), "x_test", "y_test")
 
 
 def check_model(model: Any, copula: Any) -> None:

@@ -31,12 +31,14 @@ Times = Literal["auto", "continuous", "grouped"]
 Family = str | type[Copula] | Copula
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
-STARTS = (-0.5, 0.25, 0.5, 0.75)
+STARTS = (-0.6, 0.3, 0.6, 0.9)
 _LARGEST_TAU = 0.99
 # Times count as grouped when at least half of the subjects share theirs with this part of the sample.
 _SHARED = 0.01
 # Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
 _BARRIER = 1e-4
+# A standardised coefficient with a standard error above this is not known at all.
+_UNKNOWN = 100.0
 # τ moves by at most this much at once when margins are followed along it.
 _STRIDE = 0.25
 
@@ -120,16 +122,16 @@ def resolve_family(copula: Any, theta: float | None = None) -> tuple[type[Copula
     """The family, and its θ if that is given."""
     if isinstance(copula, Copula):
         if theta is not None:
-            raise ValueError(f"theta must be None where copula has its own, but is {theta:g}.")
+            raise ValueError(f"theta must be None where copula has its own, but is {theta}.")
         return type(copula), copula.theta
     if isinstance(copula, str):
         check_choice(copula.lower(), "copula", tuple(copulas()))
         copula = copulas()[copula.lower()]
-    if not (isinstance(copula, type) and issubclass(copula, Copula)):
+    if not (isinstance(copula, type) and issubclass(copula, Copula) and hasattr(copula, "name")):
         kind = type(copula).__name__
         raise TypeError(f"copula must be a copula, a family or its name, but is of type {kind}.")
     if copula is Independence:
-        return Independence, 0.0
+        return Independence, Independence(0.0 if theta is None else theta).theta
     return copula, None if theta is None else copula(theta).theta
 
 
@@ -153,15 +155,9 @@ class JointProblem:
         cls, X: Any, y: Any, *, margins: Margins, penalty: float, knots: int = 3, times: Times = "auto"
     ) -> JointProblem:
         """Check all arguments and prepare the sample."""
+        check_settings(margins, penalty, knots, times)
         outcomes = Survival.coerce(y)
         refuse_zero(outcomes.time, "y")
-        check_choice(margins, "margins", MARGINS)
-        check_choice(times, "times", ("auto", "continuous", "grouped"))
-        penalty = check_number(penalty, "penalty")
-        if penalty < 0:
-            raise ValueError(f"penalty must not be negative, but is {penalty:g}.")
-        if not isinstance(knots, int) or isinstance(knots, bool) or knots < 1:
-            raise ValueError(f"knots must be a whole number above 0, but is {knots!r}.")
         columns = column_names(X)
         if X is None:
             X = np.empty((len(outcomes), 0))
@@ -177,8 +173,21 @@ class JointProblem:
         for happened, what in ((outcomes.event, "event"), (dropout, "dropout")):
             found = int(happened.sum())
             if not found:
-                raise ValueError(f"y has no {what}: its margin cannot be fitted.")
+                if what == "event" or outcomes.administrative is None or not outcomes.administrative.any():
+                    raise ValueError(f"y has no {what}: its margin cannot be fitted.")
+                bases.append(Basis(np.empty(0), present=False))  # all censoring is administrative
+                continue
+            own_times = np.unique(outcomes.time[happened])
+            if own_times.size == 1 and log_t.min() < log_t.max():
+                raise ValueError(
+                    f"y has all its {what}s at time {own_times[0]:g}: mark an end of study as administrative."
+                )
             basis = Basis.at_quantiles(log_t[happened], knots if margins == "spline" else 0)
+            if kind == "grouped" and own_times.size <= basis.size:
+                raise ValueError(
+                    f"y has its {what}s at {own_times.size} different times, which is too few for grouped times and "
+                    f"{margins} margins."
+                )
             needed = basis.size + X.shape[1]
             if found < needed:
                 some = f"{found} {what}{'s' if found > 1 else ''}"
@@ -188,9 +197,10 @@ class JointProblem:
             if log_t.min() == log_t.max():
                 raise ValueError(f"y must have different times, but all of them are {outcomes.time[0]:g}.")
             bases.append(basis.orthonormal(log_t))
-        centre, scale = X.mean(axis=0), X.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre, scale = X.mean(axis=0), X.std(axis=0)
         Z = _standardised(X, centre, scale, columns)
-        ends = np.unique(outcomes.time) if kind == "grouped" else None
+        ends = np.unique(outcomes.time[outcomes.event | dropout]) if kind == "grouped" else None
         likelihood = Likelihood(outcomes, Z, (bases[0], bases[1]), ends, _BARRIER)
         named = None if columns is None else tuple(columns)
         return cls(
@@ -201,10 +211,12 @@ class JointProblem:
 
     def fit(self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS) -> JointModel:
         """The best local optimum over all starts, or the margins at a fixed θ."""
+        if not self.bases[1].present and fixed is None:
+            raise ValueError("y has no dropout: the dependence cannot be estimated.")
         if fixed is not None:
             copula = family(fixed)
             return self.model(family, self.margins_at(copula), [], fixed=copula)
-        taus = _reachable(as_vector(np.asarray(starts, dtype=np.float64), "starts"), family)
+        taus = _reachable(as_vector(starts, "starts"), family)
         runs = [(0.0, self._released(family, np.append(self.independence.point, 0.0)))]
         for sign in (1.0, -1.0):
             point, reached = self.independence.point, 0.0
@@ -219,7 +231,7 @@ class JointProblem:
                         ),
                     )
                 )
-        runs.sort(key=lambda run: (not run[1].converged, run[1].value))
+        runs.sort(key=lambda run: (not np.isfinite(run[1].value), run[1].value))
         return self.model(family, runs[0][1], runs, fixed=None)
 
     @cached_property
@@ -227,6 +239,8 @@ class JointProblem:
         """The fit of both margins at independence, a concave problem."""
         start = []
         for basis, happened in zip(self.bases, (self.y.event, ~self.y.event), strict=True):
+            if not basis.present:
+                continue
             # The constant hazard of what was seen: log H = log rate + log t.
             raw = np.zeros(basis.size)
             raw[:2] = np.log(max(int(happened.sum()), 1) / self.y.time.sum()), 1.0
@@ -352,7 +366,7 @@ class JointProblem:
     def _margin(self, parameters: FloatArray, which: int) -> Margin:
         basis = self.bases[which]
         mine = parameters[which * self.likelihood.sizes[0] :][: self.likelihood.sizes[which]]
-        return Margin(Basis(basis.knots), mine[: basis.size], mine[basis.size :])
+        return Margin(Basis(basis.knots, present=basis.present), mine[: basis.size], mine[basis.size :])
 
     def _to_user(self) -> FloatArray:
         """The matrix from the optimiser's parameters of the margins to those in the units of the data."""
@@ -360,6 +374,8 @@ class JointProblem:
         matrix = np.zeros((k, k))
         at = 0
         for basis in self.bases:
+            if not basis.present:
+                continue
             own = slice(at, at + basis.size)
             of_x = slice(own.stop, own.stop + p)
             matrix[own, own] = _transform(basis)
@@ -379,6 +395,7 @@ class JointProblem:
             inverse = np.linalg.inv(information)
         except np.linalg.LinAlgError:
             inverse = np.full(information.shape, np.nan)
+        self._warn_of_separation(np.diag(inverse))
         inverse = np.where(np.diag(inverse).min() < 0, np.nan, inverse)
         size = k + free
         jacobian = np.zeros((size, used))
@@ -394,14 +411,40 @@ class JointProblem:
         theta_se = float(np.sqrt(covariance[-1, -1]))
         return covariance, theta_se, theta_se * abs(_tau_slope(copula))
 
+    def _warn_of_separation(self, variance: FloatArray) -> None:
+        """Name a covariate whose coefficient runs off: the likelihood hardly knows it any more."""
+        names, at = self._names(False), 0
+        for basis, size in zip(self.bases, self.likelihood.sizes, strict=True):
+            for i in range(at + basis.size, at + size):
+                if not variance[i] < _UNKNOWN**2:
+                    warnings.warn(
+                        f"the coefficient {names[i]!r} has no finite optimum: the covariate separates those to whom "
+                        "it happens from the rest.",
+                        ConvergenceWarning,
+                        stacklevel=6,
+                    )
+            at += size
+
     def _names(self, free: bool) -> tuple[str, ...]:
         of_x = self.columns or tuple(f"x{i}" for i in range(self.centre.size))
         names = []
         for basis, what in zip(self.bases, ("event", "censoring"), strict=True):
+            if not basis.present:
+                continue
             cubics = (f"cubic {i + 1}" for i in range(basis.size - 2))
             own = ("intercept", "log time", *cubics) if basis.size > 2 else ("intercept", "shape")
             names += [f"{what}: {name}" for name in (*own, *of_x)]
         return (*names, "theta") if free else tuple(names)
+
+
+def check_settings(margins: Any, penalty: Any, knots: Any, times: Any) -> None:
+    """Refuse what no joint model can be fitted with, before there are data."""
+    check_choice(margins, "margins", MARGINS)
+    check_choice(times, "times", ("auto", "continuous", "grouped"))
+    if check_number(penalty, "penalty") < 0:
+        raise ValueError(f"penalty must not be negative, but is {penalty:g}.")
+    if not isinstance(knots, int | np.integer) or isinstance(knots, bool) or knots < 1:
+        raise ValueError(f"knots must be a whole number above 0, but is {knots!r}.")
 
 
 @dataclass(frozen=True)
@@ -486,6 +529,10 @@ def _standardised(
     def named(column: int) -> str:
         return f"column {column}" if columns is None else f"column {columns[column]!r}"
 
+    if not np.isfinite(scale).all():
+        raise ValueError(
+            f"X must be of moderate size, but {named(int(np.argmin(np.isfinite(scale))))} overflows."
+        )
     constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
     if constant.any():
         raise ValueError(f"X must vary in every column, but {named(int(np.argmax(constant)))} is constant.")

@@ -20,33 +20,47 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._jets import Jet
+from cocensor._jets import Jet, value_of
 from cocensor._numerics import log1mexp
 from cocensor._validation import FloatArray, row_blocks
 from cocensor.copulas import Copula
 from cocensor.joint.margins import Basis
 from cocensor.outcomes import Survival
 
-# The cumulative hazard before the first group: so small that it has no effect, and its square is a number.
-_NO_HAZARD = 1e-120
+#: The log of a cumulative hazard that is as good as none: copulas see nothing below, where the second derivatives of
+#: their formulas overflow.
+NO_HAZARD = -300.0
+# Differences of probabilities below this share of them have lost too many digits.
+_CLOSE = 1e-7
 
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
     """An event at its time, less the log of the slope of s: log-hazards of its own and the other margin."""
-    x = np.exp(own)
-    return own - x + copula.log_hfunc1_hazard(x, np.exp(other))
+    return own - np.exp(own) + copula.log_hfunc1_hazard(_hazard(own), _hazard(other))
 
 
 def within_the_group(copula: Copula, before: Any, own: Any, other: Any) -> Any:
-    """An event within an interval, from the log-hazards at its start and end and the other one then."""
-    y = np.exp(other)
-    survived = copula.log_cdf_hazard(np.exp(before), y)
-    return survived + log1mexp(survived - copula.log_cdf_hazard(np.exp(own), y))
+    """An event within an interval, from the log-hazards at its start and end and the other one then.
+
+    Where the two probabilities are too close for their difference, it is that of the margin times h₁ in between.
+    """
+    start, end, y = _hazard(before), _hazard(own), _hazard(other)
+    survived = copula.log_cdf_hazard(start, y)
+    gap = survived - copula.log_cdf_hazard(end, y)
+    close = value_of(gap) < _CLOSE
+    if not close.any():
+        return survived + log1mexp(gap)
+    between = log1mexp(end - start) - start + copula.log_hfunc1_hazard(0.5 * (start + end), y)
+    return np.where(close, between, survived + log1mexp(np.where(close, 1.0, gap)))
 
 
 def outlasted(copula: Copula, own: Any, other: Any) -> Any:
     """Neither has happened."""
-    return copula.log_cdf_hazard(np.exp(own), np.exp(other))
+    return copula.log_cdf_hazard(_hazard(own), _hazard(other))
+
+
+def _hazard(log_hazard: Any) -> Any:
+    return np.exp(np.maximum(log_hazard, NO_HAZARD))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +129,8 @@ class Likelihood:
         ``barrier`` times the sum of the logs of :meth:`Basis.slope_bounds` is added, for an optimiser to stay where the
         cumulative hazards rise.
         """
-        self.n, self.sizes = len(y), tuple(basis.size + X.shape[1] for basis in bases)
+        self.n = len(y)
+        self.sizes = tuple(basis.size + X.shape[1] if basis.size else 0 for basis in bases)
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
         self.parts: list[Part] = []
         self.slopes: list[Slopes] = []
@@ -125,12 +140,14 @@ class Likelihood:
             return np.hstack((bases[margin].values(log_t), X[rows]))
 
         def predictor(margin: int, t: FloatArray, rows: Any) -> Predictor:
+            if not bases[margin].size:  # never happens
+                return Predictor(margin, np.empty((t.size, 0)), np.full(t.size, NO_HAZARD))
             started = t > 0
             if started.all():
                 return Predictor(margin, design(margin, np.log(t), rows))
             matrix = design(margin, np.log(np.where(started, t, 1.0)), rows)
             matrix[~started] = 0.0
-            return Predictor(margin, matrix, np.where(started, 0.0, np.log(_NO_HAZARD)))
+            return Predictor(margin, matrix, np.where(started, 0.0, NO_HAZARD))
 
         for own, happened in ((0, y.event), (1, ~y.event & ~ended)):
             rows = np.flatnonzero(happened)
@@ -152,12 +169,13 @@ class Likelihood:
                 meanwhile = predictor(other, before if own == 0 else t, rows)
                 self.parts.append(Part(within_the_group, (*triple, meanwhile)))
         # A straight line rises by its event terms alone.
-        bent = [(i, basis) for i, basis in enumerate(bases) if basis.knots.size or ends is not None]
+        bent = [(i, b) for i, b in enumerate(bases) if b.size and (b.knots.size or ends is not None)]
         self.barrier = [Slopes(i, basis.slope_bounds(), barrier) for i, basis in bent] if barrier else []
         rows = np.flatnonzero(ended)
         if rows.size:
-            pair = predictor(0, y.time[rows], rows), predictor(1, y.time[rows], rows)
-            self.parts.append(Part(outlasted, pair))
+            # Between the ends of groups nothing is known to have happened or not.
+            t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
+            self.parts.append(Part(outlasted, (predictor(0, t, rows), predictor(1, t, rows))))
 
     @property
     def n_parameters(self) -> int:
@@ -231,6 +249,12 @@ class Likelihood:
 def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:
     """The end of the group before that of ``t``; 0 before the first."""
     index = np.searchsorted(ends, t, side="left")
+    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
+
+
+def last_end(ends: FloatArray, t: FloatArray) -> FloatArray:
+    """The last end of a group up to t; 0 before the first."""
+    index = np.searchsorted(ends, t, side="right")
     return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
 
 

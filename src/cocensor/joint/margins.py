@@ -25,11 +25,13 @@ class Basis:
 
     .. math:: v_j(z) = (z - k_j)_+^3 - \lambda_j (z - k_0)_+^3 - (1 - \lambda_j)(z - k_K)_+^3.
 
-    ``transform`` (the identity by default) gives a combination of them that suits an optimiser.
+    ``transform`` (the identity by default) gives a combination of them that suits an optimiser. A margin of what never
+    happens has no functions (``present`` is False).
     """
 
     knots: FloatArray
     transform: FloatArray | None = None
+    present: bool = True
 
     @classmethod
     def at_quantiles(cls, log_times: FloatArray, n_inner: int) -> Basis:
@@ -41,10 +43,12 @@ class Basis:
     @property
     def size(self) -> int:
         """How many functions there are."""
-        return 2 + max(self.knots.size - 2, 0)
+        return 2 + max(self.knots.size - 2, 0) if self.present else 0
 
     def orthonormal(self, log_t: FloatArray) -> Basis:
         """The same space, with functions that are orthonormal on average over ``log_t``."""
+        if not self.present:
+            return self
         _, upper = np.linalg.qr(self.values(log_t))
         return Basis(self.knots, np.linalg.inv(upper) * np.sqrt(log_t.size))
 
@@ -108,15 +112,19 @@ class Margin:
         return "spline" if self.basis.knots.size else "weibull"
 
     def baseline(self, log_t: FloatArray) -> FloatArray:
-        """s(log t), the log cumulative hazard at x = 0."""
+        """s(log t), the log cumulative hazard at x = 0; −∞ for what never happens."""
+        if not self.basis.present:
+            return np.full(log_t.shape, -np.inf)
         return self.basis.values(log_t.ravel()).dot(self.coef).reshape(log_t.shape)
 
     def relative(self, X: FloatArray) -> FloatArray:
         """x'β of each row."""
-        return X @ self.beta
+        return X @ self.beta if self.beta.size else np.zeros(X.shape[0])
 
     def log_time(self, log_hazard: FloatArray) -> FloatArray:
         """The log t at which s reaches ``log_hazard``: the inverse of :meth:`baseline`."""
+        if not self.basis.present:
+            return np.full(log_hazard.shape, np.inf)
         intercept, slope = self.coef[0], self.coef[1]
         if not self.basis.knots.size:
             return (log_hazard - intercept) / slope

@@ -18,6 +18,7 @@ from cocensor._validation import (
     as_flags,
     as_generator,
     as_matrix,
+    as_table,
     as_times,
     as_vector,
     check_length,
@@ -26,7 +27,7 @@ from cocensor._validation import (
     row_blocks,
 )
 from cocensor.copulas import Copula, copulas
-from cocensor.joint.likelihood import Likelihood, start_of_group
+from cocensor.joint.likelihood import Likelihood, last_end, start_of_group
 from cocensor.joint.margins import Basis, Margin
 from cocensor.outcomes import Survival
 
@@ -123,7 +124,7 @@ class JointModel:
         """
         t, c = as_times(np.atleast_1d(t), "t"), as_vector(np.atleast_1d(c), "c")
         refuse_zero(c, "c")
-        design = self.covariates(X, c.size)
+        design = self.covariates(X, c.size, rows_of="c")
         ended = (
             np.zeros(c.size, dtype=bool)
             if administrative is None
@@ -142,12 +143,15 @@ class JointModel:
             raise ValueError("X is None: say how many draws with n.")
         if X is not None and n is not None:
             raise ValueError("n must be None where X says how many draws there are.")
+        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
+            raise ValueError(f"n must be a whole number above 0, but is {n!r}.")
         rng = as_generator(rng)
         design = self.covariates(X, n)
         u, v = self.copula.sample(design.shape[0], rng).T
         times = []
         for margin, survival in ((self.event, u), (self.censoring, v)):
-            times.append(np.exp(margin.log_time(np.log(-np.log(survival)) - margin.relative(design))))
+            with np.errstate(over="ignore"):
+                times.append(np.exp(margin.log_time(np.log(-np.log(survival)) - margin.relative(design))))
         return times[0], times[1]
 
     def loglik(self, X: Any, y: Any) -> float:
@@ -214,7 +218,7 @@ class JointModel:
             "copula": {"family": self.copula.name, "theta": self.copula.theta},
             "event": _margin_to_json(self.event),
             "censoring": _margin_to_json(self.censoring),
-            "starts": [asdict(start) for start in self.starts_],
+            "starts": [{k: _number(v) for k, v in asdict(start).items()} for start in self.starts_],
             "covariance": [[_number(v) for v in row] for row in self.covariance_],
             "ends": None if self.ends_ is None else self.ends_.tolist(),
             **{name: _number(getattr(self, name)) for name in _PLAIN},
@@ -240,17 +244,21 @@ class JointModel:
             plain = {name: _unnumber(content[name]) for name in _PLAIN}
             for name in ("names_", "columns_"):
                 plain[name] = None if plain[name] is None else tuple(plain[name])
-            return cls(
+            model = cls(
                 copula=copulas()[content["copula"]["family"]](content["copula"]["theta"]),
                 event=_margin_from_json(content["event"]),
                 censoring=_margin_from_json(content["censoring"]),
-                starts_=tuple(Start(**each) for each in content["starts"]),
+                starts_=tuple(
+                    Start(**{k: _unnumber(v) for k, v in each.items()}) for each in content["starts"]
+                ),
                 covariance_=np.array([[_unnumber(v) for v in row] for row in content["covariance"]]),
                 ends_=None if content["ends"] is None else np.array(content["ends"], dtype=np.float64),
                 **plain,
             )
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"path must name a saved joint model, but {path} lacks {error}.") from None
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"path must name a saved joint model, but {path} is damaged: {error}.") from None
+        _check_loaded(model, path)
+        return model
 
     # --- helpers -------------------------------------------------------------------------------------
 
@@ -264,21 +272,24 @@ class JointModel:
         """s(log t), −∞ at 0."""
         return np.where(t > 0, margin.baseline(np.log(np.where(t > 0, t, 1.0))), -np.inf)
 
-    def covariates(self, X: Any, n: int | None) -> FloatArray:
-        """The covariates as an array, which has no columns for a model without."""
+    def covariates(self, X: Any, n: int | None, name: str = "X", rows_of: str = "y") -> FloatArray:
+        """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
         p = self.event.beta.size
+        if not p:
+            rows = (1 if X is None else len(as_table(X, "X"))) if n is None else n
+            return np.empty((rows, 0))
         if X is None:
-            if p:
-                raise ValueError(f"X is needed: the model has {p} covariates.")
-            return np.empty((1 if n is None else n, 0))
+            raise ValueError(f"X is needed: the model has {p} covariates.")
         names = column_names(X)
         if names is not None and self.columns_ is not None and tuple(names) != self.columns_:
-            raise ValueError(f"X must have the columns {list(self.columns_)} in this order, but has {names}.")
-        X = as_matrix(X, "X")
+            raise ValueError(
+                f"{name} must have the columns {list(self.columns_)} in this order, but has {names}."
+            )
+        X = as_matrix(X, name)
         if X.shape[1] != p:
-            raise ValueError(f"X must have {p} columns, as in the fit, but has {X.shape[1]}.")
+            raise ValueError(f"{name} must have {p} columns, as in the fit, but has {X.shape[1]}.")
         if n is not None:
-            check_length(X, "X", n, "y")
+            check_length(X, name, n, rows_of)
         return X
 
     def _without_error(self, name: str) -> str:
@@ -302,7 +313,8 @@ class Conditional:
         before = c
         if model.ends_ is not None:
             # What is recorded at the end of a group has happened by then, and at no time in between.
-            t, before = _floor(model.ends_, t), start_of_group(model.ends_, c)
+            t, before = last_end(model.ends_, t), start_of_group(model.ends_, c)
+            c = np.where(ended, last_end(model.ends_, c), c)
         self._at_t = model._baseline(model.event, t)
         self._x_c = _hazard(model._baseline(model.event, c) + self._relative)
         relative = model.censoring.relative(X)
@@ -343,7 +355,7 @@ class AtRisk:
 
     def __init__(self, model: JointModel, t: FloatArray, X: FloatArray) -> None:
         if model.ends_ is not None:
-            t = _floor(model.ends_, t)
+            t = last_end(model.ends_, t)
         self._copula = model.copula
         self._margins = [(model._baseline(m, t), m.relative(X)) for m in (model.event, model.censoring)]
 
@@ -352,6 +364,11 @@ class AtRisk:
         x, y = (_hazard(at_t[columns] + relative[rows][:, None]) for at_t, relative in self._margins)
         with np.errstate(over="ignore"):
             return np.exp(-x - self._copula.log_cdf_hazard(x, y))
+
+    def event_survival(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
+        """S_E of ``rows`` at the times ``columns``."""
+        at_t, relative = self._margins[0]
+        return np.exp(-_hazard(at_t[columns] + relative[rows][:, None]))
 
 
 def event_weights(model: JointModel, t: FloatArray, X: FloatArray) -> FloatArray:
@@ -385,12 +402,6 @@ def _hazard(log_hazard: FloatArray) -> FloatArray:
     return np.exp(np.clip(log_hazard, np.log(_TINY), 600.0))
 
 
-def _floor(ends: FloatArray, t: FloatArray) -> FloatArray:
-    """The last end of a group up to t; 0 before the first."""
-    index = np.searchsorted(ends, t, side="right")
-    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
-
-
 _PLAIN = (
     "loglik_",
     "nll_",
@@ -419,10 +430,35 @@ def _unnumber(value: Any) -> Any:
     return float(value) if value in ("nan", "inf", "-inf") else value
 
 
+def _check_loaded(model: JointModel, path: Any) -> None:
+    """Refuse a file whose parts do not belong together."""
+    p, size = model.event.beta.size, len(model.names_)
+    fits = [model.covariance_.shape == (size, size), size == _n_parameters(model)]
+    for margin in (model.event, model.censoring):
+        basis = margin.basis
+        fits += [margin.coef.size == basis.size, margin.beta.size == (p if basis.present else 0)]
+        fits += [
+            bool((np.diff(basis.knots) > 0).all()),
+            bool(np.isfinite(np.append(margin.coef, margin.beta)).all()),
+        ]
+        if all(fits) and basis.present:
+            fits.append(bool((basis.slope_bounds() @ margin.coef > 0).all()))
+    fits.append(model.ends_ is None or bool((np.diff(model.ends_) > 0).all()))
+    if not all(fits):
+        raise ValueError(
+            f"path must name a saved joint model, but the parts of {path} do not belong together."
+        )
+
+
+def _n_parameters(model: JointModel) -> int:
+    margins = (model.event, model.censoring)
+    return sum(m.coef.size + m.beta.size for m in margins) + (not model.theta_fixed)
+
+
 def _margin_to_json(margin: Margin) -> dict[str, list[float]]:
     return {"knots": margin.basis.knots.tolist(), "coef": margin.coef.tolist(), "beta": margin.beta.tolist()}
 
 
 def _margin_from_json(content: dict[str, list[float]]) -> Margin:
     knots, coef, beta = (np.array(content[name], dtype=np.float64) for name in ("knots", "coef", "beta"))
-    return Margin(Basis(knots), coef, beta)
+    return Margin(Basis(knots, present=coef.size > 0), coef, beta)

@@ -13,6 +13,7 @@ from cocensor.joint.likelihood import Derivatives
 _MAX_HALVINGS = 40
 # Curvature below this share of the largest counts as none.
 _FLAT = 1e-13
+_SADDLE = 1e-9
 _ROUNDING = 1e-12
 
 
@@ -78,7 +79,7 @@ def minimise(
 
 
 def _newton_step(at: Derivatives, held: bool) -> tuple[FloatArray, bool]:
-    """The step, without the last coordinate if that is held, and whether the Hessian is positive definite."""
+    """The step, without the last coordinate if that is held, and whether the Hessian has no negative curvature."""
     free = slice(0, at.gradient.size - held)
     gradient, hessian = at.gradient[free], at.hessian[free, free]
     # In units in which every curvature is 1, which is also what makes "flat" mean something.
@@ -94,7 +95,8 @@ def _newton_step(at: Derivatives, held: bool) -> tuple[FloatArray, bool]:
     curvature, axes = np.linalg.eigh(scaled)
     size = np.maximum(np.abs(curvature), _FLAT * np.abs(curvature).max())
     step[free] = -scale * (axes @ ((axes.T @ (scale * gradient)) / size))
-    return step, False
+    # Flat is no obstacle to a minimum, a saddle is.
+    return step, bool(curvature[0] > -_SADDLE * curvature[-1])
 
 
 def _leaves(point: FloatArray, direction: FloatArray, bounds: tuple[float, float] | None) -> bool:

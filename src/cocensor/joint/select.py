@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import (
+    ConvergenceWarning,
     FloatArray,
     Seed,
+    as_frame,
     as_generator,
     as_matrix,
     as_vector,
+    check_choice,
     check_number,
     column_names,
     make_frame,
@@ -23,7 +27,7 @@ from cocensor._validation import (
 from cocensor.copulas import Copula, Independence, copulas
 from cocensor.joint.fit import STARTS, Family, JointProblem, Times, resolve_family
 from cocensor.joint.margins import Margins
-from cocensor.joint.model import JointModel
+from cocensor.joint.model import JointModel, refuse_zero
 from cocensor.outcomes import Survival
 
 FAMILIES = ("independence", "clayton", "frank", "gumbel", "joe")
@@ -88,10 +92,11 @@ def select_copula(
     JointModel(Clayton(theta=...), margins='weibull', n=4000, covariates=2)
     """
     outcomes = Survival.coerce(y)
+    if X is None and X_val is not None:
+        raise ValueError("X_val must be None where X is.")
     if (y_val is None) != (X_val is None) and X is not None:
         raise ValueError("X_val and y_val belong together: give both or neither.")
-    check_number(folds, "folds", lower=1)
-    if folds != int(folds) or folds > len(outcomes):
+    if y_val is None and (check_number(folds, "folds", lower=1) != int(folds) or folds > len(outcomes)):
         raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
     resolved = _families(families)
     settings: dict[str, Any] = {"margins": margins, "penalty": penalty, "knots": knots, "times": times}
@@ -100,10 +105,10 @@ def select_copula(
     settings["times"] = problem.times
     models = _fit_all(problem, resolved, starts)
     if y_val is not None:
-        validation = {
-            name: -model.loglik(X_val, y_val) / len(Survival.coerce(y_val, "y_val"))
-            for name, model in models.items()
-        }
+        seen = Survival.coerce(y_val, "y_val")
+        refuse_zero(seen.time, "y_val")
+        next(iter(models.values())).covariates(X_val, len(seen), "X_val", "y_val")
+        validation = {name: -model.loglik(X_val, seen) / len(seen) for name, model in models.items()}
         if penalised:
             for name, model in models.items():
                 validation[name] += penalty * _distance(model) ** 2
@@ -199,6 +204,12 @@ class CopulaChoice:
                     copula = family.from_tau(tau)
                     minimum = self.problem.margins_at(copula, start)
                     values[float(tau)] = self.problem.loglik(minimum, copula)
+                    if not minimum.converged:
+                        warnings.warn(
+                            f"the margins with the {name} copula did not converge at τ = {tau:g}.",
+                            ConvergenceWarning,
+                            stacklevel=2,
+                        )
                     start = minimum.point, float(tau)
             ordered = sorted(values)
             found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
@@ -307,8 +318,8 @@ class DependenceProfile:
 
 
 def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
-    if isinstance(families, str) or not len(families):
-        raise ValueError(f"families must be a sequence of families, but is {families!r}.")
+    if not isinstance(families, list | tuple) or not families:
+        raise ValueError(f"families must be a list or tuple of families, but is {families!r}.")
     return {"independence": Independence} | {
         family.name: family for family in (_free_family(each) for each in families)
     }
@@ -317,6 +328,8 @@ def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
 def _free_family(family: Family) -> type[Copula]:
     if isinstance(family, Copula):
         raise ValueError(f"families must not fix θ, but one is {family!r}.")
+    if isinstance(family, str):
+        check_choice(family.lower(), "families", tuple(copulas()))
     return resolve_family(family)[0]
 
 
@@ -340,18 +353,28 @@ def _cross_validated(
     penalised: bool,
 ) -> dict[str, float]:
     """The mean negative log-likelihood of the part left out, over all folds."""
-    matrix = None if X is None else as_matrix(X, "X")
     fold = _balanced_folds(y, folds, as_generator(seed))
     total = dict.fromkeys(families, 0.0)
     for k in range(folds):
         kept, left = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        problem = JointProblem.of(None if matrix is None else matrix[kept], y[kept], **settings)
+        try:
+            problem = JointProblem.of(_rows(X, kept), y[kept], **settings)
+        except ValueError as error:
+            raise ValueError(
+                f"fold {k + 1} of {folds} cannot be left out: {error} Take fewer folds or a validation part."
+            ) from error
         for name, model in _fit_all(problem, families, starts).items():
-            nll = -model.loglik(None if matrix is None else matrix[left], y[left])
+            nll = -model.loglik(_rows(X, left), y[left])
             total[name] += nll + (
                 left.size * settings["penalty"] * _distance(model) ** 2 if penalised else 0.0
             )
     return {name: nll / len(y) for name, nll in total.items()}
+
+
+def _rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+    if X is None:
+        return None
+    return as_frame(X, "X")[rows].to_native() if column_names(X) is not None else as_matrix(X, "X")[rows]
 
 
 def _balanced_folds(y: Survival, folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:

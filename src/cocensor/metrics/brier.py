@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments import Adjustment
+from cocensor.adjustments.joint_source import chosen_copula
 from cocensor.adjustments.status import Loss, TimeGrid
 from cocensor.copulas import Copula
 from cocensor.estimators import CopulaGraphic, KaplanMeier
@@ -141,10 +142,10 @@ def brier_skill_score(
     else:
         used: Any = reference
         if reference == "copula_graphic":
-            used = copula if copula is not None else getattr(adjustment, "copula", None)
-        if used is None:
+            used = copula if copula is not None else _copula_of(adjustment)
+        if used is None or isinstance(used, str | type):
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
-        margin = CopulaGraphic(used)
+        margin = CopulaGraphic(chosen_copula(used))
     curve = np.asarray(margin.fit(Survival.coerce(y_train, "y_train")).predict(grid.times, tail="last"))
     models = estimate if isinstance(estimate, Mapping) else {"": estimate}
     n = len(Survival.coerce(y_test, "y_test"))
@@ -165,3 +166,9 @@ def brier_skill_score(
         raise ValueError("the reference curve predicts perfectly: a skill relative to it is not defined.")
     skill = {name: 1.0 - value / base for name, value in found.items()}
     return skill if isinstance(estimate, Mapping) else skill[""]
+
+
+def _copula_of(adjustment: Any) -> Any:
+    """The copula, choice or joint model that an adjustment rests on, if there is one."""
+    model = getattr(adjustment, "model", None)
+    return getattr(adjustment, "copula", None) if model is None else model

@@ -1,0 +1,227 @@
+"""Samples on which an optimiser, or a formula, can go wrong."""
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.simulate import SyntheticDesign
+
+FAMILIES = ["clayton", "frank", "gumbel", "joe", "gaussian"]
+
+
+def late_dropout(margins):
+    """A five-year trial whose dropouts are all late: at early events their cumulative hazard is next to nothing."""
+    rng = np.random.default_rng(2)
+    n = 300
+    X = rng.normal(size=(n, 2))
+    if margins == "spline":
+        e = np.ceil(1825 * rng.exponential(size=n) * np.exp(-0.4 * X[:, 0]))
+        c = rng.integers(1642, 1826, n).astype(float)
+    else:
+        e, c = 6 * rng.weibull(0.8, n), rng.uniform(5, 5.5, n)
+    return X, cc.Survival.from_latent(e, c)
+
+
+@pytest.mark.parametrize("margins", ["weibull", "spline"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_cumulative_hazards_that_are_next_to_nothing(family, margins):
+    X, y = late_dropout(margins)
+    fixed = cc.fit_joint(X, y, cc.copula(family, tau=0.5), margins)
+    assert fixed.converged_
+    independent = cc.fit_joint(X, y, "independence", margins)
+    free = cc.fit_joint(X, y, family, margins)
+    assert free.converged_
+    assert free.nll_ <= -independent.loglik_ / len(y) + 1e-9
+    if (family, margins) == ("clayton", "spline"):
+        assert fixed.loglik_ == pytest.approx(-2180.197, abs=0.01)  # by another optimiser
+
+
+def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
+    X, y = late_dropout("weibull")
+    choice = cc.select_copula(X, y, X, y, families=("clayton",))
+    problem = choice.problem
+    original = type(problem).margins_at
+
+    def unconverged(self, copula, start=None):
+        from dataclasses import replace
+
+        return replace(original(self, copula, start), converged=False)
+
+    monkeypatch.setattr(type(problem), "margins_at", unconverged)
+    with pytest.warns(
+        cc.ConvergenceWarning, match="margins with the clayton copula did not converge at τ = 0.5"
+    ):
+        choice.profile([0.5])
+
+
+def separated():
+    """A covariate whose bearers never drop out."""
+    rng = np.random.default_rng(0)
+    n = 2000
+    X = np.column_stack((rng.normal(size=n), rng.random(n) < 0.1)).astype(float)
+    e, c = rng.exponential(size=(2, n))
+    return X, cc.Survival.from_latent(e, np.where(X[:, 1] == 1, 50.0, c))
+
+
+def test_separation_is_named():
+    X, y = separated()
+    with pytest.warns(cc.ConvergenceWarning, match="'censoring: x1' has no finite optimum"):
+        model = cc.fit_joint(X, y, cc.Clayton(1.0))
+    assert model.converged_
+    assert model.event.beta[0] == pytest.approx(0.0, abs=0.2)
+
+
+@pytest.mark.filterwarnings("ignore::cocensor.ConvergenceWarning")
+def test_the_best_run_is_the_one_with_the_smallest_value():
+    X, y = separated()
+    model = cc.fit_joint(X, y, "gumbel", "spline", penalty=0)
+    values = [start.nll for start in model.starts_]
+    assert values[0] == min(values)
+    assert model.nll_ == pytest.approx(values[0])
+    assert model.converged_ == model.starts_[0].converged
+
+
+def test_all_dropouts_at_one_time_are_an_end_of_study():
+    time = np.r_[np.linspace(0.1, 5, 100), np.full(50, 5.0)]
+    y = cc.Survival(time, np.r_[np.ones(100), np.zeros(50)])
+    for margins in ("weibull", "spline"):
+        with pytest.raises(
+            ValueError, match="y has all its dropouts at time 5: mark an end of study as administrative"
+        ):
+            cc.fit_joint(None, y, cc.Clayton(1.0), margins)
+
+
+def test_too_few_groups():
+    rng = np.random.default_rng(0)
+    y = cc.Survival(rng.integers(1, 3, 200).astype(float), rng.random(200) < 0.5)
+    with pytest.raises(
+        ValueError, match="events at 2 different times, which is too few for grouped times and weibull"
+    ):
+        cc.fit_joint(None, y, cc.Clayton(1.0))
+
+
+def test_administrative_times_between_the_ends_of_groups():
+    """Months, with an end of study on any day: what happened in a month that was cut short is not known."""
+    gaps = []
+    for seed in range(3):
+        data = SyntheticDesign(
+            n=20_000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.Clayton(2.0)
+        ).draw(seed)
+        end = np.floor(np.random.default_rng(seed).uniform(2, 9, 20_000)) + 0.5
+        e, c = np.ceil(data.event_time), np.ceil(data.censoring_time)
+        model = cc.fit_joint(data.X, cc.Survival.from_latent(e, c, end), cc.Clayton(2.0))
+        assert model.times_ == "grouped"
+        np.testing.assert_array_equal(model.ends_, np.rint(model.ends_))
+        t = [2.0, 4.0, 6.0]
+        gaps.append(model.survival(t, data.X).mean(axis=0) - data.event_survival(t).mean(axis=0))
+    assert np.abs(np.mean(gaps, axis=0)).max() < 0.012
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("tau", [0.9, 0.985])
+def test_grouped_times_and_dependence_near_1(family, tau):
+    data = SyntheticDesign(
+        n=2000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.copula(family, tau=0.9)
+    ).draw(1)
+    y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.censoring_time))
+    model = cc.fit_joint(data.X, y, cc.copula(family, tau=tau))
+    assert np.isfinite(model.loglik_)
+    assert model.converged_
+
+
+def test_fine_times_as_groups_are_nearly_continuous():
+    data = SyntheticDesign(n=3000, n_features=2, copula=cc.Frank(4.0)).draw(0)
+    grouped, continuous = (
+        cc.fit_joint(data.X, data.y, "frank", times=times) for times in ("grouped", "continuous")
+    )
+    assert grouped.converged_
+    assert grouped.copula.tau == pytest.approx(continuous.copula.tau, abs=0.03)
+    np.testing.assert_allclose(grouped.event.beta, continuous.event.beta, atol=0.03)
+
+
+def test_only_administrative_censoring():
+    """Nothing about dependence is open: only the event has a margin."""
+    data = SyntheticDesign(n=3000, n_features=2).draw(0)
+    y = cc.Survival.from_latent(data.event_time, np.full(3000, 1e6), 12.0)
+    model = cc.fit_joint(data.X, y, cc.Clayton(2.0), "spline")
+    np.testing.assert_array_equal(model.censoring_survival([5.0, 100.0], data.X[:2]), 1.0)
+    t = np.array([8.0, 11.0])
+    assert np.abs(model.survival(t, data.X) - data.event_survival(t)).mean() < 0.03
+    q = model.conditional_survival([14.0], [12.0], data.X[:1], administrative=[True])
+    ratio = model.survival([14.0], data.X[:1]) / model.survival([12.0], data.X[:1])
+    np.testing.assert_allclose(q, ratio, rtol=1e-9)
+    assert np.isinf(model.sample(data.X, rng=0)[1]).all()
+    with pytest.raises(ValueError, match="y has no dropout: the dependence cannot be estimated"):
+        cc.fit_joint(data.X, y, "clayton")
+    status = cc.JointConditional("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
+    np.testing.assert_allclose(status.a.mean(axis=0), (data.event_time[:, None] > t).mean(axis=0), atol=1e-12)
+
+
+def test_saved_with_an_unusual_fit(tmp_path):
+    data = SyntheticDesign(n=300, n_features=2).draw(0)
+    y = cc.Survival.from_latent(data.event_time, np.full(300, 1e6), 12.0)
+    model = cc.fit_joint(data.X, y, cc.Clayton(2.0))
+    model.save(tmp_path / "m.json")
+    loaded = cc.JointModel.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.survival([5.0], data.X), model.survival([5.0], data.X))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"coef": [', '"coef": [1.0, '),
+        ('"beta": [', '"beta": ["x", '),
+        ('"copula": {', '"copula": [], "x": {'),
+        ('"names_"', '"other"'),
+        ('"theta": ', '"theta": -'),
+    ],
+)
+def test_damaged_files_are_refused(tmp_path, old, new):
+    data = SyntheticDesign(n=300, n_features=2, copula=cc.Clayton(1.0)).draw(0)
+    path = tmp_path / "m.json"
+    cc.fit_joint(data.X, data.y, cc.Clayton(1.0)).save(path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(ValueError, match="path must name a saved joint model"):
+        cc.JointModel.load(path)
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (
+            lambda X, y: cc.fit_joint(X, y, "independence", theta=2.0),
+            "theta of the independence copula must be 0",
+        ),
+        (lambda X, y: cc.fit_joint(X, y, starts="abc"), "starts must be"),
+        (lambda X, y: cc.fit_joint(X * 1e200, y), "X must be of moderate size, but column 0 overflows"),
+        (lambda X, y: cc.select_copula(None, y, X), "X_val must be None where X is"),
+        (lambda X, y: cc.select_copula(X, y, families=None), "families must be a list or tuple of families"),
+        (lambda X, y: cc.select_copula(X, y, families=("nope",)), "families must be one of"),
+        (lambda X, y: cc.fit_joint(None, y).sample(n=-1), "n must be a whole number above 0, but is -1"),
+        (lambda X, y: cc.JointConditional("covariates", penalty=-1), "penalty must not be negative"),
+        (lambda X, y: cc.JointConditional("prediction", score_times=[]), "score_times is empty"),
+    ],
+)
+def test_more_refusals(run, message):
+    data = SyntheticDesign(n=200, n_features=2).draw(0)
+    with pytest.raises(ValueError, match=message):
+        run(data.X, data.y)
+
+
+@pytest.mark.filterwarnings("ignore::cocensor.ConvergenceWarning")
+def test_a_fold_that_cannot_be_fitted_is_named():
+    data = SyntheticDesign(n=60, n_features=1).draw(0)
+    rare = np.zeros(60)
+    rare[7] = 1.0
+    with pytest.raises(
+        ValueError, match="fold . of 5 cannot be left out: X must vary in every column, but column 1"
+    ):
+        cc.select_copula(np.column_stack((data.X, rare)), data.y, families=("clayton",))
+
+
+def test_few_subjects_with_a_validation_part_need_no_folds():
+    data = SyntheticDesign(n=60, n_features=1).draw(0)
+    few = data[:8]
+    cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=100)
