@@ -33,6 +33,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
 	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
 

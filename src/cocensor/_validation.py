@@ -215,6 +215,13 @@ def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float 
     return float(number)
 
 
+def check_whole(value: Any, name: str, smallest: int = 1, *, otherwise: str = "") -> int:
+    """``value`` as a whole number from ``smallest`` on; ``otherwise`` ends the sentence on what is also allowed."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
+        raise ValueError(f"{name} must be a whole number from {smallest} on{otherwise}, but is {value!r}.")
+    return int(value)
+
+
 def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> NoReturn:
     """Raise ``rule`` with the first place where ``bad`` holds and the value there."""
     place = tuple(int(i) for i in np.argwhere(bad)[0])

@@ -424,7 +424,7 @@ def test_refusals():
         cc.fit_joint(X, y, penalty=-1)
     with pytest.raises(ValueError, match="margins must be one of 'weibull', 'spline', but is 'gamma'"):
         cc.fit_joint(X, y, margins="gamma")
-    with pytest.raises(ValueError, match="knots must be a whole number above 0, but is 0"):
+    with pytest.raises(ValueError, match="knots must be a whole number from 1 on, but is 0"):
         cc.fit_joint(X, y, margins="spline", knots=0)
     with pytest.raises(ValueError, match="starts must lie strictly between -1 and 1, but one is 1"):
         cc.fit_joint(X, y, starts=(0.2, 1.0))

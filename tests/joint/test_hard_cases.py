@@ -199,7 +199,7 @@ def test_damaged_files_are_refused(tmp_path, old, new):
         (lambda X, y: cc.select_copula(None, y, X), "X_val must be None where X is"),
         (lambda X, y: cc.select_copula(X, y, families=None), "families must be a list or tuple of families"),
         (lambda X, y: cc.select_copula(X, y, families=("nope",)), "families must be one of"),
-        (lambda X, y: cc.fit_joint(None, y).sample(n=-1), "n must be a whole number above 0, but is -1"),
+        (lambda X, y: cc.fit_joint(None, y).sample(n=-1), "n must be a whole number from 1 on, but is -1"),
         (lambda X, y: cc.JointConditional("covariates", penalty=-1), "penalty must not be negative"),
         (lambda X, y: cc.JointConditional("prediction", score_times=[]), "score_times is empty"),
     ],

@@ -207,10 +207,10 @@ def test_a_draw_is_frozen_and_survives_a_pickle():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: SyntheticDesign(n=0), "n must be a whole number not below 1, but is 0"),
-        (lambda: SyntheticDesign(n=1e4), "n must be a whole number not below 1, but is 10000.0"),
-        (lambda: SyntheticDesign(n=True), "n must be a whole number not below 1, but is True"),
-        (lambda: SyntheticDesign(n_features=-1), "n_features must be a whole number not below 1, but is -1"),
+        (lambda: SyntheticDesign(n=0), "n must be a whole number from 1 on, but is 0"),
+        (lambda: SyntheticDesign(n=1e4), "n must be a whole number from 1 on, but is 10000.0"),
+        (lambda: SyntheticDesign(n=True), "n must be a whole number from 1 on, but is True"),
+        (lambda: SyntheticDesign(n_features=-1), "n_features must be a whole number from 1 on, but is -1"),
         (lambda: SyntheticDesign(event=4), r"event must be a pair \(shape, scale\), but is 4"),
         (lambda: SyntheticDesign(event=(4, 1, 7)), r"event must be a pair .*, but is \(4, 1, 7\)"),
         (
@@ -230,8 +230,8 @@ def test_a_draw_is_frozen_and_survives_a_pickle():
         ),
         (lambda: SyntheticDesign(censoring_rate=1.0), "censoring_rate must lie strictly .*, but is 1"),
         (lambda: SyntheticDesign.preset("paper"), "name must be one of 'text', 'published', but is 'paper'"),
-        (lambda: SyntheticDesign().draw(-1), "seed must be a whole number not below 0 or None, but is -1"),
-        (lambda: SyntheticDesign().draw(0.5), "seed must be a whole number not below 0 or None, but is 0.5"),
+        (lambda: SyntheticDesign().draw(-1), "seed must be a whole number from 0 on or None, but is -1"),
+        (lambda: SyntheticDesign().draw(0.5), "seed must be a whole number from 0 on or None, but is 0.5"),
         (lambda: SyntheticDesign().draw(np.random.default_rng(0)), "seed must be .*, but is Generator"),
         (lambda: SyntheticDesign(event=(1e-3, 17)).draw(0), "event_time must be finite, but row .* is inf"),
         (lambda: SyntheticDesign(censoring=(1e-4, 12)).draw(0), "censoring_time must be finite, but row"),

@@ -18,6 +18,7 @@ from cocensor._validation import (
     check_choice,
     check_length,
     check_number,
+    check_whole,
     column_names,
 )
 from cocensor.copulas import Copula, Independence, copulas
@@ -40,7 +41,7 @@ _BARRIER = 1e-4
 # A standardised coefficient with a standard error above this is not known at all.
 _UNKNOWN = 100.0
 # τ moves by at most this much at once when margins are followed along it.
-_STRIDE = 0.25
+_STRIDE = 0.3
 
 
 def fit_joint(
@@ -259,7 +260,7 @@ class JointProblem:
         n_strides = max(1, int(np.ceil(abs(tau - reached) / _STRIDE - 1e-9)))
         for between in np.linspace(reached, tau, n_strides + 1)[1:]:
             theta = family.from_tau(between).theta
-            point = self._minimised(family, point, fixed=theta, tolerance=1e-2, max_iter=20).point
+            point = self._minimised(family, point, fixed=theta, tolerance=1.0, max_iter=20).point
         return point
 
     def _released(self, family: type[Copula], start: FloatArray) -> Minimum:
@@ -443,8 +444,7 @@ def check_settings(margins: Any, penalty: Any, knots: Any, times: Any) -> None:
     check_choice(times, "times", ("auto", "continuous", "grouped"))
     if check_number(penalty, "penalty") < 0:
         raise ValueError(f"penalty must not be negative, but is {penalty:g}.")
-    if not isinstance(knots, int | np.integer) or isinstance(knots, bool) or knots < 1:
-        raise ValueError(f"knots must be a whole number above 0, but is {knots!r}.")
+    check_whole(knots, "knots")
 
 
 @dataclass(frozen=True)

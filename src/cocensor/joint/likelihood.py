@@ -60,7 +60,8 @@ def outlasted(copula: Copula, own: Any, other: Any) -> Any:
 
 
 def _hazard(log_hazard: Any) -> Any:
-    return np.exp(np.maximum(log_hazard, NO_HAZARD))
+    vanishes = value_of(log_hazard).min(initial=0.0) < NO_HAZARD
+    return np.exp(np.maximum(log_hazard, NO_HAZARD) if vanishes else log_hazard)
 
 
 @dataclass(frozen=True, eq=False)

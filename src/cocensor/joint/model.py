@@ -22,6 +22,7 @@ from cocensor._validation import (
     as_times,
     as_vector,
     check_length,
+    check_whole,
     column_names,
     refuse_first,
     row_blocks,
@@ -143,8 +144,8 @@ class JointModel:
             raise ValueError("X is None: say how many draws with n.")
         if X is not None and n is not None:
             raise ValueError("n must be None where X says how many draws there are.")
-        if n is not None and (not isinstance(n, int | np.integer) or n < 1):
-            raise ValueError(f"n must be a whole number above 0, but is {n!r}.")
+        if n is not None:
+            check_whole(n, "n")
         rng = as_generator(rng)
         design = self.covariates(X, n)
         u, v = self.copula.sample(design.shape[0], rng).T

@@ -21,6 +21,7 @@ from cocensor._validation import (
     as_vector,
     check_choice,
     check_number,
+    check_whole,
     row_blocks,
 )
 from cocensor.copulas import Copula, Independence
@@ -29,7 +30,7 @@ from cocensor.datasets.encoding import Encoder, Scaling
 from cocensor.datasets.splitting import stratified_split, subsample
 from cocensor.estimators import CoxPH
 from cocensor.outcomes import Margin, Survival
-from cocensor.simulate.simulated import SimulatedSurvival, whole
+from cocensor.simulate.simulated import SimulatedSurvival
 
 Tail = Literal["extrapolate", "administrative"]
 _STRATEGIES = ("original", "top_5", "top_10", "random_25")
@@ -200,7 +201,7 @@ class SemiSynthetic:
         """Times for all subjects; the same for the same seed, and new ones each time without."""
         if seed is None:
             seed = secrets.randbits(63)
-        seed = whole(seed, "seed", smallest=0, otherwise=" or None")
+        seed = check_whole(seed, "seed", 0, otherwise=" or None")
         event, dropout = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         n = len(self.dataset.y)
         copula = Independence() if self.dependence == "omitted" else self.dependence

@@ -123,10 +123,3 @@ def _rows(values: Any, index: npt.NDArray[np.intp]) -> Any:
     if column_names(values) is not None:
         return nw.from_native(values, eager_only=True)[index].to_native()
     return values[index]
-
-
-def whole(value: Any, name: str, *, smallest: int = 1, otherwise: str = "") -> int:
-    """``value`` as a whole number not below ``smallest``."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < smallest:
-        raise ValueError(f"{name} must be a whole number not below {smallest}{otherwise}, but is {value!r}.")
-    return int(value)

@@ -16,10 +16,11 @@ from cocensor._validation import (
     as_vector,
     check_choice,
     check_number,
+    check_whole,
 )
 from cocensor.copulas import Copula, Independence
 from cocensor.outcomes import Survival
-from cocensor.simulate.simulated import SimulatedSurvival, whole
+from cocensor.simulate.simulated import SimulatedSurvival
 
 Preset = Literal["text", "published"]
 Risk = Literal["linear", "quadratic", "interactions"]
@@ -108,8 +109,8 @@ class SyntheticDesign:
 
     def __post_init__(self) -> None:
         checked: dict[str, Any] = {
-            "n": whole(self.n, "n"),
-            "n_features": whole(self.n_features, "n_features"),
+            "n": check_whole(self.n, "n"),
+            "n_features": check_whole(self.n_features, "n_features"),
             "event": _shape_and_scale(self.event, "event"),
             "censoring": _shape_and_scale(self.censoring, "censoring"),
         }
@@ -147,7 +148,7 @@ class SyntheticDesign:
         """One data set; the same for the same seed, and a new one each time without."""
         if seed is None:
             seed = secrets.randbits(63)
-        seed = whole(seed, "seed", smallest=0, otherwise=" or None")
+        seed = check_whole(seed, "seed", 0, otherwise=" or None")
         streams = np.random.SeedSequence(seed).spawn(6)
         covariates, coefficients, event, dropout, unobserved, ends = map(np.random.default_rng, streams)
 
