@@ -21,3 +21,18 @@ def test_public_names_are_there_and_the_version_is_one():
     for name in cocensor.__all__:
         assert getattr(cocensor, name) is not None
     assert importlib.metadata.version("cocensor") == cocensor.__version__
+
+
+def test_packages_beyond_the_core_come_when_asked_for():
+    code = (
+        "import sys, cocensor as cc\n"
+        "late = [f'cocensor.{name}' for name in ('datasets', 'learners', 'plots', 'simulate')]\n"
+        "assert not any(name in sys.modules for name in late), sys.modules\n"
+        "assert cc.simulate.SyntheticDesign(n=3).draw(0).X.shape == (3, 10)\n"
+        "assert callable(cc.datasets.load_gbsg) and callable(cc.learners.learner)\n"
+        "assert cc.plots.OutcomesDisplay\n"
+        "assert not {'pandas', 'matplotlib', 'torch', 'sksurv', 'pyarrow'} & set(sys.modules)\n"
+        "try:\n    cc.nothing\nexcept AttributeError as error:\n    assert 'nothing' in str(error)\n"
+        "else:\n    raise AssertionError\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

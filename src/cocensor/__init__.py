@@ -1,5 +1,8 @@
 """How good is a survival model when people drop out for reasons related to the outcome?"""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from cocensor._validation import ConvergenceWarning, HorizonWarning
 from cocensor.adjustments import (
     IPCW,
@@ -38,6 +41,9 @@ from cocensor.metrics import (
 )
 from cocensor.outcomes import RiskTable, Survival
 
+if TYPE_CHECKING:
+    from cocensor import datasets, learners, plots, simulate
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -75,10 +81,24 @@ __all__ = [
     "brier_skill_score",
     "copula",
     "copulas",
+    "datasets",
     "fit_joint",
     "integrated_brier_score",
     "integrated_log_score",
+    "learners",
     "log_score",
+    "plots",
     "select_copula",
+    "simulate",
     "time_grid",
 ]
+
+# Packages beyond the core, imported when they are first asked for.
+_LATE = ("datasets", "learners", "plots", "simulate")
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name in _LATE:
+            return import_module(f"cocensor.{name}")
+        raise AttributeError(f"module 'cocensor' has no attribute {name!r}")
