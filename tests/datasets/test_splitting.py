@@ -13,7 +13,7 @@ def test_parts_are_a_partition_of_the_right_sizes(y, seed):
     parts = stratified_split(y, seed=seed)
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(len(y)))
     for part, share in zip(parts, (0.7, 0.1, 0.2), strict=True):
-        assert abs(part.size - share * len(y)) <= 1.5
+        assert abs(part.size - share * len(y)) < 1
 
 
 def test_parts_are_alike_in_events_and_times():
@@ -38,6 +38,25 @@ def test_seeds_repeat_and_differ():
     assert not np.array_equal(first, other)
 
 
+@pytest.mark.parametrize("n", [20, 60, 500])
+def test_every_row_can_reach_every_part(n):
+    """Over many seeds each row is in the validation part as often as chance has it."""
+    rng = np.random.default_rng(n)
+    y = cc.Survival(rng.exponential(size=n), rng.random(n) < 0.3)
+    repeats = 400
+    count = np.zeros(n)
+    for seed in range(repeats):
+        count[stratified_split(y, seed=seed)[1]] += 1
+    expected = 0.1 * repeats
+    assert np.abs(count - expected).max() < 6 * np.sqrt(expected)
+
+
+def test_remainders_are_spread():
+    y = cc.Survival(np.arange(1.0, 105.0), np.arange(104) % 2)
+    sizes = [part.size for part in stratified_split(y, [0.1] * 10)]
+    assert sorted(sizes) == [10] * 6 + [11] * 4
+
+
 def test_subsamples():
     rng = np.random.default_rng(1)
     y = cc.Survival(rng.exponential(size=5000), rng.random(5000) < 0.1)
@@ -53,5 +72,10 @@ def test_refusals():
     for shares in ((0.7, 0.7), (1.0,), (1.2, -0.2)):
         with pytest.raises(ValueError, match="shares must be positive and add up to 1"):
             stratified_split(y, shares)
-    with pytest.raises(ValueError, match="n must be at least 1, but is 0"):
-        subsample(y, 0)
+    for n in (0, 2.5, True):
+        with pytest.raises(ValueError, match="n must be a whole number from 1 on"):
+            subsample(y, n)
+    with pytest.raises(ValueError, match="shares must give every part a subject, but 2 subjects are too few"):
+        stratified_split(y)
+    with pytest.raises(ValueError, match="bins must be a whole number from 1 on, but is 0"):
+        stratified_split(cc.Survival(np.arange(1.0, 41.0), np.arange(40) % 2), bins=0)

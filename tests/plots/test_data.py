@@ -16,6 +16,11 @@ def test_latent_times_show_who_is_seen():
     drawn = [len(points.get_offsets()) for points in ax.collections]
     assert drawn == [150, 150]
     mpl.pyplot.close(ax.figure)
+    ended = SyntheticDesign(n=300, study_end=8.0, hidden=1.0).draw(0)
+    display = LatentTimesDisplay.from_simulation(ended)
+    assert display.event.sum() == ended.y.n_events
+    assert display.end <= 12.0
+    assert display.title.endswith("given the hidden covariate")
 
 
 def test_outcomes_show_the_curve_over_the_counts():
@@ -29,5 +34,5 @@ def test_outcomes_show_the_curve_over_the_counts():
     mpl.pyplot.close(ax.figure)
     nobody = OutcomesDisplay.from_outcomes(([1.0, 2.0], [0, 0]))
     np.testing.assert_array_equal(nobody.survival, [1.0, 1.0])
-    with pytest.raises(ValueError, match="n_bins must be at least 1, but is 0"):
+    with pytest.raises(ValueError, match="n_bins must be a whole number from 1 on, but is 0"):
         OutcomesDisplay.from_outcomes(y, n_bins=0)

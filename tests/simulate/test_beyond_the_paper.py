@@ -30,12 +30,13 @@ def test_true_survival_functions_are_those_of_the_draws(risk):
 
 def test_a_linear_model_does_not_see_the_other_risks():
     shares = {}
-    for risk in ("linear", "quadratic"):
+    for risk in ("linear", "quadratic", "interactions"):
         data = SyntheticDesign(n=20_000, n_features=3, risk=risk, censoring_rate=0.2).draw(0)
         model = cc.CoxPH().fit(data.X, data.y)
         shares[risk] = float(np.abs(model.coef_).max())
     assert shares["linear"] > 0.2
     assert shares["quadratic"] < 0.1
+    assert shares["interactions"] < 0.1
 
 
 def test_the_same_draws_with_and_without_the_new_parts():
@@ -83,8 +84,24 @@ def test_an_end_of_study_is_administrative():
         ({"study_end": -1.0}, "study_end must be a time above 0 or a pair of them in order, but is -1.0"),
         ({"study_end": (5.0, 3.0)}, "study_end must be a time above 0 or a pair of them in order"),
         ({"study_end": (1.0, 2.0, 3.0)}, "study_end must be a time above 0 or a pair of them in order"),
+        ({"study_end": ()}, "study_end must be a time above 0 or a pair of them in order"),
+        (
+            {"risk": "interactions", "n_features": 2},
+            "n_features must be at least 3 for interactions, but is 2",
+        ),
     ],
 )
 def test_refusals(changes, message):
     with pytest.raises(ValueError, match=message):
         SyntheticDesign(**changes)
+
+
+@pytest.mark.parametrize("weight", [1.5, 5.0, 10.0])
+def test_the_average_over_a_hidden_covariate_is_exact(weight):
+    data = SyntheticDesign(n=3, n_features=1, hidden=weight).draw(0)
+    z = np.linspace(-12, 12, 400_001)
+    density = np.exp(-0.5 * z**2)
+    t = np.array([2.0, 10.0, 17.0, 30.0])
+    log_hazard = 4 * np.log(t / 17) + data.X[0] @ data.event_coef
+    exact = [float(np.sum(density * np.exp(-np.exp(h + weight * z))) / density.sum()) for h in log_hazard]
+    np.testing.assert_allclose(data.event_survival(t)[0], exact, atol=1e-4)

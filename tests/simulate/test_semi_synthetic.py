@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import kendalltau
+from lifelines import CoxPHFitter
 from sksurv.metrics import concordance_index_censored
 
 import cocensor as cc
@@ -58,28 +58,40 @@ def test_the_truth_is_the_fitted_model_given_all_features(gbsg):
 
 @pytest.mark.parametrize("copula", [cc.Clayton.from_tau(0.5), cc.Gaussian.from_tau(-0.4)])
 def test_a_copula_injects_a_known_dependence(gbsg, copula):
+    """P(E > t, C > t) is the copula of the two true curves, over subjects and draws; the events stay as they are."""
     design = SemiSynthetic(gbsg, dependence=copula)
-    sample = design.draw(3)
-    assert sample.copula == copula
-    # Only where neither curve has ended are the times in the order of their draws.
-    inside = (sample.event_time < gbsg.y.t_max) & (sample.censoring_time < gbsg.y.t_max)
-    independent = SemiSynthetic(gbsg).draw(3)
-    np.testing.assert_array_equal(sample.event_time, independent.event_time)
-    u = sample.event_survival(gbsg.y.time)[np.arange(686)[:, None], np.argsort(gbsg.y.time)].min()
-    assert u >= 0
-    direction = kendalltau(sample.event_time[inside], sample.censoring_time[inside]).statistic
-    base = kendalltau(independent.event_time, independent.censoring_time).statistic
-    assert (direction > base) == (copula.tau > 0)
+    draws = [design.draw(seed) for seed in range(60)]
+    assert draws[0].copula == copula
+    np.testing.assert_array_equal(draws[3].event_time, SemiSynthetic(gbsg).draw(3).event_time)
+    for t in np.quantile(gbsg.y.time, [0.3, 0.6]):
+        u, v = draws[0].event_survival([t])[:, 0], draws[0].censoring_survival([t])[:, 0]
+        expected = float(np.mean(copula.cdf(u, v)))
+        found = np.mean([np.mean((d.event_time > t) & (d.censoring_time > t)) for d in draws])
+        assert abs(found - expected) < 4 * np.sqrt(0.25 / (60 * len(gbsg)))
 
 
-def test_omitted_features_leave_dependence(whas):
-    """Independent given all features, dependent given none."""
+@pytest.mark.parametrize("copula", [cc.Clayton.from_tau(0.5), cc.Independence()])
+def test_tau_given_the_whole_risk_is_the_copulas(gbsg, copula):
+    """Also where a third of the events lie past the end of the curves."""
     taus = []
-    for seed in range(5):
-        sample = SemiSynthetic(whas).draw(seed)
-        given_all = sample.design.event_model_.predict(sample.design.design_)
-        taus.append(abs(sample.tau_given(given_all)))
-    assert np.mean(taus) < 0.06
+    for seed in range(10):
+        sample = SemiSynthetic(gbsg, dependence=copula).draw(seed)
+        # given the features that matter for the event, what is left of the dropout's matters little
+        taus.append(sample.tau_given(sample.design.event_model_.predict(sample.design.design_)))
+    assert np.mean(taus) == pytest.approx(copula.tau, abs=0.05)
+
+
+def test_omitted_features_leave_dependence():
+    """A feature that drives both times, left out: dependent given the rest, not given all."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    X = pd.DataFrame({"seen": rng.normal(size=n), "omitted": rng.normal(size=n)})
+    scale = np.exp(-1.5 * X["omitted"])
+    y = cc.Survival.from_latent(rng.exponential(size=n) * scale, rng.exponential(size=n) * scale)
+    data = Dataset("own", X, y, (), ("seen", "omitted"), "mine", "me", "here")
+    sample = SemiSynthetic(data, ["seen"]).draw(0)
+    assert sample.tau_given(X["seen"]) > 0.2
+    assert abs(sample.tau_given(X["omitted"])) < 0.05
 
 
 def test_features(whas):
@@ -112,9 +124,11 @@ def test_the_tail(gbsg):
     assert earlier.y.t_max == 1000.0
     # the paper's formula, of one subject
     row = int(np.argmax(extrapolated.event_time))
+    last = extrapolated[[row]].event_survival([gbsg.y.t_max])[0, 0]
+    assert extrapolated.event_time[row] == pytest.approx(gbsg.y.t_max / (1 - last))
+    # nothing past a curve is seen as an event or a dropout within the study
     curve = extrapolated.design.event_model_.baseline_at_centre_
-    last = extrapolated[[row]].event_survival([curve.times[-1]])[0, 0]
-    assert extrapolated.event_time[row] == pytest.approx(curve.times[-1] / (1 - last))
+    assert not (ended.y.event & (ended.event_time > curve.times[-1])).any()
     assert extrapolated[[row]].event_survival([2 * extrapolated.event_time[row]])[0, 0] == 0.0
 
 
@@ -123,15 +137,32 @@ def test_the_published_way(gbsg):
     sample = design.draw(0)
     for times in (sample.event_time, sample.censoring_time):
         np.testing.assert_array_equal(times, np.rint(times))
-        assert times.min() >= 1
+    # only what is observed is clipped, and at least 1: the truth stays
+    time = np.maximum(np.minimum(sample.event_time, sample.censoring_time), 1.0)
+    np.testing.assert_array_equal(sample.y.time, np.minimum(time, np.quantile(time, 0.999)))
     tied = sample.event_time == sample.censoring_time
     assert not sample.y.event[tied].any()
     np.testing.assert_array_equal(sample.y.event, sample.event_time < sample.censoring_time)
-    plain = SemiSynthetic(gbsg, features="top_5").draw(0)
-    assert sample.event_time.max() < plain.event_time.max()
+    assert sample.event_time.max() > 10 * sample.y.t_max
+    # the law of whole-numbered times
+    many = [design.draw(seed).event_time for seed in range(40)]
+    t = np.array([300.0, 900.0])
+    found = np.mean([(times[:, None] > t).mean(axis=0) for times in many], axis=0)
+    np.testing.assert_allclose(found, sample.marginal_event_survival(t), atol=4 * np.sqrt(0.25 / 40 / 686))
     train, _, _ = sample.parts(3)
     assert train.X.min() >= 0
     assert train.X.max() <= 1
+
+
+def test_the_published_cox_models_are_those_of_lifelines(gbsg):
+    """There: penalizer=0.01, which lifelines multiplies by n, on standardised columns, with Efron's ties."""
+    design = SemiSynthetic.published(gbsg)
+    frame = pd.DataFrame(design.design_, columns=design.encoder.columns_)
+    for model, observed in ((design.event_model_, gbsg.y.event), (design.censoring_model_, ~gbsg.y.event)):
+        fitter = CoxPHFitter(penalizer=0.01).fit(
+            frame.assign(time=gbsg.y.time, observed=observed), "time", "observed"
+        )
+        np.testing.assert_allclose(model.coef_, fitter.params_, atol=5e-3)
 
 
 def test_parts_learn_from_the_training_part_only(gbsg):
@@ -185,12 +216,29 @@ def test_seeds(whas):
         ({"tail": "cut"}, "tail must be one of 'extrapolate', 'administrative', but is 'cut'"),
         ({"study_end": 100.0}, "study_end must be None unless tail is 'administrative'"),
         ({"clip": 2.0}, "clip must lie strictly between 0 and 1, but is 2"),
+        ({"ridge": -1.0}, "ridge must not be negative"),
+        ({"scaling": "log"}, "scaling must be one of 'standard', 'minmax', but is 'log'"),
+        ({"selection_seed": -1}, "selection_seed must be a whole number from 0 on, but is -1"),
+        (
+            {"tail": "administrative", "study_end": 1e6},
+            "study_end must not pass the last time 2358, but is 1e",
+        ),
+        (
+            {"tail": "administrative", "clip": 0.9},
+            "tail must be 'extrapolate' with integer_times, clip or ties",
+        ),
         ({"encode_on": "test"}, "encode_on must be one of 'train', 'all', but is 'test'"),
     ],
 )
 def test_refusals(whas, changes, message):
     with pytest.raises(ValueError, match=message):
         SemiSynthetic(whas, **changes)
+
+
+def test_parts_of_parts_are_refused(gbsg):
+    train, _, _ = SemiSynthetic(gbsg).draw(0).parts()
+    with pytest.raises(ValueError, match="X has been encoded"):
+        train.parts()
 
 
 def test_the_data_set_must_be_one():

@@ -22,6 +22,7 @@ from cocensor._validation import (
 from cocensor.datasets._recipe import Recipe
 from cocensor.datasets._sources import DataHome, locate
 from cocensor.datasets.dataset import Dataset
+from cocensor.datasets.encoding import spelled
 from cocensor.outcomes import Survival
 
 Texts = npt.NDArray[np.object_]
@@ -43,6 +44,8 @@ class Rows:
         n = int(np.count_nonzero(unwanted))
         if not n:
             return self
+        if n == unwanted.size:
+            raise ValueError(f"{self.source} has no row left: all are {why}.")
         note = f"{n:,} {'row' if n == 1 else 'rows'} {why}"
         return replace(self._take(np.flatnonzero(~unwanted)), dropped=(*self.dropped, note))
 
@@ -119,11 +122,19 @@ def read_rows(recipe: Recipe, data_home: DataHome) -> Rows:
 
     def numbers(name: str) -> FloatArray:
         floats = _numbers(table.column(name), title(name))
-        return floats.astype(np.float32).astype(np.float64) if recipe.single_precision else floats
+        if not recipe.single_precision:
+            return floats
+        with np.errstate(over="ignore"):
+            single = floats.astype(np.float32).astype(np.float64)
+        if np.isinf(single).any():
+            refuse_first(np.isinf(single), floats, f"{title(name)} must be a number of single precision")
+        return single
 
     features = recipe.features
     if features is None:
         features = tuple(name for name in names if name not in (recipe.time, recipe.event))
+    if not features:
+        raise ValueError(f"{copy.source} has no feature: all its columns are the outcome's.")
     columns = {
         name: _texts(table.column(name)) if name in recipe.categorical else numbers(name) for name in features
     }
@@ -162,6 +173,8 @@ def _numbers(column: Any, title: str) -> FloatArray:
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         column = compute.utf8_trim_whitespace(column)
+        if set(compute.utf8_lower(column.drop_null()).unique().to_pylist()) <= {"true", "false"}:
+            column = compute.equal(compute.utf8_lower(column), "true")
     try:
         numbers = column.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -191,7 +204,7 @@ def _texts(column: Any) -> Texts:
     values = [None if v is None or not v.strip() else v.strip() for v in column.cast(pa.string()).to_pylist()]
     levels = {value for value in values if value is not None}
     if all(map(_is_number, levels)):
-        spelling: dict[str | None, str] = {level: _spelled(float(level)) for level in levels}
+        spelling: dict[str | None, str] = {level: spelled(float(level)) for level in levels}
         values = [spelling.get(value) for value in values]
     texts: Texts = np.empty(len(values), dtype=object)
     texts[:] = values
@@ -216,7 +229,3 @@ def _is_number(text: str) -> bool:
         return isfinite(float(text))
     except ValueError:
         return False
-
-
-def _spelled(number: float) -> str:
-    return str(int(number)) if number.is_integer() else repr(number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -73,7 +73,7 @@ def read_csv(path: Path) -> Table:
             names = reader.schema.names
         options = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True)
         table = csv.read_csv(path, convert_options=options)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read as CSV: {_first_line(error)}.") from None
     return table
 
@@ -85,16 +85,15 @@ def from_pandas(frame: Any) -> Table:
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
-def _folders(data_home: DataHome) -> list[Path]:
+def _folders(data_home: DataHome) -> Iterator[Path]:
+    """The folders to look into, each checked when its turn comes."""
     named = {"data_home": data_home, FOLDER_VARIABLE: os.environ.get(FOLDER_VARIABLE) or None}
-    folders = []
     for name, value in named.items():
         if value is None:
             continue
         if not Path(value).is_dir():
             raise ValueError(f"{name} must be an existing folder, but is {str(value)!r}.")
-        folders.append(Path(value))
-    return folders
+        yield Path(value)
 
 
 def _not_found(recipe: Recipe) -> ImportError | FileNotFoundError:

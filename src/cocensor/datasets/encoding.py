@@ -22,8 +22,8 @@ class Encoder:
     """Impute, scale and one-hot encode a frame; everything is learned in ``fit``.
 
     Missing numbers become the mean of the training part, missing categories its most frequent level. Numbers are
-    scaled; a category with k levels becomes k − 1 indicators, without the first level in sorted order. Columns that do
-    not vary in the training part are left out (``left_out_``).
+    scaled; a category with k levels becomes k − 1 indicators, without the first level in sorted order. What does not
+    vary in the training part is left out (``left_out_``).
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ class Encoder:
 
     Notes
     -----
-    A level that the training part does not have counts as the first level, with an :class:`UnseenLevelWarning`.
+    A level that the training part does not have counts as missing, with an :class:`UnseenLevelWarning`. Levels are
+    compared as texts: 2, 2.0 and "2" are one.
 
     Examples
     --------
@@ -60,6 +61,8 @@ class Encoder:
     def __init__(self, categorical: Sequence[str] = (), scaling: Scaling = "standard") -> None:
         if scaling is not None:
             check_choice(scaling, "scaling", ("standard", "minmax"))
+        if isinstance(categorical, str):
+            raise ValueError(f"categorical must be a sequence of column names, but is {categorical!r}.")
         self.categorical, self.scaling = tuple(categorical), scaling
 
     def fit(self, X: Any) -> Self:
@@ -68,6 +71,8 @@ class Encoder:
         missing = [name for name in self.categorical if name not in frame.columns]
         if missing:
             raise ValueError(f"X has no column {missing[0]!r}, which categorical names.")
+        if not frame.columns:
+            raise ValueError("X has no columns.")
         self._input = tuple(frame.columns)
         self._levels: dict[str, list[str]] = {}
         self._most_frequent: dict[str, str] = {}
@@ -75,20 +80,27 @@ class Encoder:
         for name in frame.columns:
             if name in self.categorical:
                 values = _texts(frame, name)
-                known = values[values != ""]
-                if not known.size:
-                    raise ValueError(f"X has no value in column {name!r}.")
-                levels, counts = np.unique(known, return_counts=True)
+                levels, counts = np.unique(values[values != ""], return_counts=True)
                 self._levels[name] = levels.tolist()
-                self._most_frequent[name] = str(levels[np.argmax(counts)])
+                self._most_frequent[name] = str(levels[np.argmax(counts)]) if levels.size else ""
             else:
                 numbers = _numbers(frame, name)
-                if np.isnan(numbers).all():
-                    raise ValueError(f"X has no value in column {name!r}.")
-                self._mean[name] = float(np.nanmean(numbers))
+                known = numbers[~np.isnan(numbers)]
+                # A column without any value does not vary either.
+                self._mean[name] = float(known.mean()) if known.size else 0.0
         raw, columns, groups = self._raw(frame)
-        varies = raw.min(axis=0) < raw.max(axis=0)
-        self.left_out_ = tuple(name for name, keep in zip(columns, varies, strict=True) if not keep)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            spread = raw.std(axis=0)
+        # What is too small or too large for a standard deviation is refused rather than scaled to nonsense.
+        if not np.isfinite(spread).all():
+            raise ValueError(
+                f"X must be of moderate size, but column {columns[int(np.argmax(spread))]!r} overflows."
+            )
+        varies = spread > 0
+        single = [name for name in self.categorical if len(self._levels[name]) < 2]
+        constant = [name for name, keep in zip(columns, varies, strict=True) if not keep]
+        self.left_out_ = tuple(name for name in (*self._input, *columns) if name in {*single, *constant})
+        self.left_out_ = tuple(dict.fromkeys(self.left_out_))
         self._kept = np.flatnonzero(varies)
         self.columns_ = tuple(columns[i] for i in self._kept)
         self.groups_ = tuple(groups[i] for i in self._kept)
@@ -133,14 +145,16 @@ class Encoder:
             levels = np.array(self._levels[name])
             values = _texts(frame, name)
             values = np.where(values == "", self._most_frequent[name], values)
-            unseen = ~np.isin(values, levels)
+            unseen = ~np.isin(values, levels) & (levels.size > 0)
             if unseen.any():
+                usual, n = self._most_frequent[name], int(unseen.sum())
                 warnings.warn(
                     f"column {name!r} has the level {str(values[unseen][0])!r}, which the training part does not have: "
-                    f"{int(unseen.sum())} rows count as {str(levels[0])!r}.",
+                    f"{n} row{'s count' if n > 1 else ' counts'} as {usual!r}, its most frequent level.",
                     UnseenLevelWarning,
                     stacklevel=3,
                 )
+                values = np.where(unseen, usual, values)
             parts.append((values[:, None] == levels[1:]).astype(np.float64))
             columns += [f"{name}={level}" for level in levels[1:]]
             groups += [name] * (levels.size - 1)
@@ -164,9 +178,18 @@ def _numbers(frame: nw.DataFrame[Any], name: str) -> FloatArray:
 def _texts(frame: nw.DataFrame[Any], name: str) -> Any:
     """A categorical column as texts, empty where it is missing."""
     series = frame.get_column(name)
-    if series.dtype.is_float():
-        # 1.0 and 1 are the same level.
-        numbers = series.to_numpy()
-        return np.array(["" if np.isnan(v) else f"{v:g}" for v in numbers], dtype=np.str_)
-    values = series.cast(nw.String).to_list()
-    return np.array(["" if v is None else str(v) for v in values], dtype=np.str_)
+    missing = series.is_null().to_list()
+    values = series.to_list()
+    texts = ["" if gone else spelled(value) for gone, value in zip(missing, values, strict=True)]
+    return np.array(texts, dtype=np.str_)
+
+
+def spelled(value: Any) -> str:
+    """A level as text, the same whatever type it came in; empty for NaN."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating):
+        if np.isnan(value):
+            return ""
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value)

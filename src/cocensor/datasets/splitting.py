@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import Seed, as_generator, as_vector
+from cocensor._validation import FloatArray, Seed, as_generator, as_vector, check_whole
 from cocensor.outcomes import Survival
 
 Rows = npt.NDArray[np.intp]
@@ -20,8 +20,9 @@ def stratified_split(
 ) -> tuple[Rows, ...]:
     """Rows of parts with the given shares, each stratified on event and time.
 
-    Events and censored subjects are put in the order of their times, cut into ``bins`` stretches of equal size, and
-    dealt out within each at random; so every part has its share of early and late events and censorings.
+    Events and censored subjects are put in the order of their times, cut into ``bins`` stretches of equal size (fewer
+    in small samples), and dealt out within each at random; so every part has its share of early and late events and
+    censorings.
 
     Examples
     --------
@@ -32,13 +33,14 @@ def stratified_split(
     (700, 100, 200)
     """
     outcomes = Survival.coerce(y)
-    weights = as_vector(np.asarray(shares, dtype=np.float64), "shares")
+    weights = as_vector(shares, "shares")
     if weights.size < 2 or (weights <= 0).any() or not np.isclose(weights.sum(), 1.0):
-        raise ValueError(f"shares must be positive and add up to 1, but are {tuple(shares)}.")
-    order = _by_stratum(outcomes, bins, as_generator(seed))
-    # Along this order the parts take turns in proportion to their shares.
-    part = _turns(weights, len(outcomes))
-    return tuple(np.sort(order[part == k]) for k in range(weights.size))
+        raise ValueError(f"shares must be positive and add up to 1, but are {tuple(weights.tolist())}.")
+    rng = as_generator(seed)
+    sizes = _sizes(weights, len(outcomes), rng)
+    if not sizes.all():
+        raise ValueError(f"shares must give every part a subject, but {len(outcomes)} subjects are too few.")
+    return _dealt(outcomes, sizes, bins, rng)
 
 
 def subsample(y: Any, n: int, seed: Seed = 0, bins: int = _BINS) -> Rows:
@@ -50,34 +52,43 @@ def subsample(y: Any, n: int, seed: Seed = 0, bins: int = _BINS) -> Rows:
     >>> y = (np.arange(1.0, 1001.0), np.arange(1000) % 4 == 0)
     >>> rows = subsample(y, 100)
     >>> len(rows), int((rows % 4 == 0).sum())
-    (100, 25)
+    (100, 26)
     """
     outcomes = Survival.coerce(y)
-    if n < 1:
-        raise ValueError(f"n must be at least 1, but is {n}.")
-    if n >= len(outcomes):
+    if check_whole(n, "n") >= len(outcomes):
         return np.arange(len(outcomes))
-    order = _by_stratum(outcomes, bins, as_generator(seed))
-    share = n / len(outcomes)
-    return np.sort(order[_turns(np.array([share, 1.0 - share]), len(outcomes)) == 0])
+    return _dealt(outcomes, np.array([n, len(outcomes) - n]), bins, as_generator(seed))[0]
+
+
+def _dealt(y: Survival, sizes: Rows, bins: int, rng: np.random.Generator) -> tuple[Rows, ...]:
+    """Parts of the given sizes: along the strata, each takes its turns at even distances from a random start."""
+    order = _by_stratum(y, _fitting(bins, sizes, y), rng)
+    turns = np.concatenate([(np.arange(size) + rng.random()) / size for size in sizes])
+    part = np.repeat(np.arange(sizes.size), sizes)[np.argsort(turns, kind="stable")]
+    return tuple(np.sort(order[part == k]) for k in range(sizes.size))
+
+
+def _fitting(bins: int, sizes: Rows, y: Survival) -> int:
+    """So many strata that the smallest part can have someone of each."""
+    rarer = min(y.n_events, len(y) - y.n_events) or len(y)
+    return max(1, min(check_whole(bins, "bins"), int(rarer * sizes.min() / len(y))))
+
+
+def _sizes(shares: FloatArray, n: int, rng: np.random.Generator) -> Rows:
+    """Whole numbers in the proportion of the shares: what rounding down leaves goes to the largest remainders."""
+    exact = shares * n
+    sizes = np.floor(exact + 1e-9).astype(np.intp)
+    first = np.lexsort((rng.random(shares.size), -(exact - sizes)))
+    sizes[first[: n - int(sizes.sum())]] += 1
+    return sizes
 
 
 def _by_stratum(y: Survival, bins: int, rng: np.random.Generator) -> Rows:
-    """All rows, stratum after stratum, in random order within each."""
+    """All rows, stratum after stratum in random order, and in random order within each."""
     stratum = np.empty(len(y), dtype=np.intp)
     for kind, happened in enumerate((y.event, ~y.event)):
         rows = np.flatnonzero(happened)
         # Ties are broken at random: a heap of subjects at one time may be cut.
         ranks = np.lexsort((rng.random(rows.size), y.time[rows]))
         stratum[rows[ranks]] = kind * bins + np.arange(rows.size) * bins // max(rows.size, 1)
-    return np.lexsort((rng.random(len(y)), stratum))
-
-
-def _turns(shares: npt.NDArray[np.float64], n: int) -> Rows:
-    """For each of n places a part, so that every stretch of places has the parts in their shares."""
-    due = np.concatenate([(np.arange(round(share * n)) + 0.5) / share for share in shares])
-    part = np.repeat(np.arange(shares.size), [round(share * n) for share in shares])
-    turns = part[np.argsort(due, kind="stable")]
-    # Rounding may leave a place too many or too few: the largest part takes it.
-    missing = n - turns.size
-    return turns[:n] if missing <= 0 else np.append(turns, np.full(missing, int(np.argmax(shares))))
+    return np.lexsort((rng.random(len(y)), rng.permutation(2 * bins)[stratum]))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import BoolArray, FloatArray
 from cocensor.plots.style import line_styles
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class LatentTimesDisplay:
-    """The pairs (e, c) of a simulation: what lies above the diagonal is seen as an event, what lies below is censored.
+    """The pairs (e, c) of a simulation, by what a study sees: events above the diagonal, unless the study ended before.
 
     Examples
     --------
@@ -30,18 +30,19 @@ class LatentTimesDisplay:
 
     event_time: FloatArray
     censoring_time: FloatArray
+    event: BoolArray
+    #: Up to where the axes go.
+    end: float
     title: str = ""
 
     @classmethod
     def from_simulation(cls, sample: SimulatedSurvival) -> Self:
         """From what a simulator drew."""
-        copula = sample.copula
-        return cls(sample.event_time, sample.censoring_time, f"{copula.name}, τ = {copula.tau:.2g}")
-
-    @property
-    def event(self) -> Any:
-        """Whose event comes first."""
-        return self.event_time <= self.censoring_time
+        copula, e, c = sample.copula, sample.event_time, sample.censoring_time
+        given = " given the hidden covariate" if getattr(sample, "hidden", None) is not None else ""
+        # A few extreme times would push all others into a corner.
+        end = min(float(np.quantile(np.concatenate((e, c)), 0.995)), 1.5 * sample.y.t_max)
+        return cls(e, c, sample.y.event, end, f"{copula.name}, τ = {copula.tau:.2g}{given}")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw into ``ax``, or into a new figure; returns the axes."""
@@ -49,8 +50,7 @@ class LatentTimesDisplay:
             import matplotlib.pyplot as plt
 
             _, ax = plt.subplots(figsize=(5.0, 5.0), layout="constrained")
-        # A few extreme times would push all others into a corner.
-        end = float(np.quantile(np.concatenate((self.event_time, self.censoring_time)), 0.995))
+        end = self.end
         size = float(np.clip(12_000.0 / self.event_time.size, 2.0, 16.0))
         for label, mask, style in zip(
             ("event seen", "censored"), (self.event, ~self.event), line_styles(), strict=False

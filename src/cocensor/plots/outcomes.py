@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, check_whole
 from cocensor.estimators import KaplanMeier
 from cocensor.outcomes import Survival
 from cocensor.plots.style import line_styles
@@ -38,8 +38,7 @@ class OutcomesDisplay:
     def from_outcomes(cls, y: Any, *, n_bins: int = 20, title: str = "") -> Self:
         """From outcomes: a :class:`Survival`, or what it can be coerced from."""
         outcomes = Survival.coerce(y)
-        if n_bins < 1:
-            raise ValueError(f"n_bins must be at least 1, but is {n_bins}.")
+        check_whole(n_bins, "n_bins")
         edges = np.linspace(0.0, outcomes.t_max or 1.0, n_bins + 1)
         counts = [np.histogram(outcomes.time[mask], edges)[0] for mask in (outcomes.event, ~outcomes.event)]
         curve = KaplanMeier().fit(outcomes).survival_

@@ -79,6 +79,11 @@ class SimulatedSurvival(ABC):
         return (len(self) - self.y.n_events) / len(self)
 
     @property
+    def _latent_order(self) -> tuple[FloatArray, FloatArray]:
+        """Event and dropout on any scale that keeps their order."""
+        return self.event_time, self.censoring_time
+
+    @property
     @abstractmethod
     def copula(self) -> Copula:
         """The survival copula of event and dropout, given all that they were drawn from."""
@@ -111,7 +116,7 @@ class SimulatedSurvival(ABC):
         check_length(z, "score", len(self), "the sample")
         everyone = np.ones(len(self), dtype=bool)
         hazards = []
-        for time in (self.event_time, self.censoring_time):
+        for time in self._latent_order:
             model = CoxPH().fit(z[:, None], Survival(time, everyone))
             hazards.append(np.asarray(model.baseline_at_centre_(time)) * model.relative_hazard(z[:, None]))
         return float(kendalltau(*hazards).statistic)

@@ -25,7 +25,7 @@ from cocensor.simulate.simulated import SimulatedSurvival
 Preset = Literal["text", "published"]
 Risk = Literal["linear", "quadratic", "interactions"]
 _RISKS = ("linear", "quadratic", "interactions")
-_HIDDEN_NODES = 60
+_HIDDEN_NODES = 401
 _PRESETS: dict[str, dict[str, tuple[float, float]]] = {
     "text": {"event": (4.0, 17.0), "censoring": (3.0, 12.0)},
     "published": {"event": (4.0, 17.0), "censoring": (6.0, 19.0)},
@@ -58,8 +58,8 @@ class SyntheticDesign:
     censoring_rate : float, optional
         The share of subjects whose dropout comes before their event. None takes the scale of ``censoring`` as it is.
     risk : {"linear", "quadratic", "interactions"}
-        What the coefficients multiply: :math:`x_j`, :math:`4(x_j - \frac12)^2`, or :math:`x_j x_{j+1}` (the last with
-        the first). The latter two a linear model does not see.
+        What the coefficients multiply: :math:`x_j`, :math:`4(x_j - \frac12)^2`, or
+        :math:`4(x_j - \frac12)(x_{j+1} - \frac12)` (the last with the first). A linear model does not see the last two.
     hidden : float
         The weight of an unobserved standard normal covariate in the log-hazards of both event and dropout: with a
         positive one they depend on each other given x, also at the independence copula.
@@ -119,10 +119,12 @@ class SyntheticDesign:
         if self.censoring_rate is not None:
             checked["censoring_rate"] = check_number(self.censoring_rate, "censoring_rate", lower=0, upper=1)
         check_choice(self.risk, "risk", _RISKS)
+        if self.risk == "interactions" and self.n_features < 3:
+            raise ValueError(f"n_features must be at least 3 for interactions, but is {self.n_features}.")
         checked["hidden"] = check_number(self.hidden, "hidden")
         if self.study_end is not None:
             bounds = as_vector(np.atleast_1d(np.asarray(self.study_end)), "study_end")
-            if bounds.size > 2 or not 0 < bounds[0] <= bounds[-1]:
+            if bounds.size not in (1, 2) or not 0 < bounds[0] <= bounds[-1]:
                 raise ValueError(
                     f"study_end must be a time above 0 or a pair of them in order, but is {self.study_end!r}."
                 )
@@ -242,7 +244,9 @@ class SyntheticSample(SimulatedSurvival):
             log_hazard = shape * np.log(times / scale) + _risk(_features(X, self.design.risk), coef)[:, None]
             if not self.design.hidden:
                 return np.exp(-np.exp(log_hazard))
-            nodes, weights = np.polynomial.hermite_e.hermegauss(_HIDDEN_NODES)
+            # Equal steps: a Gauss rule does not see how sharply S falls in z when it weighs much.
+            nodes = np.linspace(-9.0, 9.0, _HIDDEN_NODES)
+            weights = np.exp(-0.5 * nodes**2)
             total = np.zeros_like(log_hazard)
             for node, weight in zip(nodes, weights / weights.sum(), strict=True):
                 total += weight * np.exp(-np.exp(log_hazard + self.design.hidden * node))
@@ -253,7 +257,8 @@ def _features(X: FloatArray, risk: Risk) -> FloatArray:
     """What the coefficients multiply."""
     if risk == "linear":
         return X
-    return 4.0 * (X - 0.5) ** 2 if risk == "quadratic" else X * np.roll(X, -1, axis=1)
+    centred = X - 0.5
+    return 4.0 * centred * (centred if risk == "quadratic" else np.roll(centred, -1, axis=1))
 
 
 def _ends(study_end: float | tuple[float, float], n: int, rng: np.random.Generator) -> FloatArray:
