@@ -105,7 +105,7 @@ class NetworkLearner(Learner, ABC):
                 if loss is None:
                     continue
                 optimiser.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+                loss.backward()
                 optimiser.step()
             if validation is None:
                 continue
