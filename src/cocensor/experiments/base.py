@@ -1,0 +1,88 @@
+"""What every experiment is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from cocensor._validation import check_choice
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Protocol = Literal["matched", "published"]
+PROTOCOLS = ("matched", "published")
+Cell = dict[str, Any]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the results depend on; two runs with the same config may share their results.
+
+    ``protocol`` "matched": every score runs over one and the same interval, and conclusions rest on it. "published":
+    each score runs to the largest of the times that it is given, as behind the paper's numbers.
+    """
+
+    protocol: Protocol = "matched"
+    seeds: tuple[int, ...] = tuple(range(10))
+
+    def __post_init__(self) -> None:
+        check_choice(self.protocol, "protocol", PROTOCOLS)
+        if not self.seeds:
+            raise ValueError("seeds is empty: at least one is needed.")
+
+    def as_dict(self) -> dict[str, Any]:
+        """For the manifest: what JSON can hold."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+
+
+class Experiment(ABC):
+    """One figure or table: cells that are computed one by one, in any order, and what is made of their rows.
+
+    A cell is a small dict that says all there is to compute; its rows have one estimate each. A cell must not depend on
+    any other: that is what makes a run parallel and resumable.
+    """
+
+    name: ClassVar[str]
+    #: What of the paper it is.
+    about: ClassVar[str]
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.config = self.default_config() if config is None else config
+
+    @classmethod
+    def default_config(cls) -> Config:
+        """The full experiment."""
+        return Config()
+
+    @classmethod
+    def configured(cls, protocol: Any = "matched", seeds: int | None = None, quick: bool = False) -> Self:
+        """The experiment under a protocol, with other seeds, or in small."""
+        changes: dict[str, Any] = {"protocol": protocol}
+        if seeds is not None:
+            changes["seeds"] = tuple(range(seeds))
+        config = replace(cls.default_config(), **changes)
+        return cls.quick(config) if quick else cls(config)
+
+    @classmethod
+    def quick(cls, config: Config) -> Self:
+        """The same in a minute, for newcomers and tests."""
+        return cls(replace(config, seeds=config.seeds[:1]))
+
+    @abstractmethod
+    def cells(self) -> list[Cell]:
+        """All that is to be computed."""
+
+    @abstractmethod
+    def run_cell(self, cell: Cell) -> list[Row]:
+        """The rows of one cell."""
+
+    @abstractmethod
+    def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
+        """Tables by name, each a list of rows."""
+
+    def plot(self, rows: list[Row]) -> dict[str, Figure]:
+        """Figures by name; none by default."""
+        return {}
