@@ -111,6 +111,11 @@ def reproduce(
         ),
     ] = "matched",
     seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds, from 0 on.")] = None,
+    datasets: Annotated[str | None, typer.Option(help="Only these data sets, with commas.")] = None,
+    strategies: Annotated[
+        str | None, typer.Option(help="Only these feature strategies, with commas.")
+    ] = None,
+    learners: Annotated[str | None, typer.Option(help="Only these learners, with commas.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="One seed and small samples: a minute in all.")
     ] = False,
@@ -134,7 +139,9 @@ def reproduce(
         return
     try:
         chosen = _chosen_experiments(names, known)
-        runs = [known[name].configured(protocol, seeds, quick) for name in chosen]
+        asked = {"datasets": datasets, "strategies": strategies, "learners": learners}
+        only = {name: tuple(text.split(",")) for name, text in asked.items() if text is not None}
+        runs = [known[name].configured(protocol, seeds, quick, **only) for name in chosen]
     except (TypeError, ValueError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from None

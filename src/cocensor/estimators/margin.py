@@ -19,7 +19,7 @@ from cocensor._validation import (
     check_number,
     refuse_first,
 )
-from cocensor.copulas import ArchimedeanCopula
+from cocensor.copulas import ArchimedeanCopula, Copula
 from cocensor.curves import (
     TAILS,
     StepFunction,
@@ -334,7 +334,7 @@ def _graphic_curve(table: RiskTable, copula: ArchimedeanCopula, of: Margin) -> S
 
 
 def given_dropout(
-    copula: ArchimedeanCopula, s_t: FloatArray, s_c: FloatArray, above: FloatArray, below: FloatArray
+    copula: Copula, s_t: FloatArray, s_c: FloatArray, above: FloatArray, below: FloatArray
 ) -> FloatArray:
     """P(E > t given E > c, C = c): over the step of S_C at c, or its derivative between steps; broadcasts.
 
@@ -359,7 +359,7 @@ def given_dropout(
     return np.where(s_t > 0, np.clip(result, 0.0, 1.0), 0.0)
 
 
-def given_end(copula: ArchimedeanCopula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -> FloatArray:
+def given_end(copula: Copula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -> FloatArray:
     """P(E > t given E > c, C > c) = C(s_t, v)/C(s_c, v), with v = S_C(c) > 0; broadcasts."""
     x_t, x_c, y = (_hazard(each) for each in (s_t, s_c, v))
     ratio = np.exp(copula.log_cdf_hazard(x_t, y) - copula.log_cdf_hazard(x_c, y))

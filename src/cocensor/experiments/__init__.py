@@ -3,6 +3,11 @@
 from cocensor.experiments.base import Config, Experiment
 from cocensor.experiments.copula_scatter import CopulaScatter
 from cocensor.experiments.runner import Outcome, run
+from cocensor.experiments.semi_synthetic import (
+    SemiSyntheticConfig,
+    SemiSyntheticCopula,
+    SemiSyntheticExperiment,
+)
 from cocensor.experiments.synthetic import (
     Censoring,
     ConditionalCounterpart,
@@ -11,7 +16,7 @@ from cocensor.experiments.synthetic import (
     SyntheticConfig,
 )
 
-__all__ = ["Config", "Experiment", "Outcome", "SyntheticConfig", "experiments", "run"]
+__all__ = ["Config", "Experiment", "Outcome", "SemiSyntheticConfig", "SyntheticConfig", "experiments", "run"]
 
 _EXPERIMENTS: tuple[type[Experiment], ...] = (
     CopulaScatter,
@@ -19,6 +24,8 @@ _EXPERIMENTS: tuple[type[Experiment], ...] = (
     Censoring,
     Misspecification,
     ConditionalCounterpart,
+    SemiSyntheticExperiment,
+    SemiSyntheticCopula,
 )
 
 
@@ -28,6 +35,6 @@ def experiments() -> dict[str, type[Experiment]]:
     Examples
     --------
     >>> list(experiments())
-    ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q']
+    ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'semi-synthetic', 'semi-synthetic-copula']
     """
     return {each.name: each for each in _EXPERIMENTS}

@@ -58,12 +58,18 @@ class Experiment(ABC):
         return Config()
 
     @classmethod
-    def configured(cls, protocol: Any = "matched", seeds: int | None = None, quick: bool = False) -> Self:
-        """The experiment under a protocol, with other seeds, or in small."""
-        changes: dict[str, Any] = {"protocol": protocol}
+    def configured(
+        cls, protocol: Any = "matched", seeds: int | None = None, quick: bool = False, **only: tuple[str, ...]
+    ) -> Self:
+        """The experiment under a protocol, with other seeds, with ``only`` some data sets and so on, or in small."""
+        changes: dict[str, Any] = {"protocol": protocol, **only}
         if seeds is not None:
             changes["seeds"] = tuple(range(seeds))
-        config = replace(cls.default_config(), **changes)
+        config = cls.default_config()
+        strange = [name for name in only if not hasattr(config, name)]
+        if strange:
+            raise ValueError(f"{strange[0]} must not be given for {cls.name}, which has none.")
+        config = replace(config, **changes)
         return cls.quick(config) if quick else cls(config)
 
     @classmethod

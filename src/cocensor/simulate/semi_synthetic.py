@@ -331,6 +331,12 @@ class SemiSyntheticSample(SimulatedSurvival):
         """The S_C given all features that the dropout times were drawn from, (n, len(t))."""
         return self._survival("censoring", t)
 
+    def own_survival(self, of: Margin, t: FloatArray) -> FloatArray:
+        """The true survival function of each subject at a time of its own, (n,)."""
+        if self.design.integer_times:
+            t = np.floor(t) + 0.5
+        return self.design._survival(of, t[:, None], self.rows)[:, 0]
+
     def _survival(self, of: str, t: npt.ArrayLike) -> FloatArray:
         times = as_times(as_vector(np.atleast_1d(t), "t"), "t")
         if self.design.integer_times:
