@@ -58,7 +58,7 @@ def test_a_run_writes_rows_tables_and_a_manifest(tmp_path):
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["config"]["seeds"] == list(range(10))
     assert manifest["cells"] == 40
-    assert (tmp_path / "results.csv").read_text().startswith("seed,k,adjustment,estimate\n0,0,a,")
+    assert (tmp_path / "results.csv").read_text().startswith("experiment,protocol,seed,k,")
     assert "mean\\_\\%" in (tmp_path / "squares.tex").read_text()
 
 

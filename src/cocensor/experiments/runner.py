@@ -73,7 +73,8 @@ def run(
     ):
         results.append(cell, rows, error, seconds)
         report(done, len(cells))
-    rows = results.rows(cells)
+    where = {"experiment": experiment.name, "protocol": experiment.config.protocol}
+    rows = [where | row for row in results.rows(cells)]
     tables = experiment.summarise(rows) if rows else {}
     _write(results, experiment, rows, tables, time.perf_counter() - begin)
     return Outcome(experiment, results.folder, rows, tables, results.failed(cells))
