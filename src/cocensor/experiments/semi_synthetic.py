@@ -273,9 +273,7 @@ def _adjustments(
             f"given the censoring, {label}": cc.ConditionalStatus(chosen, beyond="last"),
             f"dependent IPCW, {label}": cc.DependentIPCW(chosen, beyond="last"),
         }
-    at: dict[str, cc.Copula] = {label: chosen}
-    if not chosen.is_independence:
-        at["independence"] = cc.Independence()
+    at: dict[str, cc.Copula] = {label: chosen, "independence": cc.Independence()}
     for where, copula in at.items():
         for margins in ("weibull", "spline"):
             for given in ("covariates", "prediction"):
