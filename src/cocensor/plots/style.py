@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from itertools import cycle
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+_MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
-def line_styles() -> cycle[dict[str, Any]]:
-    """A colour and a line style for one line after the other."""
-    return cycle({"color": c, "linestyle": s} for c, s in zip(_COLOURS, _STYLES, strict=True))
+def line_styles() -> Iterator[dict[str, Any]]:
+    """A colour and a line style for one line after the other; no pair comes twice in the first 36."""
+    for i in count():
+        turn = i // len(_COLOURS)
+        yield {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _STYLES[(i + turn) % len(_STYLES)]}
+
+
+def markers() -> Iterator[str]:
+    """A marker for one line after the other, which changes when the colours come again."""
+    for i in count():
+        yield _MARKERS[(i // len(_COLOURS)) % len(_MARKERS)]
