@@ -145,7 +145,7 @@ class SyntheticExperiment(Experiment):
         """Mean |error| along what changes, a panel for each copula and a line for each adjustment."""
         from matplotlib.figure import Figure
 
-        from cocensor.plots.style import line_styles
+        from cocensor.plots.style import line_styles, markers
 
         table = self.summarise(rows)[self.name]
         panels = list(dict.fromkeys(row[self.panel] for row in table))
@@ -154,13 +154,12 @@ class SyntheticExperiment(Experiment):
         figure = Figure(figsize=(4.4 * columns + 2.4, 3.9 * n_rows), layout="constrained")
         axes = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
         for ax, panel in zip(axes.flat, panels, strict=True):
-            for name, style in zip(
-                dict.fromkeys(r["adjustment"] for r in table), line_styles(), strict=False
-            ):
+            names = list(dict.fromkeys(r["adjustment"] for r in table))
+            for name, style, marker in zip(names, line_styles(), markers(), strict=False):
                 mine = [r for r in table if r[self.panel] == panel and r["adjustment"] == name]
                 x = [row[self.along] for row in mine]
                 y, se = (np.array([row[k] for row in mine]) for k in ("abs_error", "abs_error_se"))
-                ax.plot(x, y, marker="o", markersize=3, label=name, **style)
+                ax.plot(x, y, marker=marker, markersize=4, label=name, **style)
                 ax.fill_between(x, y - se, y + se, color=style["color"], alpha=0.15, linewidth=0)
             ax.set(title=str(panel), xlabel=self.label, ylim=(0.0, None))
             ax.spines[["top", "right"]].set_visible(False)
