@@ -62,6 +62,36 @@ def beside(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
     return table(rows, head)
 
 
+def by_dataset(frame: pd.DataFrame) -> str:
+    """Mean |error| in units of 0.001 by data set, over strategies, seeds and learners, and the mean over data sets."""
+    errors = frame.assign(size=1000 * frame["error"].abs())
+    means = errors.pivot_table(index="adjustment", columns="dataset", values="size", sort=False)
+    overall = means.mean(axis=1, skipna=False)
+    rows = [
+        [
+            str(name),
+            *(f"{v:.1f}" for v in row),
+            f"{overall[name]:.2f}",
+            f"{overall[name] / overall['IPCW (KM)']:.2f}",
+        ]
+        for name, row in means.iterrows()
+    ]
+    return table(rows, ["adjustment", *map(str, means.columns), "mean", "of IPCW's"])
+
+
+def kept_top_3(frame: pd.DataFrame) -> str:
+    """The share of draws in which two of the oracle's best three learners are among the estimate's best three."""
+    rows = []
+    draw = ["dataset", "strategy", "copula", "seed"]
+    for name, mine in frame.dropna(subset="estimate").groupby("adjustment", sort=False):
+        kept: dict[str, list[bool]] = {}
+        for key, each in mine.groupby(draw, dropna=False):
+            best = [set(each.nsmallest(3, by)["learner"]) for by in ("oracle", "estimate")]
+            kept.setdefault(str(key[0]), []).append(len(best[0] & best[1]) >= 2)
+        rows.append([str(name), *(f"{100 * np.mean(v):.0f}" for v in kept.values())])
+    return table(rows, ["adjustment", *dict.fromkeys(map(str, frame["dataset"]))])
+
+
 def main() -> None:
     shown = [0.0, 0.2, 0.4, 0.6, 0.8]
     matched = read("dependence-matched")
@@ -72,6 +102,10 @@ def main() -> None:
     wrong = read("misspecification-matched")
     for setting, mine in wrong.groupby("setting", sort=False):
         print(f"\nmisspecification, matched: {setting}\n\n" + by_adjustment(mine, "along", "τ ="))
+    if (RESULTS / "semi-synthetic-matched.csv.gz").exists():
+        semi = read("semi-synthetic-matched")
+        print("\nsemi-synthetic, matched: error\n\n" + by_dataset(semi))
+        print("\nsemi-synthetic, matched: ranking\n\n" + kept_top_3(semi))
     if len(sys.argv) > 1:
         theirs = pd.read_csv(Path(sys.argv[1]) / "synthetic_results_correct_copula.csv")
         print("\ndependence, published\n\n" + beside(read("dependence-published"), theirs))
