@@ -84,11 +84,11 @@ def kept_top_3(frame: pd.DataFrame) -> str:
     rows = []
     draw = ["dataset", "strategy", "copula", "seed"]
     for name, mine in frame.dropna(subset="estimate").groupby("adjustment", sort=False):
-        kept: dict[str, list[bool]] = {}
+        kept: dict[str, list[bool]] = {str(name): [] for name in dict.fromkeys(frame["dataset"])}
         for key, each in mine.groupby(draw, dropna=False):
             best = [set(each.nsmallest(3, by)["learner"]) for by in ("oracle", "estimate")]
-            kept.setdefault(str(key[0]), []).append(len(best[0] & best[1]) >= 2)
-        rows.append([str(name), *(f"{100 * np.mean(v):.0f}" for v in kept.values())])
+            kept[str(key[0])].append(len(best[0] & best[1]) >= 2)
+        rows.append([str(name), *(f"{100 * np.mean(v):.0f}" if v else "–" for v in kept.values())])
     return table(rows, ["adjustment", *dict.fromkeys(map(str, frame["dataset"]))])
 
 

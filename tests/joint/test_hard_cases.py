@@ -94,9 +94,7 @@ def test_all_dropouts_at_one_time_are_an_end_of_study():
 def test_too_few_groups():
     rng = np.random.default_rng(0)
     y = cc.Survival(rng.integers(1, 3, 200).astype(float), rng.random(200) < 0.5)
-    with pytest.raises(
-        ValueError, match="events at 2 different times, which is too few for grouped times and weibull"
-    ):
+    with pytest.raises(ValueError, match="events at 2 different times, which is too few for grouped times"):
         cc.fit_joint(None, y, cc.Clayton(1.0))
 
 
@@ -225,3 +223,13 @@ def test_few_subjects_with_a_validation_part_need_no_folds():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     few = data[:8]
     cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=100)
+
+
+def test_few_groups_have_few_knots():
+    rng = np.random.default_rng(0)
+    e, c = np.ceil(4 * rng.weibull(1.5, size=(2, 2000)))
+    y = cc.Survival.from_latent(np.minimum(e, 4.0), c)
+    model = cc.fit_joint(None, y, cc.Clayton(1.0), "spline", knots=5)
+    assert "1 inner knots for the events at 4 times" in model.times_reason_
+    assert model.event.basis.size == 3
+    assert model.converged_

@@ -183,12 +183,17 @@ class JointProblem:
                 raise ValueError(
                     f"y has all its {what}s at time {own_times[0]:g}: mark an end of study as administrative."
                 )
-            basis = Basis.at_quantiles(log_t[happened], knots if margins == "spline" else 0)
-            if kind == "grouped" and own_times.size <= basis.size:
-                raise ValueError(
-                    f"y has its {what}s at {own_times.size} different times, which is too few for grouped times and "
-                    f"{margins} margins."
-                )
+            inner = knots if margins == "spline" else 0
+            if kind == "grouped":
+                # A margin needs more different times than it has functions of time.
+                if own_times.size <= 2:
+                    raise ValueError(
+                        f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."
+                    )
+                if inner > own_times.size - 3:
+                    inner = own_times.size - 3
+                    reason += f"; {inner} inner knots for the {what}s at {own_times.size} times"
+            basis = Basis.at_quantiles(log_t[happened], inner)
             needed = basis.size + X.shape[1]
             if found < needed:
                 some = f"{found} {what}{'s' if found > 1 else ''}"
