@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from cocensor._validation import (
 )
 from cocensor.copulas import Copula, Independence, copulas
 from cocensor.joint.likelihood import Derivatives, Likelihood
+from cocensor.joint.link import LARGEST_TAU, Link, tau_slope
 from cocensor.joint.margins import MARGINS, Basis, Margin, Margins
 from cocensor.joint.model import JointModel, Start, refuse_zero
 from cocensor.joint.newton import Minimum, minimise
@@ -33,7 +34,6 @@ Family = str | type[Copula] | Copula
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.6, 0.3, 0.6, 0.9)
-_LARGEST_TAU = 0.99
 # Times count as grouped when at least half of the subjects share theirs with this part of the sample.
 _SHARED = 0.01
 # Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
@@ -233,7 +233,7 @@ class JointProblem:
                     (
                         tau,
                         self._released(
-                            family, np.append(point, _Link.of(family).eta(family.from_tau(tau).theta))
+                            family, np.append(point, Link.of(family).eta(family.from_tau(tau).theta))
                         ),
                     )
                 )
@@ -281,7 +281,7 @@ class JointProblem:
         max_iter: int = 200,
     ) -> Minimum:
         """Newton's method on the penalised mean; ``tolerance`` is in units of the log-likelihood."""
-        n, link = self.likelihood.n, _Link.of(family)
+        n, link = self.likelihood.n, Link.of(family)
         lam, theta_0 = self.penalty, family.independence_theta
         k = self.likelihood.n_parameters
 
@@ -318,7 +318,7 @@ class JointProblem:
         self, family: type[Copula], best: Minimum, runs: list[tuple[float, Minimum]], fixed: Copula | None
     ) -> JointModel:
         """The fitted model, in the units of the data."""
-        k, n, link = self.likelihood.n_parameters, self.likelihood.n, _Link.of(family)
+        k, n, link = self.likelihood.n_parameters, self.likelihood.n, Link.of(family)
         theta = link.theta(best.point[-1]) if fixed is None else fixed.theta
         copula = family(theta)
         to_user = self._to_user()
@@ -362,7 +362,7 @@ class JointProblem:
         margins = minimum.point[: self.likelihood.n_parameters]
         return -self.likelihood.n * (minimum.value - penalty) - self.likelihood.barrier_at(margins)
 
-    def _start(self, tau: float, run: Minimum, link: _Link, family: type[Copula]) -> Start:
+    def _start(self, tau: float, run: Minimum, link: Link, family: type[Copula]) -> Start:
         theta = link.theta(run.point[-1])
         copula = family(theta)
         loglik = self.loglik(run, copula)
@@ -391,7 +391,7 @@ class JointProblem:
         return matrix
 
     def _uncertainty(
-        self, best: Minimum, to_user: FloatArray, link: _Link, copula: Copula, free: bool
+        self, best: Minimum, to_user: FloatArray, link: Link, copula: Copula, free: bool
     ) -> tuple[FloatArray, float, float]:
         """The covariance of all parameters, and the standard errors of θ and τ."""
         k = self.likelihood.n_parameters
@@ -415,7 +415,7 @@ class JointProblem:
             covariance[-1, :] = covariance[:, -1] = np.nan
             return covariance, np.nan, np.nan
         theta_se = float(np.sqrt(covariance[-1, -1]))
-        return covariance, theta_se, theta_se * abs(_tau_slope(copula))
+        return covariance, theta_se, theta_se * abs(tau_slope(copula))
 
     def _warn_of_separation(self, variance: FloatArray) -> None:
         """Name a covariate whose coefficient runs off: the likelihood hardly knows it any more."""
@@ -452,52 +452,6 @@ def check_settings(margins: Any, penalty: Any, knots: Any, times: Any) -> None:
     check_whole(knots, "knots")
 
 
-@dataclass(frozen=True)
-class _Link:
-    """The scale on which θ is optimised, 0 at independence: θ − θ₀ = expm1(η), sinh(η) or tanh(η) by θ's range."""
-
-    kind: Literal["half-line", "line", "interval"]
-    origin: float
-    bounds: tuple[float, float]
-
-    @classmethod
-    @cache
-    def of(cls, family: type[Copula]) -> _Link:
-        """The link of a family; θ is kept to |τ| ≤ 0.99."""
-        lower, upper = family.theta_range
-        origin = family.independence_theta
-        kind: Literal["half-line", "line", "interval"]
-        kind = "half-line" if lower == origin else "line" if upper == np.inf else "interval"
-        if upper == origin:  # independence itself
-            return cls(kind, origin, (0.0, 0.0))
-        open_ended = cls(kind, origin, (0.0, 0.0))
-        high = open_ended.eta(_largest_theta(family))
-        return cls(kind, origin, (0.0 if kind == "half-line" else -high, high))
-
-    def theta(self, eta: float) -> float:
-        """θ at η."""
-        function = {"half-line": np.expm1, "line": np.sinh, "interval": np.tanh}[self.kind]
-        return float(self.origin + function(eta))
-
-    def eta(self, theta: float) -> float:
-        """The inverse."""
-        function = {"half-line": np.log1p, "line": np.arcsinh, "interval": np.arctanh}[self.kind]
-        return float(function(theta - self.origin))
-
-    def derivatives(self, eta: float) -> tuple[float, float]:
-        """The slope and curvature of θ in η."""
-        if self.kind == "half-line":
-            return float(np.exp(eta)), float(np.exp(eta))
-        if self.kind == "line":
-            return float(np.cosh(eta)), float(np.sinh(eta))
-        slope = 1.0 / np.cosh(eta) ** 2
-        return float(slope), float(-2.0 * np.tanh(eta) * slope)
-
-
-def _largest_theta(family: type[Copula]) -> float:
-    return family.from_tau(_LARGEST_TAU).theta
-
-
 def _reachable(taus: FloatArray, family: type[Copula]) -> list[float]:
     """The starts that a family reaches."""
     if (np.abs(taus) >= 1.0).any():
@@ -505,25 +459,12 @@ def _reachable(taus: FloatArray, family: type[Copula]) -> list[float]:
             f"starts must lie strictly between -1 and 1, but one is {taus[np.abs(taus) >= 1][0]:g}."
         )
     lower, upper = family.tau_range
-    inside = (taus > max(lower, -_LARGEST_TAU)) & (taus < min(upper, _LARGEST_TAU)) & (taus != 0)
+    inside = (taus > max(lower, -LARGEST_TAU)) & (taus < min(upper, LARGEST_TAU)) & (taus != 0)
     return [float(tau) for tau in np.unique(taus[inside])]
 
 
 def _transform(basis: Basis) -> FloatArray:
     return np.eye(basis.size) if basis.transform is None else basis.transform
-
-
-def _tau_slope(copula: Copula) -> float:
-    """dτ/dθ, by a central difference that stays inside the family."""
-    family, theta = type(copula), copula.theta
-    step = 1e-5 * max(abs(theta), 1e-3)
-    low, high = theta - step, theta + step
-    lower, upper = family.theta_range
-    low, high = (
-        max(low, lower if lower == family.independence_theta else low),
-        min(high, 0.5 * (theta + upper)),
-    )
-    return (family(high).tau - family(low).tau) / (high - low)
 
 
 def _standardised(
