@@ -34,10 +34,17 @@ def by_adjustment(frame: pd.DataFrame, along: str, label: str) -> str:
     for name, mine in frame.groupby("adjustment", sort=False):
         cells = []
         for value in values:
-            errors = 1000 * mine.loc[mine[along] == value, "error"].dropna()
-            cells.append(f"{errors.abs().mean():.1f} ({errors.mean():+.1f})" if len(errors) else "–")
+            every = 1000 * mine.loc[mine[along] == value, "error"]
+            errors = every.dropna()
+            shown = f"{errors.abs().mean():.1f} ({errors.mean():+.1f})" if len(errors) else "–"
+            cells.append(shown + (_missing(len(every) - len(errors)) if len(errors) else ""))
         rows.append([str(name), *cells])
     return table(rows, ["adjustment", *(f"{label} {value:g}" for value in values)])
+
+
+def _missing(n: int) -> str:
+    """A mean over those that answered says how many did not."""
+    return f" [{n} without answer]" if n else ""
 
 
 def beside(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:

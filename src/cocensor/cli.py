@@ -179,7 +179,7 @@ def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, sc
             experiment,
             folder,
             n_jobs=n_jobs,
-            backend=backend,  # type: ignore[arg-type]  # refuses others in one sentence
+            backend=backend,
             scheduler=scheduler,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )

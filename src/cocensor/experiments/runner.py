@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from cocensor._validation import check_choice, check_whole
 from cocensor.experiments.base import Cell, Experiment, Row
 from cocensor.experiments.results import Results, write_whole
 
-Backend = Literal["loky", "dask"]
 Progress = Callable[[int, int], None]
 
 
@@ -38,7 +37,7 @@ def run(
     folder: str | os.PathLike[str],
     *,
     n_jobs: int = 1,
-    backend: Backend = "loky",
+    backend: str = "loky",
     scheduler: str | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
@@ -81,7 +80,7 @@ def run(
 
 
 def _computed(
-    experiment: Experiment, cells: list[Cell], n_jobs: int, backend: Backend, scheduler: str | None
+    experiment: Experiment, cells: list[Cell], n_jobs: int, backend: str, scheduler: str | None
 ) -> Iterator[tuple[Cell, list[Row], str | None, float]]:
     if not cells:
         return
@@ -92,7 +91,7 @@ def _computed(
 
 
 @contextmanager
-def _workers(joblib: Any, backend: Backend, scheduler: str | None) -> Iterator[None]:
+def _workers(joblib: Any, backend: str, scheduler: str | None) -> Iterator[None]:
     if backend == "loky":
         with joblib.parallel_config("loky", inner_max_num_threads=1):
             yield

@@ -293,13 +293,10 @@ def _once_fitted(adjustment: Adjustment, train: SemiSyntheticSample) -> Adjustme
 
 
 def _selected(train: SemiSyntheticSample, validation: SemiSyntheticSample) -> cc.Copula:
-    """The copula that the paper's procedure selects; independence where no joint model can be fitted."""
+    """The copula that the paper's procedure selects; where no joint model can be fitted, the cell fails and says so."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.ConvergenceWarning)
-        try:
-            choice = cc.select_copula(train.X, train.y, validation.X, validation.y, _FAMILIES, penalised=True)
-        except ValueError:
-            return cc.Independence()
+        choice = cc.select_copula(train.X, train.y, validation.X, validation.y, _FAMILIES, penalised=True)
     return choice.copula
 
 
