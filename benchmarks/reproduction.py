@@ -74,10 +74,11 @@ def by_dataset(frame: pd.DataFrame) -> str:
     errors = frame.assign(size=1000 * frame["error"].abs())
     means = errors.pivot_table(index="adjustment", columns="dataset", values="size", sort=False)
     overall = means.mean(axis=1, skipna=False)
+    silent = errors["size"].isna().groupby([errors["adjustment"], errors["dataset"]]).sum()
     rows = [
         [
             str(name),
-            *(f"{v:.1f}" for v in row),
+            *(f"{v:.1f}{_missing(int(silent[name, dataset]))}" for dataset, v in row.items()),
             f"{overall[name]:.2f}",
             f"{overall[name] / overall['IPCW (KM)']:.2f}",
         ]
