@@ -141,7 +141,7 @@ def reproduce(
         chosen = _chosen_experiments(names, known)
         asked = {"datasets": datasets, "strategies": strategies, "learners": learners}
         only = {name: tuple(text.split(",")) for name, text in asked.items() if text is not None}
-        runs = [known[name].configured(protocol, seeds, quick, **only) for name in chosen]
+        runs = [_configured(known[name], only, names, protocol, seeds, quick) for name in chosen]
     except (TypeError, ValueError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from None
@@ -155,6 +155,13 @@ def reproduce(
             raise typer.Exit(2) from None
     if failed:
         raise typer.Exit(1)
+
+
+def _configured(kind: Any, only: dict[str, tuple[str, ...]], names: list[str] | None, *how: Any) -> Any:
+    """An experiment with its options; of "all", those that have an option take it."""
+    if "all" in (names or []):
+        only = {name: values for name, values in only.items() if hasattr(kind.default_config(), name)}
+    return kind.configured(*how, **only)
 
 
 def _chosen_experiments(names: list[str] | None, known: dict[str, Any]) -> list[str]:

@@ -206,6 +206,23 @@ def test_the_command(tmp_path):
     assert (folder / "copula-scatter.pdf").exists()
 
 
+def test_everything_in_small(tmp_path):
+    """What a newcomer runs first: every experiment, with its tables, figures and manifest."""
+    done = CliRunner().invoke(
+        app, ["reproduce", "all", "--quick", "--out", str(tmp_path), "--strategies", "top_5"]
+    )
+    assert done.exit_code == 0, done.output
+    for name, kind in experiments().items():
+        folder = tmp_path / f"{name}-matched-quick"
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["failed"] == 0
+        assert manifest["cells"] == len((folder / "cells.jsonl").read_text().splitlines())
+        assert list(folder.glob("*.md")) and list(folder.glob("*.tex"))
+        assert list(folder.glob("*.png")) and list(folder.glob("*.pdf"))
+        if hasattr(kind.default_config(), "strategies"):
+            assert manifest["config"]["strategies"] == ["top_5"]
+
+
 def test_a_failed_cell_shows_in_the_exit_code(tmp_path, monkeypatch):
     kind = experiments()["copula-scatter"]
     broken = kind.cells

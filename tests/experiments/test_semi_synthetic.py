@@ -43,7 +43,8 @@ def test_a_cell_has_a_row_for_every_learner_and_adjustment(protocol):
     again = experiment.run_cell(cell)
     assert [row["estimate"] for row in again] == [row["estimate"] for row in rows]
     tables = experiment.summarise(rows)
-    assert set(tables) == {"semi-synthetic-error", "semi-synthetic-ranking"}
+    assert set(tables) == {f"semi-synthetic-{name}" for name in ("error", "error-sd", "ranking")}
+    assert {row["strategy"] for row in tables["semi-synthetic-error-sd"]} == {cell["strategy"]}
     ipcw = next(row for row in tables["semi-synthetic-error"] if row["adjustment"] == "IPCW (KM)")
     assert ipcw["of_ipcw"] == 1.0
 
@@ -57,6 +58,32 @@ def test_a_known_copula_is_what_adjustments_are_told(copula):
     names = {row["adjustment"] for row in rows}
     assert ("CG-Q, true" in names) == (copula == "clayton")
     assert "given covariates, spline, true" in names
+    assert "given prediction, spline, true given the score" in names
+
+
+def test_an_adjustment_without_answer_is_counted_and_not_averaged():
+    experiment = experiments()["semi-synthetic"]()
+    same = {"dataset": "whas", "strategy": "top_5", "copula": "omitted", "tau": None, "learner": "coxph"}
+    rows = [
+        {**same, "seed": seed, "adjustment": name, "oracle": 0.1, "estimate": estimate}
+        for seed, mine in enumerate((0.14, None))
+        for name, estimate in (("IPCW (KM)", 0.12), ("other", mine))
+    ]
+    table = {row["adjustment"]: row for row in experiment.summarise(rows)["semi-synthetic-error"]}
+    assert table["other"]["abs_error"] == pytest.approx(0.04)
+    assert table["other"]["of_ipcw"] == pytest.approx(2.0)
+    assert (table["other"]["n"], table["other"]["without_answer"]) == (1, 1)
+
+
+def test_the_cost_of_a_fit_stands_beside_the_papers():
+    experiment = experiments()["fit-cost"].configured(quick=True)
+    (cell,) = experiment.cells()
+    (row,) = experiment.run_cell(cell)
+    assert 0 < row["seconds"] < 600
+    assert row["peak_mib"] > 0
+    (line,) = experiment.summarise([{**cell, **row}])["fit-cost"]
+    assert line["paper_minutes"] == 10.61
+    assert line["times_as_fast"] == pytest.approx(60 * 10.61 / row["seconds"])
 
 
 @pytest.mark.parametrize("copula", [cc.Clayton.from_tau(0.5), cc.Gaussian.from_tau(0.5)])

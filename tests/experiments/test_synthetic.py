@@ -12,7 +12,7 @@ from cocensor.simulate import SyntheticDesign
 def test_cells_are_those_of_the_paper(name):
     full = experiments()[name]()
     cells = full.cells()
-    assert len(cells) == {"dependence": 180, "censoring": 200, "misspecification": 240, "cg-q": 180}[name]
+    assert len(cells) == {"dependence": 180, "censoring": 200, "misspecification": 1040, "cg-q": 180}[name]
     assert len({tuple(sorted(cell.items())) for cell in cells}) == len(cells)
     quick = experiments()[name].configured(quick=True)
     assert {cell["seed"] for cell in quick.cells()} == {0}
@@ -72,4 +72,18 @@ def test_tables_and_figures():
     silent = next(row for row in table if row["adjustment"] == "given covariates")
     assert silent["answered"] == "1 of 2"
     figure = experiment.plot(rows)["misspecification"]
-    assert len(figure.axes) == 6
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles[:2] == ["clayton data, frank assumed", "frank data, clayton assumed"]
+    assert titles[2:6:3] == ["clayton data at τ = 0", "frank data at τ = 0.25"]
+    assert len(titles) == 12
+
+
+def test_published_censoring_has_the_authors_factors_and_is_binned_by_what_came_out():
+    experiment = experiments()["censoring"].configured("published", seeds=1, quick=True)
+    cells = [cell for cell in experiment.cells() if cell["copula"] == "frank"]
+    assert cells[4]["scale_factor"] == pytest.approx(0.8564102564102565, rel=1e-15)
+    rates = [experiment.run_cell(cell)[0] for cell in cells[::3]]
+    assert all(abs(row["rate_bin"] - row["realised_rate"]) <= 0.05 + 1e-12 for row in rates)
+    assert [row["realised_rate"] for row in rates] == sorted(row["realised_rate"] for row in rates)
+    matched = experiments()["censoring"].configured(seeds=1, quick=True)
+    assert matched.run_cell(matched.cells()[2])[0]["rate_bin"] == 0.25

@@ -86,6 +86,22 @@ def r_prediction(oracle, frame, times):
     return np.exp(-np.outer(np.exp(lp), times) / oracle["scale"])
 
 
+def test_where_nobody_is_left_uncensored_the_peers_weights_are_0():
+    """The last training time is a dropout: G = 0 there, and an event of the test part at that time weighs nothing."""
+    train = cc.Survival([1.0, 2.0, 3.0, 4.0], [True, False, True, False])
+    test = cc.Survival([1.0, 2.5, 4.0, 3.0], [True, True, True, True])
+    predicted = np.tile([0.9, 0.5, 0.2], (4, 1))
+    times = np.array([1.5, 3.5, 4.0])
+    with pytest.warns(cc.HorizonWarning, match="weights count as 0"):
+        found = cc.brier_score(train, test, predicted, times, adjustment=PEER)
+    structured = [Surv.from_arrays(y.event, y.time) for y in (train, test)]
+    _, expected = peer_brier(structured[0], structured[1], predicted[:, :2], times[:2])
+    np.testing.assert_allclose(found[:2], expected, atol=1e-12)
+    # At the last time only the three earlier events count.
+    weights = 1 / np.array([1.0, 2 / 3, 2 / 3])
+    assert found[2] == pytest.approx(0.2**2 * weights.sum() / 4)
+
+
 def r_scores(name, part, adjustment):
     oracle, train, test = r_data(name, part)
     times = np.array(oracle["times"], dtype=float)

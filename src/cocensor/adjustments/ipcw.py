@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from cocensor._validation import (
     BoolArray,
     FloatArray,
+    HorizonWarning,
     Side,
     as_matrix,
     check_choice,
@@ -58,10 +60,11 @@ class IPCW(Adjustment):
     censoring : {"km", "cox"} or an object with ``fit`` and ``predict_survival_function``
         The model of G. ``"cox"`` is :class:`CoxPH`; models given covariates need ``x_train`` and ``x_test``.
     convention : {"left_limit", "scikit-survival"}
-        Weigh an event at :math:`t_i` by :math:`G(t_i-)`, as R's riskRegression does, or by :math:`G(t_i)`.
+        Weigh an event at :math:`t_i` by :math:`G(t_i-)`, as R's riskRegression does, or by :math:`G(t_i)`, and where
+        that is 0 by nothing, with a :class:`HorizonWarning`.
     min_probability : float, optional
         Lift smaller G to this floor; ``Status.n_floored`` counts the weights that rest on it. Without it,
-        a weight that needs G = 0 is an error.
+        a weight that needs G = 0 is an error, or as ``convention`` says.
 
     Examples
     --------
@@ -177,6 +180,15 @@ class IPCW(Adjustment):
         """1/G where it is needed (0 elsewhere), and which G were lifted to the floor; a G of 0 is refused."""
         small = needed & (probability < (self.min_probability or np.finfo(float).tiny))
         if small.any():
+            if self.min_probability is None and self.convention == "scikit-survival":
+                t = float(np.broadcast_to(times, small.shape)[small].min())
+                warnings.warn(
+                    f"{int(small.sum())} weights count as 0, as scikit-survival has it: the probability of being "
+                    f"uncensored is 0 there, from time {t:g} on.",
+                    HorizonWarning,
+                    stacklevel=2,
+                )
+                return self._inverse(probability, times, needed & ~small)
             if self.min_probability is None:
                 t = float(np.broadcast_to(times, small.shape)[small].min())
                 # A Kaplan–Meier curve reaches 0 with its last step; of a model only the times asked for are known.

@@ -2,6 +2,7 @@
 
 from cocensor.experiments.base import Config, Experiment
 from cocensor.experiments.copula_scatter import CopulaScatter
+from cocensor.experiments.fit_cost import FitCost, FitCostConfig
 from cocensor.experiments.runner import Outcome, run
 from cocensor.experiments.semi_synthetic import (
     SemiSyntheticConfig,
@@ -16,7 +17,16 @@ from cocensor.experiments.synthetic import (
     SyntheticConfig,
 )
 
-__all__ = ["Config", "Experiment", "Outcome", "SemiSyntheticConfig", "SyntheticConfig", "experiments", "run"]
+__all__ = [
+    "Config",
+    "Experiment",
+    "FitCostConfig",
+    "Outcome",
+    "SemiSyntheticConfig",
+    "SyntheticConfig",
+    "experiments",
+    "run",
+]
 
 _EXPERIMENTS: tuple[type[Experiment], ...] = (
     CopulaScatter,
@@ -26,6 +36,7 @@ _EXPERIMENTS: tuple[type[Experiment], ...] = (
     ConditionalCounterpart,
     SemiSyntheticExperiment,
     SemiSyntheticCopula,
+    FitCost,
 )
 
 
@@ -35,6 +46,6 @@ def experiments() -> dict[str, type[Experiment]]:
     Examples
     --------
     >>> list(experiments())
-    ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'semi-synthetic', 'semi-synthetic-copula']
+    ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'semi-synthetic', ...]
     """
     return {each.name: each for each in _EXPERIMENTS}

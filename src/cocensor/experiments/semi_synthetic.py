@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 import cocensor as cc
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments.base import Adjustment, always_event_free
+from cocensor.adjustments.joint_conditional import risk_scores
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Rows, Status, TimeGrid
 from cocensor.datasets import (
     Dataset,
@@ -27,16 +28,18 @@ from cocensor.datasets import (
     subsample,
 )
 from cocensor.estimators.margin import given_dropout, given_end
-from cocensor.experiments.base import Cell, Config, Experiment, Row
+from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.experiments.scoring import Scoring, without_covariates
 from cocensor.learners import learner, learners
 from cocensor.outcomes import Survival
 from cocensor.simulate import SemiSynthetic, SemiSyntheticSample
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 DATASETS = ("whas", "gbsg", "metabric", "churn", "flchain", "support", "employee")
 STRATEGIES = ("original", "top_5", "top_10", "random_25")
 _FAMILIES = ("clayton", "frank")
-_N_TIMES = {"matched": 50, "published": 10}
-_AT_RISK = 0.05
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class SemiSyntheticExperiment(Experiment):
 
     name = "semi-synthetic"
     about = "error and ranking tables on real covariates, features omitted (tables 2 and 3)"
+    #: What else than the data set and the seed changes from cell to cell.
+    detail: ClassVar[tuple[str, ...]] = ("strategy",)
     config: SemiSyntheticConfig
 
     @classmethod
@@ -98,77 +103,83 @@ class SemiSyntheticExperiment(Experiment):
 
     def run_cell(self, cell: Cell) -> list[Row]:
         """One row per learner and adjustment."""
-        published = self.config.protocol == "published"
-        train, validation, test = self._parts(cell)
+        train, validation, test = parts_of(cell, self.config.protocol, self.config.max_rows)
         design = test.design
         known = None if design.dependence == "omitted" else design.dependence
-        horizon = float(cc.time_grid(train.y, n=2, horizon={"at_risk": _AT_RISK})[-1])
-        adjustments, chosen = _adjustments(train, validation, test, known)
+        adjustments, chosen = self._adjustments(train, validation, test, known)
+        scoring = Scoring(self.config.protocol, train, test)
+        same = {"selected": chosen, "censored": test.censoring_rate}
         rows = []
         for name in self.config.learners:
-            curves = _fitted(name, train, validation, published).predict(test.X)
-            oracle_end = float(test.event_time.max()) if published else horizon
-            end = test.y.t_max if published else horizon
-            oracle = self._score(cc.Oracle(test.event_time), train, test, curves, oracle_end)
-            for label, adjustment in adjustments.items():
-                estimate, note = None, ""
-                try:
-                    estimate = self._score(adjustment, train, test, curves, end)
-                except ValueError as error:
-                    note = str(error)
-                rows.append(
-                    {
-                        "learner": name,
-                        "adjustment": label,
-                        "selected": chosen,
-                        "censored": test.censoring_rate,
-                        "horizon": end,
-                        "oracle": oracle,
-                        "estimate": estimate,
-                        "note": note,
-                    }
-                )
+            curves = self._predicted(name, train, validation, test)
+            told = {} if known is None else _at_tau_given_the_score(known, test, curves)
+            rows += scoring.rows(curves, adjustments | told, learner=name, **same)
         return rows
 
-    def _parts(self, cell: Cell) -> tuple[SemiSyntheticSample, ...]:
-        """Training, validation and test part of a cell."""
-        published = self.config.protocol == "published"
-        dataset = _load(cell["dataset"], published)
-        omitted = cell["copula"] == "omitted"
-        dependence: Any = "omitted" if omitted else cc.copula(cell["copula"], tau=cell["tau"])
-        if published:
-            design = SemiSynthetic.published(dataset, features=cell["strategy"], dependence=dependence)
-        else:
-            design = SemiSynthetic(
-                dataset, features=cell["strategy"], dependence=dependence, tail="administrative"
-            )
-        sample = design.draw(0 if published else cell["seed"])
-        sample = sample[subsample(sample.y, self.config.max_rows, seed=cell["seed"])]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnseenLevelWarning)
-            return sample.parts(cell["seed"])
-
-    def _score(
+    def _predicted(
         self,
-        adjustment: Adjustment,
+        name: str,
         train: SemiSyntheticSample,
+        validation: SemiSyntheticSample,
         test: SemiSyntheticSample,
-        curves: cc.SurvivalCurves,
-        end: float,
-    ) -> float:
-        times = np.linspace(0.0, end, _N_TIMES[self.config.protocol])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cc.HorizonWarning)
-            warnings.simplefilter("ignore", cc.ConvergenceWarning)
-            return float(
-                cc.integrated_brier_score(
-                    train.y, test.y, curves, times, adjustment=adjustment, x_train=train.X, x_test=test.X
-                )
-            )
+    ) -> cc.SurvivalCurves:
+        """The curves of a learner; published ones run straight from time to time, and on to 0 from (0, 1)."""
+        if self.config.protocol == "matched":
+            return learner(name).fit(train.X, train.y, validation.X, validation.y).predict(test.X)
+        model = learner(name, preset="published").fit(train.X, train.y, validation.X, validation.y)
+        return replace(model.predict(test.X), interpolation="linear", tail="linear")
+
+    def _adjustments(
+        self,
+        train: SemiSyntheticSample,
+        validation: SemiSyntheticSample,
+        test: SemiSyntheticSample,
+        known: cc.Copula | None,
+    ) -> tuple[dict[str, cc.Adjustment], str]:
+        """Those of the paper and ours, at the true copula where it is known and at the selected one else."""
+        chosen, where = (known, "true") if known else (selected_copula(train, validation), "selected")
+        found = without_covariates(chosen, self.config.protocol, f", {where}")
+        at: dict[str, cc.Copula] = {where: chosen, "independence": cc.Independence()}
+        for label, copula in at.items():
+            for margins in ("weibull", "spline"):
+                for given in ("covariates", "prediction"):
+                    found[f"given {given}, {margins}, {label}"] = cc.JointConditional(given, copula, margins)
+        found = {name: _once_fitted(each, train) for name, each in found.items()}
+        return found | {"floor": TrueLaw(test).fit(train.y)}, repr(chosen)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
-        """Mean |error| by data set and adjustment, and how often an adjustment finds two of the oracle's top three."""
-        return {f"{self.name}-error": _error_table(rows), f"{self.name}-ranking": _ranking_table(rows)}
+        """Mean |error| by data set; mean and SD by data set and strategy (or law); and the ranking table.
+
+        The last says how often an adjustment finds two of the oracle's top three.
+        """
+        return {
+            f"{self.name}-error": _error_table(rows, ("dataset",)),
+            f"{self.name}-error-sd": _error_table(rows, ("dataset", *self.detail)),
+            f"{self.name}-ranking": _ranking_table(rows),
+        }
+
+    def plot(self, rows: list[Row]) -> dict[str, Figure]:
+        """Error by adjustment relative to IPCW's; and the drawn outcomes of each data set, as in the appendix."""
+        return {
+            f"{self.name}-error": _error_figure(_error_table(rows, ("dataset",))),
+            f"{self.name}-outcomes": self._outcomes_figure(rows),
+        }
+
+    def _outcomes_figure(self, rows: list[Row]) -> Figure:
+        """One draw of each data set."""
+        from matplotlib.figure import Figure
+
+        from cocensor.plots import OutcomesDisplay
+
+        first = {row["dataset"]: row for row in reversed(rows)}
+        names = [name for name in self.config.datasets if name in first]
+        figure = Figure(figsize=(4.2 * len(names), 3.6), layout="constrained")
+        for ax, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+            published = self.config.protocol == "published"
+            sample = _design(first[name], published).draw(0 if published else first[name]["seed"])
+            OutcomesDisplay.from_outcomes(sample.y).plot(ax)
+            ax.set_title(f"{name}, {100 * sample.censoring_rate:.0f} % censored", loc="left")
+        return figure
 
 
 class SemiSyntheticCopula(SemiSyntheticExperiment):
@@ -176,6 +187,7 @@ class SemiSyntheticCopula(SemiSyntheticExperiment):
 
     name = "semi-synthetic-copula"
     about = "the same with a known copula injected, adjustments at the true one (not in the paper)"
+    detail = ("copula", "tau")
 
     @classmethod
     def default_config(cls) -> SemiSyntheticConfig:
@@ -243,43 +255,21 @@ class TrueLaw(Adjustment):
         return Status(grid, n, tuple(groups))
 
 
-def _fitted(name: str, train: SemiSyntheticSample, validation: SemiSyntheticSample, published: bool) -> Any:
-    model = learner(name, preset="published" if published else "text")
-    return model.fit(train.X, train.y, validation.X, validation.y)
+def _at_tau_given_the_score(
+    copula: cc.Copula, test: SemiSyntheticSample, curves: cc.SurvivalCurves
+) -> dict[str, cc.Adjustment]:
+    """Given the prediction, at the τ that event and dropout of the test part have given the prediction's score.
 
-
-def _adjustments(
-    train: SemiSyntheticSample,
-    validation: SemiSyntheticSample,
-    test: SemiSyntheticSample,
-    known: cc.Copula | None,
-) -> tuple[dict[str, Adjustment], str]:
-    """Those of the paper and ours, at the true copula where it is known and at the selected one else."""
-    chosen, label = (
-        (_selected(train, validation) if known is None else known),
-        "true" if known else "selected",
-    )
-    floored: dict[str, Any] = {"beyond": "last", "min_probability": 1e-3}
-    found: dict[str, Adjustment] = {
-        "IPCW (KM)": cc.IPCW(**floored),
-        "IPCW (Cox)": cc.IPCW("cox", **floored),
-        "Dep (KM)": cc.MarginTime(beyond="last"),
+    Given less than all features, they depend on each other otherwise than given all.
+    """
+    scores, _ = risk_scores(curves, TimeGrid.of([test.y.t_max]), test.y, 1)
+    reached = test.tau_given(scores[:, 0]) if scores.shape[1] else 0.0
+    low, high = type(copula).tau_range
+    told = type(copula).from_tau(min(max(reached, low), high))
+    return {
+        f"given prediction, {margins}, true given the score": cc.JointConditional("prediction", told, margins)
+        for margins in ("weibull", "spline")
     }
-    if isinstance(chosen, cc.ArchimedeanCopula):
-        found |= {
-            f"Dep (CG), {label}": cc.MarginTime(chosen, beyond="last"),
-            f"IBS-Dep, {label}": cc.MarginTime(chosen, weighting="uncertainty", beyond="last"),
-            f"CG-Q, {label}": cc.ConditionalStatus(chosen, given="event_free", beyond="last"),
-            f"given the censoring, {label}": cc.ConditionalStatus(chosen, beyond="last"),
-            f"dependent IPCW, {label}": cc.DependentIPCW(chosen, beyond="last"),
-        }
-    at: dict[str, cc.Copula] = {label: chosen, "independence": cc.Independence()}
-    for where, copula in at.items():
-        for margins in ("weibull", "spline"):
-            for given in ("covariates", "prediction"):
-                found[f"given {given}, {margins}, {where}"] = cc.JointConditional(given, copula, margins)
-    found = {name: _once_fitted(each, train) for name, each in found.items()}
-    return found | {"floor": TrueLaw(test).fit(train.y)}, repr(chosen)
 
 
 def _once_fitted(adjustment: Adjustment, train: SemiSyntheticSample) -> Adjustment:
@@ -292,12 +282,32 @@ def _once_fitted(adjustment: Adjustment, train: SemiSyntheticSample) -> Adjustme
             return adjustment
 
 
-def _selected(train: SemiSyntheticSample, validation: SemiSyntheticSample) -> cc.Copula:
+def selected_copula(train: SemiSyntheticSample, validation: SemiSyntheticSample) -> cc.Copula:
     """The copula that the paper's procedure selects; where no joint model can be fitted, the cell fails and says so."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.ConvergenceWarning)
         choice = cc.select_copula(train.X, train.y, validation.X, validation.y, _FAMILIES, penalised=True)
     return choice.copula
+
+
+def parts_of(cell: Cell, protocol: Protocol, max_rows: int) -> tuple[SemiSyntheticSample, ...]:
+    """Training, validation and test part of a cell: one draw and one split."""
+    published = protocol == "published"
+    sample = _design(cell, published).draw(0 if published else cell["seed"])
+    sample = sample[subsample(sample.y, max_rows, seed=cell["seed"])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenLevelWarning)
+        return sample.parts(cell["seed"])
+
+
+def _design(cell: Cell, published: bool) -> SemiSynthetic:
+    dataset = _load(cell["dataset"], published)
+    omitted = cell["copula"] == "omitted"
+    dependence: Any = "omitted" if omitted else cc.copula(cell["copula"], tau=cell["tau"])
+    chosen: dict[str, Any] = {"features": cell["strategy"], "dependence": dependence}
+    if published:
+        return SemiSynthetic.published(dataset, **chosen)
+    return SemiSynthetic(dataset, tail="administrative", **chosen)
 
 
 @cache
@@ -314,26 +324,52 @@ def _load(name: str, published: bool) -> Dataset:
     return loaders[name]()
 
 
-def _error_table(rows: list[Row]) -> list[Row]:
-    """Mean |error| in units of IPCW's beside it."""
-    groups: dict[tuple[str, str], list[float]] = {}
+def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
+    """Mean and SD of |error| by adjustment and ``by``, also in units of IPCW's, and how many gave no answer."""
+    groups: dict[tuple[Any, ...], list[float]] = {}
     for row in rows:
-        if row["estimate"] is not None:
-            error = abs(row["estimate"] - row["oracle"])
-            for dataset in (row["dataset"], "all"):
-                groups.setdefault((dataset, row["adjustment"]), []).append(error)
-    mean = {key: float(np.mean(errors)) for key, errors in groups.items()}
+        error = np.nan if row["estimate"] is None else abs(row["estimate"] - row["oracle"])
+        groups.setdefault((*(row[k] for k in by), row["adjustment"]), []).append(error)
+    found = {key: np.array(errors) for key, errors in groups.items()}
+    known = {key: errors[np.isfinite(errors)] for key, errors in found.items()}
+    mean = {key: float(np.mean(errors)) if errors.size else np.nan for key, errors in known.items()}
     return [
-        {
-            "dataset": dataset,
-            "adjustment": adjustment,
-            "abs_error": mean[dataset, adjustment],
-            "abs_error_sd": float(np.std(errors, ddof=1)) if len(errors) > 1 else float("nan"),
-            "of_ipcw": mean[dataset, adjustment] / mean[dataset, "IPCW (KM)"],
-            "n": len(errors),
+        dict(zip((*by, "adjustment"), key, strict=True))
+        | {
+            "abs_error": mean[key],
+            "abs_error_sd": float(np.std(errors, ddof=1)) if errors.size > 1 else np.nan,
+            "of_ipcw": mean[key] / mean[*key[:-1], "IPCW (KM)"],
+            "n": errors.size,
+            "without_answer": found[key].size - errors.size,
         }
-        for (dataset, adjustment), errors in groups.items()
+        for key, errors in known.items()
     ]
+
+
+def _error_figure(table: list[Row]) -> Figure:
+    """A point per data set and adjustment, of IPCW's error, and their mean."""
+    from matplotlib.figure import Figure
+
+    from cocensor.plots.style import line_styles, markers
+
+    names = list(dict.fromkeys(row["adjustment"] for row in table))
+    place = {name: len(names) - k for k, name in enumerate(names)}
+    figure = Figure(figsize=(7.6, 0.3 * len(names) + 1.4), layout="constrained")
+    ax = figure.subplots()
+    datasets = dict.fromkeys(row["dataset"] for row in table)
+    for dataset, style, marker in zip(datasets, line_styles(), markers(), strict=False):
+        mine = [row for row in table if row["dataset"] == dataset]
+        y = [place[row["adjustment"]] for row in mine]
+        ax.scatter(
+            [row["of_ipcw"] for row in mine], y, s=22, marker=marker, color=style["color"], label=dataset
+        )
+    ax.axvline(1.0, color="0.6", linewidth=1, zorder=0)
+    ax.set(xscale="log", xlabel="mean |error| of the IBS, in units of IPCW's")
+    ax.set_yticks(list(place.values()), list(place))
+    ax.grid(axis="y", color="0.92")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
 
 
 def _ranking_table(rows: list[Row]) -> list[Row]:

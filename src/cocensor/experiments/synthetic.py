@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -11,16 +10,22 @@ import numpy as np
 import cocensor as cc
 from cocensor._validation import FloatArray
 from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.experiments.scoring import Scoring, without_covariates
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TRAIN_SHARE = 0.7
-_N_TIMES = {"matched": 50, "published": 10}
 _N_CUT = 200
-_AT_RISK = 0.05
 _TAUS = tuple(round(0.1 * k, 1) for k in range(9))
+_WRONG_TAUS = (0.0, 0.25, 0.5, 0.8)
+_ASSUMED_TAUS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+# By which the authors multiply the scale of the dropouts.
+_SCALE_FACTORS = {
+    "clayton": tuple(k / 19.5 for k in (30, 24, 21, 18.7, 17.1, 15.5, 13.9, 12.3, 10.3, 7.9)),
+    "frank": tuple(k / 19.5 for k in (30, 24, 21, 18.7, 16.7, 15.1, 13.9, 12.3, 10.3, 7.9)),
+}
 
 
 @dataclass(frozen=True)
@@ -44,10 +49,11 @@ class SyntheticExperiment(Experiment):
 
     config: SyntheticConfig
     refit: ClassVar[bool] = False
-    #: What changes from cell to cell, for the figure.
+    #: What makes a panel of the figure, and what changes along its axis; tables have a row for each pair.
+    panel: ClassVar[str] = "copula"
     along: ClassVar[str]
     label: ClassVar[str]
-    panel: ClassVar[str] = "copula"
+    n_columns: ClassVar[int] = 3
 
     @classmethod
     def default_config(cls) -> SyntheticConfig:
@@ -64,37 +70,21 @@ class SyntheticExperiment(Experiment):
         """One row per adjustment."""
         truth = cc.copula(cell["copula"], tau=cell["tau"])
         assumed = cc.copula(cell["assumed_copula"], tau=cell["assumed_tau"])
-        design = SyntheticDesign.preset(
-            self.config.preset, n=self.config.n, copula=truth, censoring_rate=cell["censoring_rate"]
-        )
-        data = design.draw(cell["seed"])
+        data = self._design(cell, truth).draw(cell["seed"])
         split = round(_TRAIN_SHARE * self.config.n)
         train, test = data[:split], data[split:]
         everyone = np.ones(len(train), dtype=bool)
         seen = train.y if self.refit else cc.Survival(train.event_time, everyone)
         curves = self._predicted(cc.CoxPH().fit(train.X, seen), test)
-        matched = _matched_horizon(train)
-        oracle_end = matched if self.config.protocol == "matched" else float(test.event_time.max())
-        end = matched if self.config.protocol == "matched" else test.y.t_max
-        oracle = self._score(cc.Oracle(test.event_time), train, test, curves, oracle_end)
-        rows = []
-        for name, adjustment in _adjustments(assumed, self.config.protocol).items():
-            estimate, note = None, ""
-            try:
-                estimate = self._score(adjustment, train, test, curves, end)
-            except ValueError as error:
-                note = str(error)
-            rows.append(
-                {
-                    "realised_rate": data.censoring_rate,
-                    "adjustment": name,
-                    "horizon": end,
-                    "oracle": oracle,
-                    "estimate": estimate,
-                    "note": note,
-                }
-            )
-        return rows
+        same = {"dataset": "synthetic", "strategy": "original", "learner": "coxph"}
+        rate = {"realised_rate": data.censoring_rate, "rate_bin": _middle_of_bin(data.censoring_rate)}
+        scoring = Scoring(self.config.protocol, train, test)
+        return scoring.rows(curves, _adjustments(assumed, self.config.protocol), **same, **rate)
+
+    def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
+        return SyntheticDesign.preset(
+            self.config.preset, n=self.config.n, copula=truth, censoring_rate=cell["censoring_rate"]
+        )
 
     def _predicted(self, model: cc.CoxPH, test: SyntheticSample) -> cc.SurvivalCurves:
         """The evaluated curves; the published ones were cut at the 90th percentile of the true test times."""
@@ -103,31 +93,15 @@ class SyntheticExperiment(Experiment):
         times = np.linspace(0.0, float(np.quantile(test.event_time, 0.9)), _N_CUT)
         return cc.SurvivalCurves(times, model.survival(times, test.X), interpolation="linear", tail="last")
 
-    def _score(
-        self,
-        adjustment: cc.Adjustment,
-        train: SyntheticSample,
-        test: SyntheticSample,
-        curves: cc.SurvivalCurves,
-        end: float,
-    ) -> float:
-        times = np.linspace(0.0, end, _N_TIMES[self.config.protocol])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cc.HorizonWarning)
-            score = cc.integrated_brier_score(
-                train.y, test.y, curves, times, adjustment=adjustment, x_train=train.X, x_test=test.X
-            )
-        return float(score)
-
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| and bias by censoring and adjustment, with standard errors over seeds."""
-        keys = [name for name in self.cells()[0] if name not in ("seed", "experiment")]
+        keys = (self.panel, self.along)
         groups: dict[tuple[Any, ...], list[float]] = {}
         for row in rows:
             error = np.nan if row["estimate"] is None else row["estimate"] - row["oracle"]
             groups.setdefault((*(row[k] for k in keys), row["adjustment"]), []).append(error)
         table = []
-        for group, found in groups.items():
+        for group, found in sorted(groups.items(), key=lambda item: item[0][1]):
             errors = np.array(found)
             known = errors[np.isfinite(errors)]
             table.append(
@@ -149,7 +123,7 @@ class SyntheticExperiment(Experiment):
 
         table = self.summarise(rows)[self.name]
         panels = list(dict.fromkeys(row[self.panel] for row in table))
-        columns = min(len(panels), 3)
+        columns = min(len(panels), self.n_columns)
         n_rows = -(-len(panels) // columns)
         figure = Figure(figsize=(4.4 * columns + 2.4, 3.9 * n_rows), layout="constrained")
         axes = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
@@ -191,45 +165,69 @@ class Dependence(SyntheticExperiment):
 
 
 class Censoring(SyntheticExperiment):
-    """Error against the share of censored subjects at τ = 0.5."""
+    """Error against the share of censored subjects at τ = 0.5.
+
+    Matched: each draw is calibrated to the middle of a bin. Published: ten factors of the dropouts' scale, the same for
+    all seeds; the share that results differs from seed to seed, and draws are put into bins by it.
+    """
 
     name = "censoring"
     about = "error of the scores against the censoring rate, τ = 0.5 (figure 2b)"
-    along, label = "censoring_rate", "censoring rate"
+    along, label = "rate_bin", "censoring rate"
     refit = True
 
     def cells(self) -> list[Cell]:
-        """Two families, the middle of ten bins, all seeds."""
+        """Two families, ten bins or factors, all seeds."""
         return [
-            self._cell(seed, copula, 0.5, censoring_rate=round(0.05 + 0.1 * k, 2))
+            self._cell(seed, copula, 0.5, **changes)
             for copula in ("clayton", "frank")
-            for k in range(10)
+            for changes in self._levels(copula)
             for seed in self.config.seeds
         ]
 
+    def _levels(self, copula: str) -> list[dict[str, Any]]:
+        if self.config.protocol == "published":
+            return [{"censoring_rate": None, "scale_factor": factor} for factor in _SCALE_FACTORS[copula]]
+        return [{"censoring_rate": round(0.05 + 0.1 * k, 2)} for k in range(10)]
+
+    def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
+        design = super()._design(cell, truth)
+        shape, scale = design.censoring
+        return replace(design, censoring=(shape, scale * cell.get("scale_factor", 1.0)))
+
 
 class Misspecification(SyntheticExperiment):
-    """Error where the assumed copula is not the one of the data."""
+    """Error where the assumed copula is not the one of the data.
+
+    Of the paper: the wrong family at the right τ, a wrong τ where the truth is 0.5, and Gaussian data. Beyond it, a
+    wrong τ on a finer grid, and where the truth is another.
+    """
 
     name = "misspecification"
     about = "wrong family, wrong τ, and Gaussian data (figure 3)"
-    along, label, panel = "along", "Kendall's τ (assumed, for a wrong τ)", "setting"
+    along, label, panel, n_columns = "along", "Kendall's τ (assumed, for a wrong τ)", "setting", 2
 
     def cells(self) -> list[Cell]:
-        """The wrong family at the right τ, wrong τ at 0.5, and Gaussian data."""
+        """Row by row of the figure, Clayton on the left and Frank on the right."""
         other = {"clayton": "frank", "frank": "clayton"}
-        taus = (0.0, 0.25, 0.5, 0.75)
-        cells = []
-        for seed in self.config.seeds:
+        settings = []
+        for family in other:
+            name = f"{family} data, {other[family]} assumed"
+            settings += [(name, tau, family, tau, other[family], tau) for tau in _WRONG_TAUS]
+        for truth in _WRONG_TAUS:
             for family in other:
-                for tau in taus:
-                    wrong = {"setting": f"{family} data, {other[family]} assumed", "along": tau}
-                    cells.append(self._cell(seed, family, tau, assumed_copula=other[family], **wrong))
-                    wrong = {"setting": f"{family} data at τ = 0.5", "along": tau}
-                    cells.append(self._cell(seed, family, 0.5, assumed_tau=tau, **wrong))
-                    wrong = {"setting": f"gaussian data, {family} assumed", "along": tau}
-                    cells.append(self._cell(seed, "gaussian", tau, assumed_copula=family, **wrong))
-        return cells
+                name = f"{family} data at τ = {truth:g}"
+                settings += [(name, tau, family, truth, family, tau) for tau in _ASSUMED_TAUS]
+        for family in other:
+            name = f"gaussian data, {family} assumed"
+            settings += [(name, tau, "gaussian", tau, family, tau) for tau in _WRONG_TAUS]
+        return [
+            self._cell(
+                seed, copula, tau, assumed_copula=family, assumed_tau=assumed, setting=name, along=along
+            )
+            for name, along, copula, tau, family, assumed in settings
+            for seed in self.config.seeds
+        ]
 
 
 class ConditionalCounterpart(Dependence):
@@ -244,30 +242,16 @@ class ConditionalCounterpart(Dependence):
         return {self.name: [row for row in table if row["adjustment"] in ("IPCW (KM)", "IBS-Dep", "CG-Q")]}
 
 
-def _adjustments(assumed: Any, protocol: Protocol) -> dict[str, cc.Adjustment]:
-    """All of them; the published ones weigh by G(t_i), and take the polygon through the curve for margin times."""
-    ipcw: dict[str, Any] = {"beyond": "last", "min_probability": 1e-3}
-    margin: dict[str, Any] = {"beyond": "last"}
-    if protocol == "published":
-        ipcw["convention"], margin["curve"] = "scikit-survival", "linear"
-    return {
-        "IPCW (KM)": cc.IPCW(**ipcw),
-        "IPCW (Cox)": cc.IPCW("cox", **ipcw),
-        "Dep (KM)": cc.MarginTime(**margin),
-        "Dep (CG)": cc.MarginTime(assumed, **margin),
-        "IBS-Dep": cc.MarginTime(assumed, weighting="uncertainty", **margin),
-        "CG-Q": cc.ConditionalStatus(assumed, given="event_free", beyond="last"),
-        "given the censoring": cc.ConditionalStatus(assumed, beyond="last"),
-        "dependent IPCW": cc.DependentIPCW(assumed, beyond="last"),
+def _adjustments(assumed: cc.Copula, protocol: Protocol) -> dict[str, cc.Adjustment]:
+    return without_covariates(assumed, protocol) | {
         "given covariates, Weibull": cc.JointConditional("covariates", assumed, "weibull"),
         "given covariates, spline": cc.JointConditional("covariates", assumed),
         "given the prediction": cc.JointConditional("prediction", assumed),
     }
 
 
-def _matched_horizon(train: SyntheticSample) -> float:
-    """The largest training time at which at least 5 % are at risk."""
-    return float(cc.time_grid(train.y, n=2, horizon={"at_risk": _AT_RISK})[-1])
+def _middle_of_bin(rate: float) -> float:
+    return round(min(int(10 * rate), 9) / 10 + 0.05, 2)
 
 
 def _standard_error(values: FloatArray) -> float:
