@@ -217,8 +217,10 @@ def test_everything_in_small(tmp_path):
         manifest = json.loads((folder / "manifest.json").read_text())
         assert manifest["failed"] == 0
         assert manifest["cells"] == len((folder / "cells.jsonl").read_text().splitlines())
-        assert list(folder.glob("*.md")) and list(folder.glob("*.tex"))
-        assert list(folder.glob("*.png")) and list(folder.glob("*.pdf"))
+        assert list(folder.glob("*.md"))
+        assert list(folder.glob("*.tex"))
+        assert list(folder.glob("*.png"))
+        assert list(folder.glob("*.pdf"))
         if hasattr(kind.default_config(), "strategies"):
             assert manifest["config"]["strategies"] == ["top_5"]
 
