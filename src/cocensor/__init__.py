@@ -30,16 +30,20 @@ from cocensor.copulas import (
 )
 from cocensor.curves import StepFunction, SurvivalCurves
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
+from cocensor.evaluation import Evaluation, FoldError, evaluate, make_scorer
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
+    Metric,
     brier_score,
     brier_skill_score,
     integrated_brier_score,
     integrated_log_score,
     log_score,
+    metric,
     time_grid,
 )
 from cocensor.outcomes import RiskTable, Survival
+from cocensor.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from cocensor import datasets, learners, plots, simulate
@@ -59,6 +63,8 @@ __all__ = [
     "CoxPH",
     "DependenceProfile",
     "DependentIPCW",
+    "Evaluation",
+    "FoldError",
     "Frank",
     "Gaussian",
     "Gumbel",
@@ -69,8 +75,10 @@ __all__ = [
     "JointModel",
     "KaplanMeier",
     "MarginTime",
+    "Metric",
     "Oracle",
     "RiskTable",
+    "Sensitivity",
     "Status",
     "StepFunction",
     "Survival",
@@ -82,11 +90,14 @@ __all__ = [
     "copula",
     "copulas",
     "datasets",
+    "evaluate",
     "fit_joint",
     "integrated_brier_score",
     "integrated_log_score",
     "learners",
     "log_score",
+    "make_scorer",
+    "metric",
     "plots",
     "select_copula",
     "simulate",

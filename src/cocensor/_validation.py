@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sized
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 import narwhals as nw
@@ -291,3 +292,10 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     step = min(max(1, _BLOCK_ELEMENTS // max(1, n_columns)), _BLOCK_ROWS)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file beside its place and move it there."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

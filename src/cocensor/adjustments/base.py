@@ -41,6 +41,15 @@ class Adjustment(ABC):
         """What the adjustment needs beside outcomes: "covariates", "estimate"."""
         return frozenset()
 
+    @property
+    def rests_on_copula(self) -> bool:
+        """Whether a copula of event and dropout is assumed, so that another could be."""
+        return hasattr(self, "copula")
+
+    def with_copula(self, copula: Any) -> Adjustment:
+        """The same adjustment, not fitted yet, under another copula of event and dropout."""
+        raise ValueError(f"{self!r} does not rest on a copula.")
+
     def fit(self, y_train: Any, x_train: Any = None) -> Self:
         """Learn from the training outcomes (and covariates, where the adjustment needs them)."""
         self._fit(Survival.coerce(y_train, "y_train"), x_train)

@@ -66,6 +66,10 @@ class ConditionalStatus(Adjustment):
     def __repr__(self) -> str:
         return f"ConditionalStatus({self.copula!r}, given={self.given!r})"
 
+    def with_copula(self, copula: Any) -> ConditionalStatus:
+        """The same adjustment, not fitted yet, under another copula of event and dropout."""
+        return ConditionalStatus(copula, self.given, self.beyond)
+
     def _fit(self, y: Survival, x: Any) -> None:
         self._margin = CopulaGraphic(self.copula).fit(y)
 

@@ -123,6 +123,12 @@ class DependentIPCW(Adjustment):
         """Covariates, where it is given them."""
         return frozenset({"covariates"} if self.given else ())
 
+    def with_copula(self, copula: Any) -> DependentIPCW:
+        """The same adjustment, not fitted yet, under another copula of event and dropout."""
+        if self.given is None:
+            return DependentIPCW(copula, beyond=self.beyond)
+        return DependentIPCW(copula, beyond=self.beyond, given=self.given, **self._recipe.settings)
+
     def _fit(self, y: Survival, x: Any) -> None:
         self._outlast = _outlasting(y.risk_table)
         if self.given is not None:

@@ -40,7 +40,7 @@ class Estimate:
                 lambda t: estimate.evaluate(t, slice(None)),
                 float(estimate.times[-1]) if estimate.tail is None else np.inf,
             )
-        if _are_step_functions(estimate):
+        if are_step_functions(estimate):
             _check_rows(len(estimate), n)
             values = evaluate_step_functions(estimate, times)
             return cls(times, lambda rows: values[rows], n, lambda t: evaluate_step_functions(estimate, t))
@@ -84,7 +84,8 @@ def _check_rows(found: int, n: int) -> None:
         raise ValueError(f"estimate has length {found}, but y_test has length {n}.")
 
 
-def _are_step_functions(estimate: Any) -> bool:
+def are_step_functions(estimate: Any) -> bool:
+    """Whether these are what scikit-survival's ``predict_survival_function`` returns."""
     if not isinstance(estimate, list | tuple | np.ndarray) or not len(estimate):
         return False
     return hasattr(estimate[0], "x") and hasattr(estimate[0], "y")

@@ -84,7 +84,7 @@ class JointConditional(Adjustment):
         penalty: float = 0.01,
         times: Times = "auto",
         model: JointModel | None = None,
-        score_times: int | Sequence[float] = 1,
+        score_times: int | Sequence[float] | FloatArray = 1,
     ) -> None:
         check_choice(given, "given", ("covariates", "prediction"))
         check_model(model, copula)
@@ -110,6 +110,10 @@ class JointConditional(Adjustment):
     def needs(self) -> frozenset[str]:
         """Covariates, or the estimate."""
         return frozenset({"covariates"} if self.given == "covariates" else {"estimate"})
+
+    def with_copula(self, copula: Any) -> JointConditional:
+        """The same adjustment, not fitted yet, under another copula of event and dropout."""
+        return JointConditional(self.given, copula, **self._recipe.settings, score_times=self.score_times)
 
     def _fit(self, y: Survival, x: Any) -> None:
         if self.given == "covariates":

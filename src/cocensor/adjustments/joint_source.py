@@ -39,6 +39,11 @@ class JointRecipe:
         family, theta = resolve_family(chosen_copula(copula))
         return cls(family, theta, margins, knots, penalty, times)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All but the copula, by name."""
+        return {"margins": self.margins, "knots": self.knots, "penalty": self.penalty, "times": self.times}
+
     def __str__(self) -> str:
         if self.theta is None:
             return f"a {self.family.name} copula with the θ that fits best"
@@ -46,10 +51,7 @@ class JointRecipe:
 
     def fit(self, X: Any, y: Survival) -> JointModel:
         """The model of a sample."""
-        problem = JointProblem.of(
-            X, y, margins=self.margins, penalty=self.penalty, knots=self.knots, times=self.times
-        )
-        return problem.fit(self.family, self.theta)
+        return JointProblem.of(X, y, **self.settings).fit(self.family, self.theta)
 
 
 @dataclass(frozen=True, eq=False)

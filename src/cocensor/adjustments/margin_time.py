@@ -81,6 +81,10 @@ class MarginTime(Adjustment):
     def __repr__(self) -> str:
         return f"MarginTime({self.copula!r}, weighting={self.weighting!r}, curve={self.curve!r})"
 
+    def with_copula(self, copula: Any) -> MarginTime:
+        """The same adjustment, not fitted yet, under another copula of event and dropout."""
+        return MarginTime(copula, self.weighting, self.curve, self.tail, self.beyond)
+
     def _fit(self, y: Survival, x: Any) -> None:
         self._margin = CopulaGraphic(self.copula).fit(y)
 

@@ -17,6 +17,18 @@ _PLAIN: dict[str, Callable[[], Adjustment]] = {
     "ipcw_cox": lambda: IPCW(censoring="cox"),
     "margin_km": MarginTime,
 }
+_LABELS = {
+    "ipcw": "IPCW",
+    "ipcw_cox": "IPCW (Cox)",
+    "margin_km": "Dep (KM)",
+    "margin": "Dep (CG)",
+    "dep": "IBS-Dep",
+    "cg_q": "CG-Q",
+    "conditional": "given the censoring",
+    "given_covariates": "given covariates",
+    "given_prediction": "given the prediction",
+    "dependent_ipcw": "dependent IPCW",
+}
 _WITH_COPULA: dict[str, Callable[[ArchimedeanCopula], Adjustment]] = {
     "margin": MarginTime,
     "dep": lambda copula: MarginTime(copula, weighting="uncertainty"),
@@ -38,6 +50,16 @@ def adjustments() -> list[str]:
     'given_prediction', 'dependent_ipcw']
     """
     return [*_PLAIN, *_WITH_COPULA]
+
+
+def label(name: str) -> str:
+    """What an adjustment is called in tables and figures."""
+    return _LABELS[name]
+
+
+def needs_copula(name: str) -> bool:
+    """Whether the adjustment of this name rests on a copula."""
+    return name in _WITH_COPULA
 
 
 def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:

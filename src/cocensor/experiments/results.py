@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cocensor._validation import write_whole
 from cocensor.experiments.base import Cell, Row
 
 _LINES = "cells.jsonl"
@@ -96,10 +97,3 @@ class Results:
         for line in whole.splitlines():
             entry = json.loads(line)
             self.finished[key_of(entry["cell"])] = entry
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

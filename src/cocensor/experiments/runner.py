@@ -14,9 +14,9 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from cocensor._validation import check_choice, check_whole
+from cocensor._validation import check_choice, check_whole, write_whole
 from cocensor.experiments.base import Cell, Experiment, Row
-from cocensor.experiments.results import Results, write_whole
+from cocensor.experiments.results import Results
 
 Progress = Callable[[int, int], None]
 

@@ -42,7 +42,7 @@ def log_score(
     >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
     array([0.3375, 0.3811])
     """
-    loss = _log_loss(floor)
+    loss = log_loss(floor)
     return scores(loss, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
 
 
@@ -69,12 +69,13 @@ def integrated_log_score(
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
     0.3593
     """
-    loss = _log_loss(floor)
+    loss = log_loss(floor)
     at_times = scores(loss, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return time_average(times, at_times, integration)
 
 
-def _log_loss(floor: float) -> Loss:
+def log_loss(floor: float) -> Loss:
+    """The two losses of the logarithmic score, with probabilities of at least ``floor``."""
     floor = check_number(floor, "floor", lower=0.0, upper=0.5)
     return Loss(
         event_free=lambda p: -np.log(np.maximum(p, floor)),

@@ -1,0 +1,287 @@
+"""The main job: models × adjustments × metrics."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import (
+    ConvergenceWarning,
+    FloatArray,
+    HorizonWarning,
+    as_matrix,
+    as_times,
+    as_vector,
+    check_length,
+    column_names,
+)
+from cocensor.adjustments import Adjustment, MarginTime, adjustment
+from cocensor.adjustments.registry import label, needs_copula
+from cocensor.copulas import ArchimedeanCopula, Copula, Independence
+from cocensor.estimators import KaplanMeier
+from cocensor.evaluation.evaluation import Evaluation, Scored
+from cocensor.evaluation.predictions import Prediction, check_probabilities, predictions, read_at
+from cocensor.evaluation.question import REFERENCE, Question
+from cocensor.joint import CopulaChoice, select_copula
+from cocensor.metrics import Metric, metric, time_grid
+from cocensor.outcomes import Survival
+
+Horizon = str | float | Mapping[str, float] | None
+Progress = Callable[[int, int], None]
+_AT_RISK = 0.05
+DEFAULT_HORIZON = {"at_risk": _AT_RISK}
+N_TIMES = 100
+# Cross-validation fits every family six times; with this many subjects one validation part tells as much.
+_ENOUGH_TO_SPLIT = 20_000
+_VALIDATION_SHARE = 0.3
+
+_DEFAULT = ("ipcw", "dep", "cg_q", "given_prediction", "given_covariates")
+
+
+def evaluate(
+    models: Mapping[str, Any],
+    y_train: Any,
+    y_test: Any,
+    x_train: Any = None,
+    x_test: Any = None,
+    *,
+    adjustments: str | Sequence[str | Adjustment] | Mapping[str, str | Adjustment] = "default",
+    metrics: str | Metric | Sequence[str | Metric] = "ibs",
+    times: npt.ArrayLike | None = None,
+    horizon: Horizon = None,
+    copula: Any = "select",
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Score models under several assumptions about the censoring, on one and the same interval of time.
+
+    Parameters
+    ----------
+    models : dict
+        By name: :class:`SurvivalCurves`, a pair ``(times, array)``, an array (n_test, n_times) at ``times``, what
+        scikit-survival's ``predict_survival_function`` returns, or a fitted estimator of scikit-survival, lifelines,
+        pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``.
+    y_train, y_test : Survival, structured array or tuple
+        Training outcomes, from which adjustments learn, and test outcomes.
+    x_train, x_test : array or data frame, optional
+        Covariates: for the adjustment given covariates, and for estimators that have yet to predict.
+    adjustments : "default", or names, objects, or a dict of these
+        By default: IPCW, the paper's IBS-Dep and its CG-Q, imputation given the prediction, and given covariates where
+        there are any. Names are those of :func:`cocensor.adjustments`.
+    metrics : "ibs", or several names or :func:`cocensor.metric` objects
+    times : array-like, optional
+        Times to score at; by default 100 of them, equally spaced from 0 to the horizon.
+    horizon : "t_max", number or {"at_risk": share}, optional
+        By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
+        which all predictions are known.
+    copula : "select", Copula, CopulaChoice or None
+        For adjustments that rest on one: chosen by :func:`select_copula` on the training sample, given, or
+        independence. A selected copula is a hint: look at :meth:`Evaluation.sensitivity`.
+    progress : callable, optional
+        Called with the number of finished adjustments and of all.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=2000, n_features=4, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:1000], data[1000:]
+    >>> full = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
+    >>> part = cc.CoxPH().fit(train.X[:, :1], train.y).predict_survival_function(test.X[:, :1])
+    >>> result = cc.evaluate({"all": full, "one": part}, train.y, test.y, train.X, test.X, copula=cc.Clayton(2.0))
+    >>> print(result)  # doctest: +SKIP
+    """
+    train, test = Survival.coerce(y_train, "y_train"), Survival.coerce(y_test, "y_test")
+    chosen_metrics = _metrics(metrics)
+    given_times = None if times is None else as_times(as_vector(times, "times"), "times")
+    if given_times is not None and horizon is not None:
+        raise ValueError("horizon must be None where times are given: they end where it lies.")
+    notes: list[str] = []
+    found = predictions(models, x_test, given_times, len(test))
+    covariates = _covariates(x_train, x_test, train, test, notes)
+    grid, reason = _grid(train, test, found, given_times, horizon)
+    read = read_at(found, grid)
+    for name, array in read.items():
+        check_probabilities(name, array, grid)
+    used, choice = _copula(copula, covariates[0], train, notes)
+    asked = _adjustments(adjustments, used, covariates[0] is not None, notes)
+    reference = np.asarray(KaplanMeier().fit(train).predict(grid, tail="last"))
+    everybody = np.broadcast_to(reference, (len(test), grid.size))
+    question = Question(
+        curves={name: each.curves for name, each in found.items()} | {REFERENCE: everybody},
+        read=read | {REFERENCE: everybody},
+        y_train=train,
+        y_test=test,
+        x_train=covariates[0],
+        x_test=covariates[1],
+        times=grid,
+        metrics=chosen_metrics,
+    )
+    report = progress or (lambda done, total: None)
+    report(0, len(asked))
+    scored = {}
+    for done, (name, (shown, each, moves)) in enumerate(asked.items(), start=1):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", HorizonWarning)
+            warnings.simplefilter("always", ConvergenceWarning)
+            answer = question.answer(each)
+        said = dict.fromkeys((*answer.notes, *(str(warning.message) for warning in caught)))
+        scored[name] = Scored(shown, each, moves, answer.curves, answer.scores, tuple(said))
+        report(done, len(asked))
+    if not any(values for each in scored.values() for values in each.scores.values()):
+        raise ValueError(f"no adjustment can score any model: {next(iter(scored.values())).notes[0]}")
+    return Evaluation(
+        question=question,
+        scored=scored,
+        copula=used,
+        choice=choice,
+        copula_from=_origin(copula, choice),
+        horizon_reason=reason,
+        came_as={name: each.came_as for name, each in found.items()},
+        notes=tuple(notes),
+        like=next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None),
+    )
+
+
+def _metrics(metrics: Any) -> tuple[Metric, ...]:
+    listed = (metrics,) if isinstance(metrics, str | Metric) else tuple(metrics)
+    if not listed:
+        raise ValueError("metrics is empty: at least one is needed.")
+    found = tuple(each if isinstance(each, Metric) else metric(each) for each in listed)
+    if len({each.name for each in found}) < len(found):
+        raise ValueError(f"metrics must differ, but are {', '.join(each.name for each in found)}.")
+    return found
+
+
+def _covariates(
+    x_train: Any, x_test: Any, train: Survival, test: Survival, notes: list[str]
+) -> tuple[Any, Any]:
+    """Covariates that an adjustment can use: numbers in both samples, or None with a note why not."""
+    if x_train is None or x_test is None:
+        if x_train is not None:
+            raise ValueError("x_test is needed where x_train is given.")
+        return None, None
+    for x, name, y, of in ((x_train, "x_train", train, "y_train"), (x_test, "x_test", test, "y_test")):
+        check_length(x, name, len(y), of)
+    try:
+        shapes = [as_matrix(x, name).shape for x, name in ((x_train, "x_train"), (x_test, "x_test"))]
+    except ValueError as error:
+        notes.append(f"Covariates serve the predictions only, as they are no numbers: {error}")
+        return None, None
+    names = column_names(x_train), column_names(x_test)
+    if shapes[0][1] != shapes[1][1] or (None not in names and names[0] != names[1]):
+        raise ValueError(
+            f"x_test must have the columns of x_train, {names[0] or shapes[0][1]}, but has "
+            f"{names[1] or shapes[1][1]}."
+        )
+    return x_train, x_test
+
+
+def _grid(
+    train: Survival,
+    test: Survival,
+    found: Mapping[str, Prediction],
+    times: FloatArray | None,
+    horizon: Horizon,
+) -> tuple[FloatArray, str]:
+    """The times to score at, and why they end where they do."""
+    known = min(each.end for each in found.values())
+    if times is not None:
+        return times, "the times were given"
+    if horizon is None:
+        end = float(time_grid(train, test, n=2, horizon=DEFAULT_HORIZON)[-1])
+        reason = (
+            f"the largest time with at least {_AT_RISK:.0%} at risk in the training and in the test sample"
+        )
+        if known < end:
+            end, reason = known, "the largest time up to which all predictions are known"
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", HorizonWarning)  # it comes with the grid
+            end = float(time_grid(train, test, n=2, horizon=horizon)[-1])
+        reason = "the last time of both samples" if horizon == "t_max" else f"as asked: {horizon}"
+    if end > known:
+        raise ValueError(
+            f"horizon must not pass {known:g}, the end of the shortest predictions, but is {end:g}."
+        )
+    return time_grid(train, test, n=N_TIMES, horizon=end), reason
+
+
+def _copula(copula: Any, x: Any, y: Survival, notes: list[str]) -> tuple[Copula, CopulaChoice | None]:
+    if copula is None:
+        return Independence(), None
+    if isinstance(copula, CopulaChoice):
+        return copula.copula, copula
+    if isinstance(copula, Copula):
+        return copula, None
+    if copula != "select":
+        raise ValueError(
+            f"copula must be 'select', a copula, what select_copula returned, or None, but is {copula!r}."
+        )
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            choice = _selected(x, y)
+    except ValueError as error:
+        notes.append(f"No copula could be selected, so that independence stands in: {error}")
+        return Independence(), None
+    notes += dict.fromkeys(str(warning.message) for warning in caught)
+    return choice.copula, choice
+
+
+def _selected(x: Any, y: Survival) -> CopulaChoice:
+    """By cross-validation, or with many subjects by a random validation part."""
+    if len(y) < _ENOUGH_TO_SPLIT:
+        return select_copula(x, y)
+    kept = np.random.default_rng(0).random(len(y)) >= _VALIDATION_SHARE
+    if x is None:
+        return select_copula(None, y[kept], None, y[~kept])
+    frame = as_matrix(x, "x_train")
+    return select_copula(frame[kept], y[kept], frame[~kept], y[~kept])
+
+
+def _origin(copula: Any, choice: CopulaChoice | None) -> str:
+    if choice is not None:
+        return "selected"
+    return "given" if isinstance(copula, Copula) else "independence"
+
+
+def _adjustments(
+    asked: Any, copula: Copula, with_covariates: bool, notes: list[str]
+) -> dict[str, tuple[str, Adjustment, bool]]:
+    """By name: what it is called, the adjustment, and whether another copula would change it."""
+    if isinstance(asked, str) and asked == "default":
+        chosen = [name for name in _DEFAULT if with_covariates or name != "given_covariates"]
+        if not isinstance(copula, ArchimedeanCopula):
+            left = [name for name in chosen if name in ("dep", "cg_q")]
+            notes.append(f"{' and '.join(map(label, left))} are left out: they need an Archimedean copula.")
+            chosen = [name for name in chosen if name not in left]
+        asked = chosen
+    if isinstance(asked, str | Adjustment):
+        asked = [asked]
+    if not isinstance(asked, Mapping):
+        asked = {each if isinstance(each, str) else repr(each): each for each in asked}
+    if not asked:
+        raise ValueError("adjustments is empty: at least one is needed.")
+    found = {}
+    for name, each in asked.items():
+        if isinstance(each, Adjustment):
+            made, moves = each, each.rests_on_copula
+        else:
+            moves = needs_copula(each)
+            made = adjustment(each, copula=copula if moves else None)
+        if isinstance(made, MarginTime) and not isinstance(each, Adjustment):
+            made.beyond = (
+                "last"  # whoever is censored after all training subjects counts as event-free until then
+            )
+        if "covariates" in made.needs and not with_covariates:
+            raise ValueError(f"x_train and x_test are needed for the adjustment {name!r}.")
+        found[name] = (label(each) if isinstance(each, str) and name == each else name, made, moves)
+    return found

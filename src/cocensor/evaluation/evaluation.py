@@ -1,0 +1,457 @@
+"""What an evaluation found."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cocensor._validation import check_choice, column_names, make_frame, write_whole
+from cocensor.adjustments import Adjustment
+from cocensor.copulas import Copula
+from cocensor.evaluation.question import REFERENCE, Curves, Question, Scores
+from cocensor.joint import CopulaChoice
+from cocensor.joint.select import CAVEAT
+from cocensor.outcomes import Survival
+
+if TYPE_CHECKING:
+    from cocensor.sensitivity import Sensitivity
+
+REFERENCE_LABEL = "Kaplan–Meier curve of the training sample, the same for everybody"
+#: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
+_PRIMARY = ("given_covariates", "given_prediction")
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The scores under one adjustment.
+
+    ``moves`` says whether another copula would change them. A model that the adjustment cannot score is missing in
+    ``curves`` and ``scores``; ``notes`` say why.
+    """
+
+    label: str
+    adjustment: Adjustment
+    moves: bool
+    curves: Curves
+    scores: Scores
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The rank of each model under each adjustment (1 is best), and what that says."""
+
+    table: Any
+    statement: str
+
+    def __repr__(self) -> str:
+        return f"{self.statement}\n\n{self.table}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
+
+    Attributes
+    ----------
+    models : tuple of str
+    times : array
+        The times of all scores; ``horizon`` is the last, and ``horizon_reason`` says why.
+    scored : dict of Scored
+        By adjustment: its label, what it is, its scores, and notes.
+    copula : Copula
+        What adjustments that rest on a copula were given; ``copula_from`` is "selected", "given" or "independence".
+    choice : CopulaChoice or None
+        What :func:`select_copula` found.
+    notes : tuple of str
+        What was decided on the way.
+    """
+
+    question: Question
+    scored: dict[str, Scored]
+    copula: Copula
+    choice: CopulaChoice | None
+    copula_from: str
+    horizon_reason: str
+    came_as: dict[str, str]
+    notes: tuple[str, ...]
+    like: Any = None
+    _sensitivities: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(name for name in self.question.curves if name != REFERENCE)
+
+    @property
+    def times(self) -> Any:
+        """The times that every score is computed at."""
+        return self.question.times
+
+    @property
+    def horizon(self) -> float:
+        """The end of the interval that scores are averaged over."""
+        return float(self.times.max())
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics."""
+        return tuple(metric.name for metric in self.question.metrics)
+
+    @property
+    def primary(self) -> str:
+        """The adjustment that the sensitivity analysis is told by: given covariates, else given the prediction.
+
+        Without either, the first that rests on a copula.
+        """
+        moving = [name for name, each in self.scored.items() if each.moves]
+        return next((name for name in (*_PRIMARY, *moving) if name in self.scored), next(iter(self.scored)))
+
+    # --- numbers ---------------------------------------------------------------------------------------
+
+    def score(self, model: str, adjustment: str, metric: str | None = None) -> float:
+        """One score; NaN where the adjustment gives none."""
+        check_choice(adjustment, "adjustment", tuple(self.scored))
+        check_choice(model, "model", self.models)
+        return self.scored[adjustment].scores[self._metric(metric)].get(model, np.nan)
+
+    def skill(self, model: str, adjustment: str, metric: str | None = None) -> float:
+        """The share of the reference curve's score that a model saves under the same adjustment."""
+        scores = self.scored[adjustment].scores[self._metric(metric)]
+        base = scores.get(REFERENCE, np.nan)
+        return 1.0 - scores.get(model, np.nan) / base if base else np.nan
+
+    def ranks(self, adjustment: str, metric: str | None = None) -> dict[str, int]:
+        """The rank of every model that has a score; equal scores share the better rank."""
+        return ranks(self.scored[adjustment].scores[self._metric(metric)])
+
+    def table(self) -> Any:
+        """One row per metric, adjustment and model: score, skill, rank, and whether it is the best."""
+        rows = [
+            (
+                metric,
+                name,
+                model,
+                self.score(model, name, metric),
+                self.skill(model, name, metric),
+                ranked.get(model),
+                ranked.get(model) == 1,
+            )
+            for metric in self.metrics
+            for name in self.scored
+            for ranked in (self.ranks(name, metric),)
+            for model in self.models
+        ]
+        columns = ("metric", "adjustment", "model", "score", "skill", "rank", "best")
+        return self._frame(columns, rows)
+
+    def ranking(self, metric: str | None = None) -> Ranking:
+        """The rank of each model under each adjustment, and whether the winner changes."""
+        by = {name: self.ranks(name, metric) for name in self.scored}
+        rows = [(model, *(ranked.get(model) for ranked in by.values())) for model in self.models]
+        return Ranking(self._frame(("model", *by), rows), self._ranking_statement(by))
+
+    def _ranking_statement(self, by: Mapping[str, dict[str, int]]) -> str:
+        winners = {self.scored[name].label: _winners(ranked) for name, ranked in by.items() if ranked}
+        distinct = dict.fromkeys(winners.values())
+        if len(self.models) == 1:
+            return f"There is one model, {self.models[0]}, and nothing to rank."
+        if len(distinct) == 1:
+            winner = next(iter(distinct))
+            return f"{winner} is best under every adjustment."
+        said = [
+            f"{winner} under {listed([label for label, best in winners.items() if best == winner])}"
+            for winner in distinct
+        ]
+        return f"The best model depends on what is assumed about the censoring: {'; '.join(said)}."
+
+    def brier_curves(self) -> Any:
+        """The Brier score at each time: one row per adjustment, model and time."""
+        if "ibs" not in self.metrics:
+            raise ValueError(f"metrics must have 'ibs' for Brier curves, but are {', '.join(self.metrics)}.")
+        rows = [
+            (name, model, float(t), float(value))
+            for name, each in self.scored.items()
+            for model in self.models
+            if model in each.curves["ibs"]
+            for t, value in zip(self.times, each.curves["ibs"][model], strict=True)
+        ]
+        return self._frame(("adjustment", "model", "time", "brier_score"), rows)
+
+    def sensitivity(
+        self,
+        families: Sequence[str] | None = None,
+        taus: Any = None,
+        adjustments: Sequence[str] | None = None,
+        progress: Any = None,
+    ) -> Sensitivity:
+        """Every score over a grid of copula families and Kendall's τ; see :func:`cocensor.sensitivity.sensitivity`.
+
+        Parameters
+        ----------
+        families : sequence of str, optional
+            By default Clayton, Frank, Gumbel, Joe and Gaussian.
+        taus : array-like, optional
+            By default 0, 0.1, ..., 0.9.
+        adjustments : sequence of str, optional
+            Of those evaluated; by default all that rest on a copula.
+        progress : callable, optional
+            Called with the number of finished grid points and of all.
+        """
+        from cocensor.sensitivity import FAMILIES, TAUS, sensitivity
+
+        grid = tuple(np.atleast_1d(TAUS if taus is None else taus).tolist())
+        key = tuple(families or FAMILIES), grid, None if adjustments is None else tuple(adjustments)
+        if key not in self._sensitivities:
+            self._sensitivities[key] = sensitivity(self, *key, progress=progress)
+        return self._sensitivities[key]
+
+    # --- out -------------------------------------------------------------------------------------------
+
+    def plot(self, ax: Any = None) -> Any:
+        """Brier curves of all models; returns the axes (see :class:`~cocensor.plots.BrierCurveDisplay`)."""
+        from cocensor.plots import BrierCurveDisplay
+
+        return BrierCurveDisplay.from_evaluation(self).plot(ax=ax)
+
+    def to_dict(self, sensitivity: Sensitivity | None = None) -> dict[str, Any]:
+        """All numbers and all that they rest on, as JSON can hold them; with a sensitivity analysis, that too."""
+        everything = {
+            "cocensor": metadata.version("cocensor"),
+            "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
+            "data": self._data(),
+            "horizon": {
+                "time": self.horizon,
+                "reason": self.horizon_reason,
+                "n_times": int(self.times.size),
+                "at_risk": {
+                    name: int((y.time >= self.horizon).sum())
+                    for name, y in (("train", self.question.y_train), ("test", self.question.y_test))
+                },
+            },
+            "copula": self._copula(),
+            "models": [{"name": name, "came_as": self.came_as[name]} for name in self.models],
+            "reference": REFERENCE_LABEL,
+            "primary": self.primary,
+            "adjustments": [
+                {
+                    "name": name,
+                    "label": each.label,
+                    "assumption": each.adjustment.assumption,
+                    "settings": repr(each.adjustment),
+                    "rests_on_copula": each.moves,
+                    "notes": list(each.notes),
+                }
+                for name, each in self.scored.items()
+            ],
+            "metrics": [self._metric_dict(metric.name, metric.label) for metric in self.question.metrics],
+            "ranking": self.ranking().statement,
+            "notes": list(self.notes),
+        }
+        if sensitivity is not None:
+            everything["sensitivity"] = sensitivity.to_dict()
+        return everything
+
+    def to_json(
+        self, path: str | os.PathLike[str] | None = None, sensitivity: Sensitivity | None = None
+    ) -> str:
+        """:meth:`to_dict` as text, also written to ``path`` if there is one."""
+        text = json.dumps(self.to_dict(sensitivity), ensure_ascii=False, allow_nan=False, indent=1)
+        if path is not None:
+            write_whole(Path(path), text + "\n")
+        return text
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        sensitivity: Sensitivity | None = None,
+        title: str | None = None,
+    ) -> Path:
+        """The report, one file that needs no network; without a ``sensitivity`` the default one is computed."""
+        from cocensor.report import write_report
+
+        return write_report(self, Path(path), sensitivity or self.sensitivity(), title)
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Evaluation of {len(self.models)} model{'s' * (len(self.models) != 1)} on {len(self.question.y_test):,} "
+            f"test subjects until {self.horizon:g} ({self.horizon_reason}); {self._copula_in_words()}.",
+            "",
+        ]
+        for metric in self.question.metrics:
+            lines += [
+                f"{metric.label} (smaller is better, * best), skill against Kaplan–Meier",
+                *self._text(metric.name),
+                "",
+            ]
+        lines.append(self.ranking().statement)
+        return "\n".join([*lines, *self.notes])
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{escape(line)}</p>" for line in repr(self).splitlines()[:1]]
+        for metric in self.question.metrics:
+            head = "".join(f"<th>{escape(each.label)}</th>" for each in self.scored.values())
+            body = "".join(
+                f"<tr><th>{escape(model)}</th>"
+                + "".join(f"<td>{escape(cell)}</td>" for cell in self._cells(model, metric.name))
+                + "</tr>"
+                for model in self.models
+            )
+            parts.append(
+                f"<table><caption>{escape(metric.label)}</caption><thead><tr><th></th>{head}</tr></thead>"
+                f"<tbody>{body}</tbody></table>"
+            )
+        return "".join([*parts, f"<p>{escape(self.ranking().statement)}</p>"])
+
+    def _text(self, metric: str) -> list[str]:
+        table = [["", *(each.label for each in self.scored.values())]]
+        table += [[model, *self._cells(model, metric)] for model in self.models]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        return [
+            "  ".join(
+                cell.ljust(width) if k == 0 else cell.rjust(width)
+                for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in table
+        ]
+
+    def _cells(self, model: str, metric: str) -> list[str]:
+        cells = []
+        for name in self.scored:
+            score = self.score(model, name, metric)
+            if np.isnan(score):
+                cells.append("–")
+                continue
+            best = "*" if self.ranks(name, metric)[model] == 1 else " "
+            cells.append(f"{score:.4f}{best} ({100 * self.skill(model, name, metric):+.0f} %)")
+        return cells
+
+    def _metric(self, metric: str | None) -> str:
+        if metric is None:
+            return self.metrics[0]
+        check_choice(metric, "metric", self.metrics)
+        return metric
+
+    def _frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
+        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
+        return make_frame(dict(zip(columns, lists, strict=True)), like=self.like)
+
+    def _metric_dict(self, metric: str, label: str) -> dict[str, Any]:
+        by = {name: each for name, each in self.scored.items() if each.scores[metric]}
+        return {
+            "name": metric,
+            "label": label,
+            "scores": {name: _named(each.scores[metric]) for name, each in by.items()},
+            "reference": {name: each.scores[metric].get(REFERENCE) for name, each in by.items()},
+            "skill": {
+                name: {
+                    model: value
+                    for model in each.scores[metric]
+                    if model != REFERENCE and np.isfinite(value := self.skill(model, name, metric))
+                }
+                for name, each in by.items()
+            },
+            "ranks": {name: self.ranks(name, metric) for name in by},
+            "times": self.times.tolist(),
+            "curves": {
+                name: {model: values.tolist() for model, values in _named(each.curves[metric]).items()}
+                for name, each in by.items()
+            },
+            "reference_curves": {
+                name: each.curves[metric][REFERENCE].tolist()
+                for name, each in by.items()
+                if REFERENCE in each.curves[metric]
+            },
+        }
+
+    def _data(self) -> dict[str, Any]:
+        x = self.question.x_train
+        names = None if x is None else column_names(x) or [f"x{k}" for k in range(np.shape(x)[1])]
+        return {
+            "train": _summary(self.question.y_train),
+            "test": _summary(self.question.y_test),
+            "covariates": names,
+        }
+
+    def _copula(self) -> dict[str, Any]:
+        copula = self.copula
+        found: dict[str, Any] = {
+            "from": self.copula_from,
+            "family": copula.name,
+            "theta": float(copula.theta),
+            "tau": float(copula.tau),
+            "in_words": self._copula_in_words(),
+        }
+        if self.choice is not None:
+            found |= {
+                "caveat": CAVEAT,
+                "how": self.choice.how,
+                "candidates": [
+                    {
+                        "family": name,
+                        "theta": float(model.copula.theta),
+                        "tau": float(model.copula.tau),
+                        "train_nll": float(-model.loglik_ / model.n_),
+                        "validation_nll": float(self.choice.validation[name]),
+                        "converged": bool(model.converged_),
+                        "chosen": name == copula.name,
+                    }
+                    for name, model in self.choice.models.items()
+                ],
+            }
+        return found
+
+    def _copula_in_words(self) -> str:
+        if self.copula.is_independence:
+            said = "event and dropout are taken for independent"
+        else:
+            said = f"{type(self.copula).__name__} copula, τ = {self.copula.tau:.2g}"
+        return said + {"selected": ", as selected: a hint, not a measurement", "given": ", as given"}.get(
+            self.copula_from, ""
+        )
+
+    @cached_property
+    def profile(self) -> Any:
+        """The profile likelihood of the selection over τ; None where no copula was selected."""
+        return None if self.choice is None else self.choice.profile()
+
+
+def ranks(scores: Mapping[str, float]) -> dict[str, int]:
+    """1 for the smallest score, without the reference; equal scores share the better rank."""
+    named = _named(scores)
+    return {model: 1 + sum(other < score for other in named.values()) for model, score in named.items()}
+
+
+def _named(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the models, without the reference."""
+    return {name: value for name, value in values.items() if name != REFERENCE}
+
+
+def _winners(ranked: Mapping[str, int]) -> str:
+    return listed([model for model, rank in ranked.items() if rank == 1])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _summary(y: Survival) -> dict[str, Any]:
+    ended = 0 if y.administrative is None else int(y.administrative.sum())
+    return {
+        "n": len(y),
+        "events": y.n_events,
+        "dropouts": len(y) - y.n_events - ended,
+        "administrative": ended,
+        "censored": 1.0 - y.n_events / len(y),
+        "t_max": y.t_max,
+    }

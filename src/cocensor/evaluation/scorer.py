@@ -1,0 +1,112 @@
+"""A scorer for scikit-learn's model selection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from cocensor import metrics as _metrics
+from cocensor._validation import FloatArray, as_times, as_vector
+from cocensor.adjustments import Adjustment
+from cocensor.copulas import Copula
+from cocensor.evaluation.evaluate import DEFAULT_HORIZON, N_TIMES, Horizon
+from cocensor.evaluation.predictions import predicted_curves
+from cocensor.metrics import Metric, time_grid
+from cocensor.metrics.scoring import scores, time_average
+from cocensor.outcomes import Survival
+
+
+class FoldError(BaseException):
+    """A fold cannot be scored.
+
+    Not an ``Exception``: those become NaN in scikit-learn's hands, and a search would lose a fold without a word.
+    """
+
+
+def make_scorer(
+    metric: str | Metric = "ibs",
+    adjustment: str | Adjustment = "ipcw",
+    *,
+    copula: Copula | None = None,
+    times: npt.ArrayLike | None = None,
+    horizon: Horizon = None,
+    y_train: Any = None,
+    x_train: Any = None,
+) -> Scorer:
+    """A scorer for ``cross_val_score`` and ``GridSearchCV``: the negative of a score, as greater is better there.
+
+    All folds are scored on one interval, which ``times``, ``horizon`` or ``y_train`` must fix.
+
+    Parameters
+    ----------
+    metric, adjustment, copula
+        As in :func:`evaluate`; one of each.
+    times : array-like, optional
+        Times to score at; by default 100, equally spaced from 0 to the horizon.
+    horizon : number, or with ``y_train`` also "t_max" or {"at_risk": share}
+        By default the largest time with at least 5 % of ``y_train`` at risk.
+    y_train, x_train : outcomes and covariates, optional
+        What the adjustment learns from; by default the fold that is scored.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sksurv.datasets import load_whas500
+    >>> from sksurv.linear_model import CoxPHSurvivalAnalysis
+    >>> X, y = load_whas500()
+    >>> scorer = make_scorer(adjustment="given_prediction", copula=cc.Frank.from_tau(0.3), y_train=y)
+    >>> found = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
+    >>> bool((found < 0).all())
+    True
+    """
+    if times is not None:
+        if horizon is not None:
+            raise ValueError("horizon must be None where times are given: they end where it lies.")
+        grid = as_times(as_vector(times, "times"), "times")
+    elif y_train is not None:
+        grid = time_grid(y_train, n=N_TIMES, horizon=DEFAULT_HORIZON if horizon is None else horizon)
+    elif isinstance(horizon, int | float):
+        grid = time_grid(([float(horizon)], [True]), n=N_TIMES, horizon=float(horizon))
+    else:
+        raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
+    chosen = metric if isinstance(metric, Metric) else _metrics.metric(metric)
+    return Scorer(chosen, adjustment, copula, grid, y_train, x_train)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorer:
+    """What :func:`make_scorer` returns; called with a fitted estimator, covariates and outcomes."""
+
+    metric: Metric
+    adjustment: str | Adjustment
+    copula: Copula | None
+    times: FloatArray
+    y_train: Any
+    x_train: Any
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """The negative score of what ``estimator`` predicts for ``X``."""
+        try:
+            found = predicted_curves(estimator, X)
+            if found is None:
+                raise TypeError(f"{type(estimator).__name__} has no method that predicts survival curves.")
+            own = self.y_train is None
+            at_times = scores(
+                self.metric.loss,
+                y if own else self.y_train,
+                Survival.coerce(y, "y"),
+                found[0],
+                self.times,
+                self.adjustment,
+                X if own else self.x_train,
+                X,
+                self.copula,
+            )
+            return -float(time_average(self.times, at_times, "trapezoid"))
+        except (TypeError, ValueError) as error:
+            raise FoldError(f"a fold of {len(X)} subjects cannot be scored: {error}") from error
+
+    def __repr__(self) -> str:
+        return f"make_scorer({self.metric.name!r}, {self.adjustment!r}, until {self.times.max():g})"

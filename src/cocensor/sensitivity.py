@@ -1,0 +1,331 @@
+"""One evaluation over a grid of copula families and Kendall's τ: how much the answer moves with the assumption."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from cocensor._validation import (
+    ConvergenceWarning,
+    FloatArray,
+    HorizonWarning,
+    as_vector,
+    check_choice,
+    make_frame,
+)
+from cocensor.copulas import Copula, Independence, copulas
+from cocensor.evaluation import Evaluation
+from cocensor.evaluation.evaluation import listed, ranks
+from cocensor.evaluation.question import Answer
+
+FAMILIES = ("clayton", "frank", "gumbel", "joe", "gaussian")
+TAUS = tuple(round(0.1 * k, 1) for k in range(10))
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Where along τ the best model changes, under one adjustment and family.
+
+    It happens between two neighbours of the grid, ``below`` and ``above``; ``at`` is where the two scores cross if they
+    move along lines in between.
+    """
+
+    adjustment: str
+    family: str
+    below: float
+    above: float
+    at: float
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From ``low`` to ``high``, the model that is best at ``start`` stays best under one adjustment and family.
+
+    ``before`` and ``after`` are the models that are best beyond, or None where the grid ends first.
+    """
+
+    adjustment: str
+    family: str
+    start: float
+    model: str
+    low: float
+    high: float
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """Every score over a grid of families and τ; made by :meth:`Evaluation.sensitivity`.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    families, taus : tuple
+    answers : dict
+        By adjustment, family and τ.
+    missing : dict
+        Why an adjustment has no answer under a family, or at a τ.
+    """
+
+    evaluation: Evaluation
+    families: tuple[str, ...]
+    taus: tuple[float, ...]
+    answers: dict[str, dict[str, dict[float, Answer]]]
+    missing: dict[tuple[str, str], str]
+
+    def table(self) -> Any:
+        """One row per metric, adjustment, family, τ and model: score and rank."""
+        rows = [
+            (metric, adjustment, family, tau, model, answer.scores[metric][model], rank)
+            for metric in self.evaluation.metrics
+            for adjustment, family, tau, answer in self._each()
+            for model, rank in ranks(answer.scores[metric]).items()
+        ]
+        columns = ("metric", "adjustment", "family", "tau", "model", "score", "rank")
+        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
+        return make_frame(dict(zip(columns, lists, strict=True)), like=self.evaluation.like)
+
+    def best(self, adjustment: str | None = None, metric: str | None = None) -> dict[str, dict[float, str]]:
+        """The best model by family and τ; the first of several equally good ones."""
+        name = self._adjustment(adjustment)
+        by = self.evaluation.metrics[0] if metric is None else metric
+        found = {}
+        for family, answers in self.answers[name].items():
+            ranked = {tau: ranks(answer.scores[by]) for tau, answer in answers.items()}
+            found[family] = {tau: min(r, key=lambda m: r[m]) for tau, r in ranked.items() if r}
+        return found
+
+    def flips(self, adjustment: str | None = None, metric: str | None = None) -> list[Flip]:
+        """Where the best model changes along τ, family by family."""
+        name = self._adjustment(adjustment)
+        by = self.evaluation.metrics[0] if metric is None else metric
+        flips = []
+        for family, best in self.best(name, by).items():
+            taus = sorted(best)
+            for below, above in pairwise(taus):
+                before, after = best[below], best[above]
+                if before != after:
+                    scores = [self.answers[name][family][tau].scores[by] for tau in (below, above)]
+                    gaps = [each.get(after, np.nan) - each.get(before, np.nan) for each in scores]
+                    share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() else 0.5
+                    at = float(below + share * (above - below))
+                    flips.append(Flip(name, family, below, above, at, before, after))
+        return flips
+
+    def stretches(self, adjustment: str | None = None, metric: str | None = None) -> list[Stretch]:
+        """By family, how far along τ the model that is best at independence stays best."""
+        name = self._adjustment(adjustment)
+        flips = self.flips(name, metric)
+        found = []
+        for family, best in self.best(name, metric).items():
+            start = min(best, key=abs)
+            above = [flip for flip in flips if flip.family == family and flip.below >= start]
+            below = [flip for flip in flips if flip.family == family and flip.above <= start]
+            up, down = above[0] if above else None, below[-1] if below else None
+            low, high = down.at if down else min(best), up.at if up else max(best)
+            following = (down.before if down else None, up.after if up else None)
+            found.append(Stretch(name, family, start, best[start], low, high, *following))
+        return found
+
+    @cached_property
+    def statement(self) -> str:
+        """The answer in words, by the primary adjustment of the evaluation and its first metric."""
+        stretches = self.stretches()
+        model, start = stretches[0].model, stretches[0].start
+        where = "if censoring is independent" if start == 0 else f"at τ = {start:g}"
+        if len(self.evaluation.models) == 1:
+            return f"There is one model, {model}, and nothing to rank."
+        ends = [each for each in stretches if each.before or each.after]
+        if not ends:
+            low, high = min(each.low for each in stretches), max(each.high for each in stretches)
+            reach = f"from τ = {low:g} to τ = {high:g}" if low < 0 else f"up to τ = {high:g}"
+            families = listed([each.family for each in stretches])
+            return f"{model} is best {where}, and stays best {reach} under every family ({families})."
+        said = [
+            f"{after} is better {way} about τ = {at:.2f} under {each.family}"
+            for each in ends
+            for after, way, at in ((each.before, "below", each.low), (each.after, "above", each.high))
+            if after
+        ]
+        stays = [each for each in stretches if each not in ends]
+        kept = ""
+        if stays:
+            kept = (
+                f" Under {listed([each.family for each in stays])} it stays best up to τ = {stays[0].high:g}."
+            )
+        return f"{model} is best {where}, but not under every dependence: {'; '.join(said)}.{kept}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The grid as JSON can hold it: scores by metric, adjustment, family and model, along ``taus``."""
+        metrics, models = self.evaluation.metrics, self.evaluation.models
+        return {
+            "families": list(self.families),
+            "taus": list(self.taus),
+            "statement": self.statement,
+            "scores": {
+                metric: {
+                    adjustment: {
+                        family: {
+                            model: [
+                                None if tau not in by_tau else by_tau[tau].scores[metric].get(model)
+                                for tau in self.taus
+                            ]
+                            for model in models
+                        }
+                        for family, by_tau in by_family.items()
+                    }
+                    for adjustment, by_family in self.answers.items()
+                }
+                for metric in metrics
+            },
+            "stretches": [asdict(each) for adjustment in self.answers for each in self.stretches(adjustment)],
+            "flips": [asdict(flip) for adjustment in self.answers for flip in self.flips(adjustment)],
+            "missing": [
+                {"adjustment": adjustment, "family": family, "why": why}
+                for (adjustment, family), why in self.missing.items()
+            ],
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Scores along τ; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""
+        from cocensor.plots import SensitivityDisplay
+
+        return SensitivityDisplay.from_sensitivity(self).plot(ax=ax)
+
+    def __repr__(self) -> str:
+        grid = f"{', '.join(self.families)}; τ from {min(self.taus):g} to {max(self.taus):g}"
+        return f"Sensitivity of {len(self.answers)} adjustments over {grid}.\n{self.statement}"
+
+    def _each(self) -> Iterator[tuple[str, str, float, Answer]]:
+        for adjustment, by_family in self.answers.items():
+            for family, by_tau in by_family.items():
+                for tau, answer in by_tau.items():
+                    yield adjustment, family, tau, answer
+
+    def _adjustment(self, name: str | None) -> str:
+        if name is None:
+            primary = self.evaluation.primary
+            return primary if primary in self.answers else next(iter(self.answers))
+        check_choice(name, "adjustment", tuple(self.answers))
+        return name
+
+
+def sensitivity(
+    evaluation: Evaluation,
+    families: Sequence[str] = FAMILIES,
+    taus: Any = TAUS,
+    adjustments: Sequence[str] | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sensitivity:
+    """Score all models again under every family and τ, for the adjustments that rest on a copula.
+
+    Copula-Graphic curves need an Archimedean family: adjustments that rest on them have no answer under others. A
+    family takes part at the τ that it reaches; τ = 0 is independence under all of them. Grid points are computed in
+    parallel, in threads.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    families : sequence of str
+    taus : array-like
+        Kendall's τ of event and dropout, strictly between -1 and 1.
+    adjustments : sequence of str, optional
+        Of those of the evaluation; by default all that rest on a copula.
+    progress : callable, optional
+        Called with the number of finished grid points and of all.
+    """
+    chosen = tuple(families)
+    if not chosen:
+        raise ValueError("families is empty: at least one is needed.")
+    for family in chosen:
+        check_choice(family, "families", tuple(copulas()))
+    grid = _grid(taus)
+    moving = [name for name, each in evaluation.scored.items() if each.moves]
+    if adjustments is not None:
+        for name in adjustments:
+            check_choice(name, "adjustments", tuple(moving))
+        moving = list(adjustments)
+    if not moving:
+        raise ValueError("adjustments must have one that rests on a copula: nothing else moves with τ.")
+    answers, missing = _answers(evaluation, chosen, grid, moving, progress or (lambda done, total: None))
+    if not any(by_tau for by_family in answers.values() for by_tau in by_family.values()):
+        raise ValueError(f"no point of the grid has a score: {next(iter(missing.values()), '')}")
+    return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, missing)
+
+
+def _grid(taus: Any) -> FloatArray:
+    grid = np.unique(as_vector(np.atleast_1d(taus), "taus"))
+    if not grid.size:
+        raise ValueError("taus is empty: at least one is needed.")
+    if (np.abs(grid) >= 1).any():
+        raise ValueError(
+            f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
+        )
+    return grid
+
+
+def _answers(
+    evaluation: Evaluation,
+    families: tuple[str, ...],
+    taus: FloatArray,
+    adjustments: list[str],
+    report: Callable[[int, int], None],
+) -> tuple[dict[str, dict[str, dict[float, Answer]]], dict[tuple[str, str], str]]:
+    points = _points(families, taus)
+    answers: dict[str, dict[str, dict[float, Answer]]] = {
+        name: {family: {} for family in families} for name in adjustments
+    }
+    missing: dict[tuple[str, str], str] = {}
+    jobs = [(name, copula, of) for name in adjustments for copula, of in points]
+
+    def answer(name: str, copula: Copula) -> Answer | str:
+        try:
+            found = evaluation.question.answer(evaluation.scored[name].adjustment.with_copula(copula))
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return found if any(found.scores.values()) else found.notes[0]
+
+    report(0, len(jobs))
+    # Warnings are recorded for the evaluation itself; their filters are not a thread's own, so they are set here.
+    with warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as pool:
+        warnings.simplefilter("ignore", HorizonWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        running = {pool.submit(answer, name, copula): (name, of) for name, copula, of in jobs}
+        for done, finished in enumerate(as_completed(running), start=1):
+            name, of = running[finished]
+            found = finished.result()
+            for family, tau in of:
+                if isinstance(found, str):
+                    missing[name, family] = found
+                else:
+                    answers[name][family][tau] = found
+            report(done, len(jobs))
+    ordered = {
+        name: {family: dict(sorted(by_tau.items())) for family, by_tau in by_family.items() if by_tau}
+        for name, by_family in answers.items()
+    }
+    return {name: by_family for name, by_family in ordered.items() if by_family}, missing
+
+
+def _points(families: tuple[str, ...], taus: FloatArray) -> list[tuple[Copula, list[tuple[str, float]]]]:
+    """The copulas of the grid, each with the families and τ that it stands for: independence for τ = 0 of all."""
+    points: list[tuple[Copula, list[tuple[str, float]]]] = []
+    if (taus == 0).any():
+        points.append((Independence(), [(family, 0.0) for family in families]))
+    for family in families:
+        low, high = copulas()[family].tau_range
+        reached = [tau for tau in taus.tolist() if tau and low < tau < high]
+        points += [(copulas()[family].from_tau(tau), [(family, tau)]) for tau in reached]
+    return points
