@@ -148,10 +148,11 @@ class Sensitivity:
             return f"There is one model, {model}, and nothing to rank."
         ends = [each for each in stretches if each.before or each.after]
         if not ends:
-            low, high = min(each.low for each in stretches), max(each.high for each in stretches)
-            reach = f"from τ = {low:g} to τ = {high:g}" if low < 0 else f"up to τ = {high:g}"
             families = listed([each.family for each in stretches])
-            return f"{model} is best {where}, and stays best {reach} under every family ({families})."
+            return (
+                f"{model} is best {where}, and stays best over the whole grid: τ from {self.taus[0]:g} to "
+                f"{self.taus[-1]:g} under {families}, as far as each reaches."
+            )
         said = [
             f"{after} is better {way} about τ = {at:.2f} under {each.family}"
             for each in ends
@@ -290,9 +291,11 @@ def _answers(
     missing: dict[tuple[str, str], str] = {}
     jobs = [(name, copula, of) for name in adjustments for copula, of in points]
 
+    question = evaluation.question.without_reference
+
     def answer(name: str, copula: Copula) -> Answer | str:
         try:
-            found = evaluation.question.answer(evaluation.scored[name].adjustment.with_copula(copula))
+            found = question.answer(evaluation.scored[name].adjustment.with_copula(copula))
         except (TypeError, ValueError) as error:
             return str(error)
         return found if any(found.scores.values()) else found.notes[0]

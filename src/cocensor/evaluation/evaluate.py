@@ -96,7 +96,14 @@ def evaluate(
     >>> full = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
     >>> part = cc.CoxPH().fit(train.X[:, :1], train.y).predict_survival_function(test.X[:, :1])
     >>> result = cc.evaluate({"all": full, "one": part}, train.y, test.y, train.X, test.X, copula=cc.Clayton(2.0))
-    >>> print(result)  # doctest: +SKIP
+    >>> print(result)
+    Evaluation of 2 models on 1,000 test subjects until 22.0677 (the largest time with at least 5 % at risk in the
+    training and in the test sample); Clayton copula, τ = 0.5, as given.
+    <BLANKLINE>
+    integrated Brier score (smaller is better, * best), skill against Kaplan–Meier
+    ...
+    >>> print(result.ranking().statement)
+    The best model depends on ...
     """
     train, test = Survival.coerce(y_train, "y_train"), Survival.coerce(y_test, "y_test")
     chosen_metrics = _metrics(metrics)
@@ -197,9 +204,7 @@ def _grid(
         return times, "the times were given"
     if horizon is None:
         end = float(time_grid(train, test, n=2, horizon=DEFAULT_HORIZON)[-1])
-        reason = (
-            f"the largest time with at least {_AT_RISK:.0%} at risk in the training and in the test sample"
-        )
+        reason = f"the largest time with at least {100 * _AT_RISK:g} % at risk in the training and in the test sample"
         if known < end:
             end, reason = known, "the largest time up to which all predictions are known"
     else:

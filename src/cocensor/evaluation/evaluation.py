@@ -161,13 +161,12 @@ class Evaluation:
         return Ranking(self._frame(("model", *by), rows), self._ranking_statement(by))
 
     def _ranking_statement(self, by: Mapping[str, dict[str, int]]) -> str:
-        winners = {self.scored[name].label: _winners(ranked) for name, ranked in by.items() if ranked}
-        distinct = dict.fromkeys(winners.values())
         if len(self.models) == 1:
             return f"There is one model, {self.models[0]}, and nothing to rank."
+        winners = {self.scored[name].label: _winners(ranked) for name, ranked in by.items() if ranked}
+        distinct = dict.fromkeys(winners.values())
         if len(distinct) == 1:
-            winner = next(iter(distinct))
-            return f"{winner} is best under every adjustment."
+            return f"{next(iter(distinct))} under every adjustment."
         said = [
             f"{winner} under {listed([label for label, best in winners.items() if best == winner])}"
             for winner in distinct
@@ -282,9 +281,10 @@ class Evaluation:
         return write_report(self, Path(path), sensitivity or self.sensitivity(), title)
 
     def __repr__(self) -> str:
+        size = _counted(len(self.models), "model"), _counted(len(self.question.y_test), "test subject")
         lines = [
-            f"Evaluation of {len(self.models)} model{'s' * (len(self.models) != 1)} on {len(self.question.y_test):,} "
-            f"test subjects until {self.horizon:g} ({self.horizon_reason}); {self._copula_in_words()}.",
+            f"Evaluation of {size[0]} on {size[1]} until {self.horizon:g} ({self.horizon_reason}); "
+            f"{self._copula_in_words()}.",
             "",
         ]
         for metric in self.question.metrics:
@@ -437,12 +437,17 @@ def _named(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _winners(ranked: Mapping[str, int]) -> str:
-    return listed([model for model, rank in ranked.items() if rank == 1])
+    best = [model for model, rank in ranked.items() if rank == 1]
+    return f"{best[0]} is best" if len(best) == 1 else f"{listed(best)} are equally good and best"
 
 
 def listed(names: Sequence[str]) -> str:
     """Names as in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _summary(y: Survival) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cocensor._validation import FloatArray
@@ -47,6 +47,12 @@ class Question:
     x_test: Any
     times: FloatArray
     metrics: tuple[Metric, ...]
+
+    @property
+    def without_reference(self) -> Question:
+        """The same for the models alone, where their skill is not asked for."""
+        named = {name: curves for name, curves in self.curves.items() if name != REFERENCE}
+        return replace(self, curves=named)
 
     def answer(self, adjustment: Adjustment) -> Answer:
         """The scores of all models; a status that does not depend on the model is computed once."""

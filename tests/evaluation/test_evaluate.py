@@ -1,0 +1,278 @@
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import cocensor as cc
+
+GRID = np.linspace(0.0, 20.0, 21)
+
+
+def test_scores_are_those_of_the_metric_functions(study):
+    result = study.evaluate(metrics=["ibs", cc.metric("ils", floor=0.01)])
+    copula = cc.Frank.from_tau(0.3)
+    assert list(result.scored) == ["ipcw", "dep", "cg_q", "given_prediction", "given_covariates"]
+    for name in result.scored:
+        how = {"adjustment": name} | ({} if name == "ipcw" else {"copula": copula})
+        if name == "dep":
+            how = {"adjustment": cc.MarginTime(copula, weighting="uncertainty", beyond="last")}
+        same = (study.train.y, study.test.y, study.models["three"], result.times)
+        given = {"x_train": study.train.X, "x_test": study.test.X}
+        ibs = cc.integrated_brier_score(*same, **how, **given)
+        ils = cc.integrated_log_score(*same, floor=0.01, **how, **given)
+        assert result.score("three", name) == pytest.approx(ibs, rel=1e-12)
+        assert result.score("three", name, "ils") == pytest.approx(ils, rel=1e-12)
+
+
+def test_skill_is_that_against_the_kaplan_meier_curve_of_the_training_sample(study):
+    result = study.evaluate(adjustments=["ipcw"])
+    km = np.broadcast_to(
+        cc.KaplanMeier().fit(study.train.y).predict(result.times), (len(study.test), result.times.size)
+    )
+    base = cc.integrated_brier_score(study.train.y, study.test.y, km, result.times, adjustment="ipcw")
+    assert result.skill("one", "ipcw") == pytest.approx(1.0 - result.score("one", "ipcw") / base, rel=1e-12)
+
+
+def test_without_censoring_every_adjustment_gives_the_plain_score(study):
+    everyone = np.ones(len(study.test), dtype=bool)
+    train = cc.Survival(study.train.event_time, np.ones(len(study.train), dtype=bool))
+    test = cc.Survival(study.test.event_time, everyone)
+    result = cc.evaluate(study.models, train, test, study.train.X, study.test.X, horizon=18.0)
+    curves = study.models["one"].evaluate(result.times, slice(None))
+    alive = study.test.event_time[:, None] > result.times
+    plain = np.trapezoid(((alive - curves) ** 2).mean(axis=0), result.times) / 18.0
+    assert len(result.scored) == 5
+    for name in result.scored:
+        assert result.score("one", name) == pytest.approx(plain, rel=1e-9)
+    assert any("No copula could be selected" in note for note in result.notes)
+
+
+# --- what a model may be -------------------------------------------------------------------------------
+
+
+def test_every_kind_of_prediction_gives_the_same_score(study):
+    from sksurv.functions import StepFunction
+
+    curves = study.models["three"]
+    table = curves.evaluate(GRID, slice(None))
+
+    class Pycox:
+        def predict_surv_df(self, X):
+            return pd.DataFrame(table.T, index=GRID)
+
+    class Curves:
+        def predict(self, X):
+            return curves
+
+    kinds = {
+        "curves": curves,
+        "pair": (GRID, table),
+        "array": table,
+        "steps": np.array([StepFunction(GRID, row) for row in table]),
+        "list of steps": [StepFunction(GRID, row) for row in table],
+        "frame": Pycox(),
+        "learner": Curves(),
+    }
+    result = cc.evaluate(
+        kinds, study.train.y, study.test.y, x_test=study.test.X, times=GRID, adjustments=["ipcw"]
+    )
+    scores = {name: result.score(name, "ipcw") for name in kinds}
+    assert max(scores.values()) == pytest.approx(min(scores.values()), rel=1e-12)
+    assert result.came_as["frame"] == "Pycox.predict_surv_df"
+
+
+def test_fitted_models_of_other_packages_predict_for_the_test_sample(study):
+    from lifelines import CoxPHFitter
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    names = ["a", "b", "c"]
+    x_train, x_test = (pd.DataFrame(part.X, columns=names) for part in (study.train, study.test))
+    y = study.train.y
+    outcome = np.array(list(zip(y.event, y.time, strict=True)), dtype=[("event", bool), ("time", float)])
+    lifelines = CoxPHFitter().fit(x_train.assign(t=y.time, e=y.event), "t", "e")
+    models = {"sksurv": CoxPHSurvivalAnalysis().fit(x_train, outcome), "lifelines": lifelines}
+    result = cc.evaluate(
+        models | {"cocensor": study.models["three"]}, outcome, study.test.y, x_train, x_test, copula=None
+    )
+    for name in ("sksurv", "lifelines"):
+        assert result.score(name, "ipcw") == pytest.approx(result.score("cocensor", "ipcw"), rel=2e-3)
+    assert isinstance(result.table(), pd.DataFrame)
+
+
+def test_frames_come_back_in_the_library_that_was_given(study):
+    frame = pl.DataFrame(study.train.X, schema=["a", "b", "c"])
+    other = pl.DataFrame(study.test.X, schema=["a", "b", "c"])
+    result = study.evaluate(x_train=frame, x_test=other, adjustments=["ipcw", "cg_q"])
+    assert isinstance(result.table(), pl.DataFrame)
+    assert isinstance(result.ranking().table, pl.DataFrame)
+    assert isinstance(result.brier_curves(), pl.DataFrame)
+    assert isinstance(result.sensitivity(["clayton"], [0.0, 0.5]).table(), pl.DataFrame)
+
+
+# --- the horizon, the copula, the covariates -----------------------------------------------------------
+
+
+def test_the_horizon_and_its_reason(study):
+    result = study.evaluate(adjustments=["ipcw"])
+    for y in (study.train.y, study.test.y):
+        assert (y.time >= result.horizon).mean() >= 0.05
+    assert "at least 5 % at risk" in result.horizon_reason
+    short = (GRID[:6], study.models["one"].evaluate(GRID[:6], slice(None)))
+    cut = cc.evaluate({"short": short}, study.train.y, study.test.y, adjustments=["ipcw"])
+    assert cut.horizon == GRID[5]
+    assert "predictions are known" in cut.horizon_reason
+    with pytest.raises(
+        ValueError, match="horizon must not pass 5, the end of the shortest predictions, but is 9"
+    ):
+        cc.evaluate({"short": short}, study.train.y, study.test.y, horizon=9.0)
+    with pytest.raises(ValueError, match="horizon must be None where times are given"):
+        study.evaluate(times=GRID, horizon=9.0)
+
+
+def test_a_selected_copula_is_said_to_be_a_hint(study):
+    result = study.evaluate(copula="select", adjustments=["cg_q"])
+    chosen = cc.select_copula(study.train.X, study.train.y)
+    assert repr(result.copula) == repr(chosen.copula)
+    assert "a hint, not a measurement" in repr(result)
+    again = study.evaluate(copula=chosen, adjustments=["cg_q"])
+    assert again.score("one", "cg_q") == result.score("one", "cg_q")
+
+
+def test_a_copula_without_copula_graphic_form_leaves_two_adjustments_out_and_says_so(study):
+    result = study.evaluate(copula=cc.Gaussian.from_tau(0.3))
+    assert list(result.scored) == ["ipcw", "given_prediction", "given_covariates"]
+    assert "IBS-Dep and CG-Q are left out: they need an Archimedean copula." in result.notes
+
+
+def test_covariates_that_are_no_numbers_serve_the_predictions_only(study):
+    text = pd.DataFrame({"site": ["a"] * len(study.train)}), pd.DataFrame({"site": ["b"] * len(study.test)})
+    result = study.evaluate(x_train=text[0], x_test=text[1])
+    assert "given_covariates" not in result.scored
+    assert any(note.startswith("Covariates serve the predictions only") for note in result.notes)
+
+
+def test_an_adjustment_that_has_no_answer_says_why(study):
+    censored = cc.Survival(study.test.y.time, np.zeros(len(study.test), dtype=bool))
+    result = cc.evaluate(study.models, study.train.y, censored, copula=cc.Frank(2.0))
+    assert np.isnan(result.score("one", "given_prediction"))
+    assert "one" not in result.ranks("given_prediction")
+    assert any("No score of one" in note for note in result.scored["given_prediction"].notes)
+    assert "–" in repr(result)
+    json.loads(result.to_json())
+
+
+# --- the answer ----------------------------------------------------------------------------------------
+
+
+def test_the_ranking_says_whether_the_winner_changes(study):
+    good, bad = study.models["three"], study.models["three"].evaluate(GRID, slice(None))[::-1]
+    y = study.train.y, study.test.y
+    kept = cc.evaluate({"good": good, "bad": (GRID, bad)}, *y, copula=None, adjustments=["ipcw", "cg_q"])
+    assert kept.ranking().statement == "good is best under every adjustment."
+    assert list(kept.ranking().table["ipcw"]) == [1, 2]
+    same = cc.evaluate({"good": good, "twin": good}, *y, adjustments=["ipcw"])
+    assert same.ranking().statement == "good and twin are equally good and best under every adjustment."
+    alone = cc.evaluate({"good": good}, *y, adjustments=["ipcw"])
+    assert alone.ranking().statement == "There is one model, good, and nothing to rank."
+    mixed = kept._ranking_statement({"ipcw": {"good": 1, "bad": 2}, "cg_q": {"good": 2, "bad": 1}})
+    assert mixed == (
+        "The best model depends on what is assumed about the censoring: good is best under IPCW; "
+        "bad is best under CG-Q."
+    )
+
+
+def test_the_table_marks_the_best(study):
+    table = study.evaluate().table()
+    assert list(table.columns) == ["metric", "adjustment", "model", "score", "skill", "rank", "best"]
+    assert (
+        table.loc[table["best"], "score"].to_numpy() == table.groupby("adjustment", sort=False)["score"].min()
+    ).all()
+
+
+def test_json_holds_the_numbers_exactly(study, tmp_path):
+    result = study.evaluate()
+    path = tmp_path / "numbers.json"
+    grid = result.sensitivity(["frank"], [0.0, 0.3])
+    text = result.to_json(path, grid)
+    assert path.read_text(encoding="utf-8") == text + "\n"
+    held = json.loads(text)
+    assert held["metrics"][0]["scores"]["cg_q"]["one"] == result.score("one", "cg_q")
+    assert held["sensitivity"]["scores"]["ibs"]["cg_q"]["frank"]["one"][1] == pytest.approx(
+        result.score("one", "cg_q"), rel=1e-12
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["numbers.json"]
+
+
+def test_notebooks_show_hostile_names_as_text(study):
+    name = "<script>alert(1)</script>"
+    result = cc.evaluate({name: study.models["one"]}, study.train.y, study.test.y, adjustments=["ipcw"])
+    assert "<script>" not in result._repr_html_()
+    assert "&lt;script&gt;" in result._repr_html_()
+
+
+def test_progress_counts_the_adjustments(study):
+    seen = []
+    study.evaluate(adjustments=["ipcw", "cg_q"], progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 2), (1, 2), (2, 2)]
+
+
+# --- refusals ------------------------------------------------------------------------------------------
+
+
+def _rising(table):
+    return table[:, ::-1]
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        ({}, "models is empty"),
+        ([1.0], "models must be a dict of names and predictions, but is of type list"),
+        ({3: (GRID, np.ones((300, 21)))}, "models must have texts as names, but one is 3"),
+        ({"": (GRID, np.ones((300, 21)))}, "models must have texts as names, but one is ''"),
+        (
+            {"m": (GRID, np.ones((299, 21)))},
+            "models['m'] must predict one curve per test subject, 300, but predicts 299",
+        ),
+        ({"m": np.ones((300, 21))}, "models['m']: an array of probabilities needs its times"),
+        (
+            {"m": (GRID, np.full((300, 21), 1.5))},
+            "models['m']: probabilities must lie in [0, 1], but row 0 at time 0 is 1.5",
+        ),
+        (
+            {"m": (GRID, np.tile(GRID / 20.0, (300, 1)))},
+            "models['m']: probabilities must not increase over time, but row 0",
+        ),
+        ({"m": cc.CoxPH()}, "models['m']: x_test is needed: CoxPH is a model that has yet to predict"),
+    ],
+)
+def test_models_that_cannot_be_scored_are_refused(study, models, message):
+    import re
+
+    with pytest.raises((TypeError, ValueError), match=re.escape(message)):
+        cc.evaluate(models, study.train.y, study.test.y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"adjustments": ["ipwc"]}, "adjustment must be one of .* but is 'ipwc'"),
+        ({"adjustments": []}, "adjustments is empty"),
+        (
+            {"adjustments": ["given_covariates"], "x_train": None, "x_test": None},
+            "x_train and x_test are needed",
+        ),
+        ({"metrics": "ils"}, "floor is needed for the metric 'ils'"),
+        ({"metrics": []}, "metrics is empty"),
+        ({"metrics": ["ibs", "ibs"]}, "metrics must differ, but are ibs, ibs"),
+        ({"copula": "frank"}, "copula must be 'select', a copula"),
+        ({"x_test": None}, "x_test is needed where x_train is given"),
+        ({"x_test": np.ones((300, 2))}, "x_test must have the columns of x_train, 3, but has 2"),
+        ({"x_test": np.ones((299, 3))}, "x_test has length 299"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(study, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        study.evaluate(**options)
