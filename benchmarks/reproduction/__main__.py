@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -146,10 +147,14 @@ def fill(page: str, found: dict[str, str]) -> str:
     """The page with every table that is known; one without a place on the page is an error."""
     for name, table in found.items():
         block = re.compile(rf"(<!-- {re.escape(name)} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-        page, n = block.subn(lambda match, text=table: f"{match[1]}\n{text}\n{match[2]}", page)
+        page, n = block.subn(partial(_between, table), page)
         if n != 1:
             raise ValueError(f"{PAGE.name} must have one place for {name}, but has {n}.")
     return page
+
+
+def _between(text: str, match: re.Match[str]) -> str:
+    return f"{match[1]}\n{text}\n{match[2]}"
 
 
 def draw() -> None:

@@ -23,7 +23,7 @@ from cocensor._validation import (
 )
 from cocensor.copulas import Copula, Independence, copulas
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.evaluation import listed, ranks
+from cocensor.evaluation.evaluation import as_names, listed, ranks
 from cocensor.evaluation.question import Answer
 
 FAMILIES = ("clayton", "frank", "gumbel", "joe", "gaussian")
@@ -98,8 +98,7 @@ class Sensitivity:
 
     def best(self, adjustment: str | None = None, metric: str | None = None) -> dict[str, dict[float, str]]:
         """The best model by family and τ; the first of several equally good ones."""
-        name = self._adjustment(adjustment)
-        by = self.evaluation.metrics[0] if metric is None else metric
+        name, by = self._adjustment(adjustment), self._metric(metric)
         found = {}
         for family, answers in self.answers[name].items():
             ranked = {tau: ranks(answer.scores[by]) for tau, answer in answers.items()}
@@ -108,8 +107,7 @@ class Sensitivity:
 
     def flips(self, adjustment: str | None = None, metric: str | None = None) -> list[Flip]:
         """Where the best model changes along τ, family by family."""
-        name = self._adjustment(adjustment)
-        by = self.evaluation.metrics[0] if metric is None else metric
+        name, by = self._adjustment(adjustment), self._metric(metric)
         flips = []
         for family, best in self.best(name, by).items():
             taus = sorted(best)
@@ -141,11 +139,11 @@ class Sensitivity:
     @cached_property
     def statement(self) -> str:
         """The answer in words, by the primary adjustment of the evaluation and its first metric."""
+        if len(self.evaluation.models) == 1:
+            return self._range_in_words()
         stretches = self.stretches()
         model, start = stretches[0].model, stretches[0].start
         where = "if censoring is independent" if start == 0 else f"at τ = {start:g}"
-        if len(self.evaluation.models) == 1:
-            return f"There is one model, {model}, and nothing to rank."
         ends = [each for each in stretches if each.before or each.after]
         if not ends:
             families = listed([each.family for each in stretches])
@@ -153,12 +151,7 @@ class Sensitivity:
                 f"{model} is best {where}, and stays best over the whole grid: τ from {self.taus[0]:g} to "
                 f"{self.taus[-1]:g} under {families}, as far as each reaches."
             )
-        said = [
-            f"{after} is better {way} about τ = {at:.2f} under {each.family}"
-            for each in ends
-            for after, way, at in ((each.before, "below", each.low), (each.after, "above", each.high))
-            if after
-        ]
+        said = [f"{text} under {each.family}" for each in ends for text in self._ends_in_words(each)]
         stays = [each for each in stretches if each not in ends]
         kept = ""
         if stays:
@@ -166,6 +159,36 @@ class Sensitivity:
                 f" Under {listed([each.family for each in stays])} it stays best up to τ = {stays[0].high:g}."
             )
         return f"{model} is best {where}, but not under every dependence: {'; '.join(said)}.{kept}"
+
+    def _ends_in_words(self, stretch: Stretch) -> list[str]:
+        """Which model is better below and above a stretch, and how far."""
+        places = [flip.at for flip in self.flips(stretch.adjustment) if flip.family == stretch.family]
+        said = []
+        if stretch.before:
+            further = [at for at in places if at < stretch.low]
+            reach = f"from about τ = {further[-1]:.2f} to {stretch.low:.2f}" if further else ""
+            said.append(f"{stretch.before} is best {reach or f'below about τ = {stretch.low:.2f}'}")
+        if stretch.after:
+            further = [at for at in places if at > stretch.high]
+            reach = f"from about τ = {stretch.high:.2f} to {further[0]:.2f}" if further else ""
+            said.append(f"{stretch.after} is best {reach or f'above about τ = {stretch.high:.2f}'}")
+        return said
+
+    def _range_in_words(self) -> str:
+        """How far the score of a single model moves."""
+        name, [model] = self._adjustment(None), self.evaluation.models
+        metric = self.evaluation.metrics[0]
+        found = [
+            answer.scores[metric][model]
+            for by_tau in self.answers[name].values()
+            for answer in by_tau.values()
+            if model in answer.scores[metric]
+        ]
+        label = self.evaluation.question.metrics[0].label
+        return (
+            f"The {label} of {model} lies between {min(found):.4f} and {max(found):.4f} over the grid, by "
+            f"{self.evaluation.scored[name].label}; with one model there is nothing to rank."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The grid as JSON can hold it: scores by metric, adjustment, family and model, along ``taus``."""
@@ -206,13 +229,20 @@ class Sensitivity:
 
     def __repr__(self) -> str:
         grid = f"{', '.join(self.families)}; τ from {min(self.taus):g} to {max(self.taus):g}"
-        return f"Sensitivity of {len(self.answers)} adjustments over {grid}.\n{self.statement}"
+        labels = listed([self.evaluation.scored[name].label for name in self.answers])
+        return f"Sensitivity of {labels} over {grid}.\n{self.statement}"
 
     def _each(self) -> Iterator[tuple[str, str, float, Answer]]:
         for adjustment, by_family in self.answers.items():
             for family, by_tau in by_family.items():
                 for tau, answer in by_tau.items():
                     yield adjustment, family, tau, answer
+
+    def _metric(self, name: str | None) -> str:
+        if name is None:
+            return self.evaluation.metrics[0]
+        check_choice(name, "metric", self.evaluation.metrics)
+        return name
 
     def _adjustment(self, name: str | None) -> str:
         if name is None:
@@ -224,9 +254,9 @@ class Sensitivity:
 
 def sensitivity(
     evaluation: Evaluation,
-    families: Sequence[str] = FAMILIES,
+    families: str | Sequence[str] = FAMILIES,
     taus: Any = TAUS,
-    adjustments: Sequence[str] | None = None,
+    adjustments: str | Sequence[str] | None = None,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sensitivity:
@@ -247,7 +277,7 @@ def sensitivity(
     progress : callable, optional
         Called with the number of finished grid points and of all.
     """
-    chosen = tuple(families)
+    chosen = as_names(families)
     if not chosen:
         raise ValueError("families is empty: at least one is needed.")
     for family in chosen:
@@ -255,9 +285,9 @@ def sensitivity(
     grid = _grid(taus)
     moving = [name for name, each in evaluation.scored.items() if each.moves]
     if adjustments is not None:
-        for name in adjustments:
+        for name in as_names(adjustments):
             check_choice(name, "adjustments", tuple(moving))
-        moving = list(adjustments)
+        moving = list(as_names(adjustments))
     if not moving:
         raise ValueError("adjustments must have one that rests on a copula: nothing else moves with τ.")
     answers, missing = _answers(evaluation, chosen, grid, moving, progress or (lambda done, total: None))
@@ -288,7 +318,7 @@ def _answers(
     answers: dict[str, dict[str, dict[float, Answer]]] = {
         name: {family: {} for family in families} for name in adjustments
     }
-    missing: dict[tuple[str, str], str] = {}
+    failed: dict[tuple[str, str], dict[float, str]] = {}
     jobs = [(name, copula, of) for name in adjustments for copula, of in points]
 
     question = evaluation.question.without_reference
@@ -311,14 +341,18 @@ def _answers(
             found = finished.result()
             for family, tau in of:
                 if isinstance(found, str):
-                    missing[name, family] = found
+                    failed.setdefault((name, family), {})[tau] = found
                 else:
                     answers[name][family][tau] = found
             report(done, len(jobs))
+    for name, family in failed:
+        if answers[name][family].keys() <= {0.0}:  # independence alone is not an answer of the family
+            answers[name][family].clear()
     ordered = {
         name: {family: dict(sorted(by_tau.items())) for family, by_tau in by_family.items() if by_tau}
         for name, by_family in answers.items()
     }
+    missing = {key: why[min(why, key=abs)] for key, why in sorted(failed.items())}
     return {name: by_family for name, by_family in ordered.items() if by_family}, missing
 
 

@@ -10,6 +10,11 @@ import cocensor as cc
 GRID = np.linspace(0.0, 20.0, 21)
 
 
+class KaplanMeier:
+    def fit(self, y):
+        return self
+
+
 def test_scores_are_those_of_the_metric_functions(study):
     result = study.evaluate(metrics=["ibs", cc.metric("ils", floor=0.01)])
     copula = cc.Frank.from_tau(0.3)
@@ -133,7 +138,7 @@ def test_the_horizon_and_its_reason(study):
 
 def test_a_selected_copula_is_said_to_be_a_hint(study):
     result = study.evaluate(copula="select", adjustments=["cg_q"])
-    chosen = cc.select_copula(study.train.X, study.train.y)
+    chosen = cc.select_copula(study.train.X, study.train.y, penalty=1e-4)
     assert repr(result.copula) == repr(chosen.copula)
     assert "a hint, not a measurement" in repr(result)
     again = study.evaluate(copula=chosen, adjustments=["cg_q"])
@@ -221,10 +226,6 @@ def test_progress_counts_the_adjustments(study):
 # --- refusals ------------------------------------------------------------------------------------------
 
 
-def _rising(table):
-    return table[:, ::-1]
-
-
 @pytest.mark.parametrize(
     ("models", "message"),
     [
@@ -244,6 +245,10 @@ def _rising(table):
         (
             {"m": (GRID, np.tile(GRID / 20.0, (300, 1)))},
             "models['m']: probabilities must not increase over time, but row 0",
+        ),
+        (
+            {"m": KaplanMeier()},
+            "models['m']: KaplanMeier has no method that predicts survival curves, or is not fitted",
         ),
         ({"m": cc.CoxPH()}, "models['m']: x_test is needed: CoxPH is a model that has yet to predict"),
     ],

@@ -52,9 +52,33 @@ def test_an_estimator_without_curves_is_refused(sample):
         scorer(object(), X, y)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"adjustment": "ipwc"}, "adjustment must be one of .* but is 'ipwc'"),
+        ({"adjustment": "dep"}, "copula is needed for the adjustment 'dep'"),
+        ({"x_train": [[1.0]]}, "y_train is needed where x_train is given"),
+        (
+            {
+                "adjustment": "given_covariates",
+                "copula": cc.Frank(1.0),
+                "y_train": ([4.0, 5.0], [True, False]),
+            },
+            "x_train is needed beside y_train",
+        ),
+    ],
+)
+def test_what_no_fold_could_be_scored_with_is_refused_at_once(options, message):
+    with pytest.raises(ValueError, match=message):
+        cc.make_scorer(horizon=3.0, **options)
+
+
 def test_folds_need_one_interval():
     with pytest.raises(ValueError, match="times, a horizon or y_train is needed"):
         cc.make_scorer()
     with pytest.raises(ValueError, match="horizon must be None where times are given"):
         cc.make_scorer(times=[1.0, 2.0], horizon=2.0)
-    assert repr(cc.make_scorer(horizon=3.0)) == "make_scorer('ibs', 'ipcw', until 3)"
+    assert (
+        repr(cc.make_scorer(horizon=3.0))
+        == "make_scorer('ibs', IPCW(censoring='km', convention='left_limit'), until 3)"
+    )

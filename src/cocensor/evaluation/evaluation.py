@@ -113,8 +113,9 @@ class Evaluation:
 
         Without either, the first that rests on a copula.
         """
-        moving = [name for name, each in self.scored.items() if each.moves]
-        return next((name for name in (*_PRIMARY, *moving) if name in self.scored), next(iter(self.scored)))
+        answered = [name for name, each in self.scored.items() if any(map(_named, each.scores.values()))]
+        moving = [name for name in answered if self.scored[name].moves]
+        return next(name for name in (*_PRIMARY, *moving, *answered) if name in answered)
 
     # --- numbers ---------------------------------------------------------------------------------------
 
@@ -126,12 +127,13 @@ class Evaluation:
 
     def skill(self, model: str, adjustment: str, metric: str | None = None) -> float:
         """The share of the reference curve's score that a model saves under the same adjustment."""
-        scores = self.scored[adjustment].scores[self._metric(metric)]
-        base = scores.get(REFERENCE, np.nan)
-        return 1.0 - scores.get(model, np.nan) / base if base else np.nan
+        score = self.score(model, adjustment, metric)
+        base = self.scored[adjustment].scores[self._metric(metric)].get(REFERENCE, np.nan)
+        return 1.0 - score / base if base else np.nan
 
     def ranks(self, adjustment: str, metric: str | None = None) -> dict[str, int]:
         """The rank of every model that has a score; equal scores share the better rank."""
+        check_choice(adjustment, "adjustment", tuple(self.scored))
         return ranks(self.scored[adjustment].scores[self._metric(metric)])
 
     def table(self) -> Any:
@@ -188,20 +190,20 @@ class Evaluation:
 
     def sensitivity(
         self,
-        families: Sequence[str] | None = None,
+        families: str | Sequence[str] | None = None,
         taus: Any = None,
-        adjustments: Sequence[str] | None = None,
+        adjustments: str | Sequence[str] | None = None,
         progress: Any = None,
     ) -> Sensitivity:
         """Every score over a grid of copula families and Kendall's τ; see :func:`cocensor.sensitivity.sensitivity`.
 
         Parameters
         ----------
-        families : sequence of str, optional
+        families : str or sequence of str, optional
             By default Clayton, Frank, Gumbel, Joe and Gaussian.
         taus : array-like, optional
             By default 0, 0.1, ..., 0.9.
-        adjustments : sequence of str, optional
+        adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
         progress : callable, optional
             Called with the number of finished grid points and of all.
@@ -209,7 +211,8 @@ class Evaluation:
         from cocensor.sensitivity import FAMILIES, TAUS, sensitivity
 
         grid = tuple(np.atleast_1d(TAUS if taus is None else taus).tolist())
-        key = tuple(families or FAMILIES), grid, None if adjustments is None else tuple(adjustments)
+        chosen = FAMILIES if families is None else as_names(families)
+        key = chosen, grid, None if adjustments is None else as_names(adjustments)
         if key not in self._sensitivities:
             self._sensitivities[key] = sensitivity(self, *key, progress=progress)
         return self._sensitivities[key]
@@ -294,7 +297,13 @@ class Evaluation:
                 "",
             ]
         lines.append(self.ranking().statement)
-        return "\n".join([*lines, *self.notes])
+        silent = [
+            f"{each.label}: {note}"
+            for each in self.scored.values()
+            for note in each.notes
+            if note.startswith("No score")
+        ]
+        return "\n".join([*lines, *silent, *self.notes])
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(line)}</p>" for line in repr(self).splitlines()[:1]]
@@ -332,7 +341,8 @@ class Evaluation:
                 cells.append("–")
                 continue
             best = "*" if self.ranks(name, metric)[model] == 1 else " "
-            cells.append(f"{score:.4f}{best} ({100 * self.skill(model, name, metric):+.0f} %)")
+            skill = round(100 * self.skill(model, name, metric)) if np.isfinite(score) else 0
+            cells.append(f"{score:.4f}{best} ({skill:+d} %)")
         return cells
 
     def _metric(self, metric: str | None) -> str:
@@ -429,6 +439,11 @@ def ranks(scores: Mapping[str, float]) -> dict[str, int]:
     """1 for the smallest score, without the reference; equal scores share the better rank."""
     named = _named(scores)
     return {model: 1 + sum(other < score for other in named.values()) for model, score in named.items()}
+
+
+def as_names(values: str | Sequence[str]) -> tuple[str, ...]:
+    """One name, or several."""
+    return (values,) if isinstance(values, str) else tuple(values)
 
 
 def _named(values: Mapping[str, Any]) -> dict[str, Any]:

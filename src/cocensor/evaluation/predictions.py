@@ -51,7 +51,8 @@ def predictions(models: Any, x_test: Any, times: FloatArray | None, n: int) -> d
         try:
             found[name] = _prediction(model, x_test, times)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"models[{name!r}]: {error}") from error
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"models[{name!r}]: {error}") from error
         if len(found[name]) != n:
             raise ValueError(
                 f"models[{name!r}] must predict one curve per test subject, {n}, but predicts {len(found[name])}."
@@ -82,6 +83,10 @@ def _prediction(model: Any, x_test: Any, times: FloatArray | None) -> Prediction
         return Prediction(*found)
     if are_step_functions(model):
         return Prediction(model, "step functions")
+    if hasattr(model, "fit"):
+        raise TypeError(
+            f"{type(model).__name__} has no method that predicts survival curves, or is not fitted."
+        )
     table = as_table(model, "an array")
     if times is None:
         raise ValueError(

@@ -65,14 +65,15 @@ class Question:
         except ValueError as error:
             return Answer(curves, _averages(self.times, curves), (f"No score: {error}",))
         for name, predicted in self.curves.items():
+            called = name or "the reference curve"
             try:
                 status = shared or fitted.status(self.y_test, self.times, self.x_test, predicted)
             except ValueError as error:
-                notes[f"No score of {name}: {error}"] = None
+                notes[f"No score of {called}: {error}"] = None
                 continue
             found = {metric.name: status.mean(metric.loss, self.read[name]) for metric in self.metrics}
-            if status.until <= self.times[-1]:
-                notes[f"No score of {name}: there is no answer from time {status.until:g} on."] = None
+            if status.until <= self.times.max():
+                notes[f"No score of {called}: there is no answer from time {status.until:g} on."] = None
                 continue
             if name != REFERENCE:
                 notes |= dict.fromkeys(f"{name}: {note}" if own else note for note in status.notes)

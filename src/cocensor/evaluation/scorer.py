@@ -10,6 +10,7 @@ import numpy.typing as npt
 from cocensor import metrics as _metrics
 from cocensor._validation import FloatArray, as_times, as_vector
 from cocensor.adjustments import Adjustment
+from cocensor.adjustments import adjustment as by_name
 from cocensor.copulas import Copula
 from cocensor.evaluation.evaluate import DEFAULT_HORIZON, N_TIMES, Horizon
 from cocensor.evaluation.predictions import predicted_curves
@@ -52,11 +53,13 @@ def make_scorer(
 
     Examples
     --------
+    >>> import cocensor as cc
     >>> from sklearn.model_selection import cross_val_score
     >>> from sksurv.datasets import load_whas500
     >>> from sksurv.linear_model import CoxPHSurvivalAnalysis
     >>> X, y = load_whas500()
-    >>> scorer = make_scorer(adjustment="given_prediction", copula=cc.Frank.from_tau(0.3), y_train=y)
+    >>> frank = cc.Frank.from_tau(0.3)
+    >>> scorer = cc.make_scorer(adjustment="given_prediction", copula=frank, y_train=y, horizon=1000.0)
     >>> found = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
     >>> bool((found < 0).all())
     True
@@ -71,8 +74,13 @@ def make_scorer(
         grid = time_grid(([float(horizon)], [True]), n=N_TIMES, horizon=float(horizon))
     else:
         raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
+    made = adjustment if isinstance(adjustment, Adjustment) else by_name(adjustment, copula=copula)
+    if x_train is not None and y_train is None:
+        raise ValueError("y_train is needed where x_train is given.")
+    if "covariates" in made.needs and y_train is not None and x_train is None:
+        raise ValueError("x_train is needed beside y_train for an adjustment given covariates.")
     chosen = metric if isinstance(metric, Metric) else _metrics.metric(metric)
-    return Scorer(chosen, adjustment, copula, grid, y_train, x_train)
+    return Scorer(chosen, made, grid, y_train, x_train)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,8 +88,7 @@ class Scorer:
     """What :func:`make_scorer` returns; called with a fitted estimator, covariates and outcomes."""
 
     metric: Metric
-    adjustment: str | Adjustment
-    copula: Copula | None
+    adjustment: Adjustment
     times: FloatArray
     y_train: Any
     x_train: Any
@@ -102,7 +109,7 @@ class Scorer:
                 self.adjustment,
                 X if own else self.x_train,
                 X,
-                self.copula,
+                None,
             )
             return -float(time_average(self.times, at_times, "trapezoid"))
         except (TypeError, ValueError) as error:

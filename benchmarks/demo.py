@@ -1,0 +1,45 @@
+"""How often does IPCW pick the wrong model in the setting of ``cocensor demo``, and the other adjustments?
+
+Run: python -m benchmarks.demo
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from joblib import Parallel, delayed
+
+import cocensor as cc
+from cocensor.cli.demo import simulated
+
+SEEDS = range(20)
+
+
+def winners(tau: float, seed: int) -> dict[str, str]:
+    """The best model under each adjustment at the true copula, and in truth."""
+    copula = cc.Clayton.from_tau(tau)
+    train, test, models = simulated(2000, copula, seed)
+    names = ("ipcw", "dep", "cg_q", "given_prediction", "given_covariates")
+    asked: dict[str, str | cc.Adjustment] = {name: name for name in names}
+    found = cc.evaluate(
+        models,
+        train.y,
+        test.y,
+        train.X,
+        test.X,
+        adjustments=asked | {"truth": cc.Oracle(test.event_time)},
+        copula=copula,
+    )
+    return {name: min(models, key=lambda model: found.score(model, name)) for name in found.scored}
+
+
+def main() -> None:
+    for tau in (0.0, 0.3, 0.5, 0.7):
+        draws = Parallel(n_jobs=2)(delayed(winners)(tau, seed) for seed in SEEDS)
+        truth = Counter(draw["truth"] for draw in draws)
+        wrong = {name: sum(d[name] != d["truth"] for d in draws) for name in draws[0] if name != "truth"}
+        print(f"tau {tau:g}: best in truth {dict(truth)}; draws of {len(SEEDS)} with another winner: {wrong}")
+
+
+if __name__ == "__main__":
+    main()

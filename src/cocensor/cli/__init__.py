@@ -1,0 +1,58 @@
+"""The command line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import cocensor as cc
+from cocensor.cli.demo import demo
+from cocensor.cli.evaluate import evaluate
+from cocensor.cli.fit_copula import fit_copula
+from cocensor.cli.reproduce import reproduce
+
+# The usage error of whichever click typer brings.
+_UsageError: Any = typer.BadParameter.__bases__[0]
+
+
+class _OneLineErrors(TyperGroup):
+    """Commands whose wrong options are one line on stderr, as all bad input is."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except _UsageError as error:
+            typer.echo(f"Error: {error.format_message()}", err=True)
+            raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    name="cocensor",
+    cls=_OneLineErrors,
+    help="How good is a survival model when people drop out for reasons related to the outcome?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cocensor {cc.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """How good is a survival model when people drop out for reasons related to the outcome?"""
+
+
+for command in (evaluate, fit_copula, demo, reproduce):
+    app.command()(command)

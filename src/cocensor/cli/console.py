@@ -1,0 +1,62 @@
+"""What commands share: one-line errors, notes, and a progress bar that comes when it is needed."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Timer
+
+import typer
+
+# A command that is done before this many seconds needs no bar.
+_PATIENCE = 1.0
+
+
+def say(text: str) -> None:
+    """Print ``text`` as it is, on whatever stdout is: brackets are no markup, and τ may become a question mark."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    typer.echo(text)
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what the library or the file system refuses into one line on stderr and exit code 2."""
+    try:
+        yield
+    except (ImportError, OSError, TypeError, ValueError) as error:
+        typer.echo(f"Error: {' '.join(str(error).splitlines())}", err=True)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def noting(notes: list[str]) -> Iterator[None]:
+    """Add what the library warns of to ``notes``, each warning once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    notes += dict.fromkeys(str(warning.message) for warning in caught)
+
+
+@contextmanager
+def progress_bar(description: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr that comes after a second, where somebody watches; yields what to tell (done, all)."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # Not Console.is_terminal, which an environment variable can set.
+    watched = sys.stderr.isatty()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched)
+    task = bar.add_task(description, total=None)
+    late = Timer(_PATIENCE, bar.start)
+    late.start()
+    try:
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+    finally:
+        late.cancel()
+        late.join()
+        bar.stop()

@@ -1,0 +1,191 @@
+"""Tables from files as spreadsheets, R and Python write them, and files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from cocensor._validation import as_frame, frame_column
+
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_FLAG = re.compile("true|false|0|1", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The columns of a file, a pyarrow table; every refusal names the file."""
+
+    path: Path
+    data: Any
+    decimal: str = "."
+
+    def __len__(self) -> int:
+        return int(self.data.num_rows)
+
+    def column(self, name: str) -> Any:
+        """A column by name, without missing values; rows are counted from 0, without the header."""
+        import pyarrow.compute as pc
+
+        values = frame_column(as_frame(self.data, str(self.path)), name, str(self.path))
+        missing = pc.is_null(values, nan_is_null=True)
+        if pc.any(missing).as_py():
+            row = pc.index(missing, True).as_py()
+            raise ValueError(f"{self.path}: column {name!r} has no value in row {row}.")
+        return values
+
+    def numbers(self, name: str) -> Any:
+        """A column that should have numbers; a text among them, which makes all of them texts, is pointed at."""
+        return self._spelt(name, NUMBER, "numbers")
+
+    def flags(self, name: str) -> Any:
+        """A column that should have TRUE and FALSE or 1 and 0."""
+        return self._spelt(name, _FLAG, "TRUE and FALSE or 1 and 0")
+
+    def _spelt(self, name: str, pattern: re.Pattern[str], rule: str) -> Any:
+        values = self.column(name)
+        if is_text(values.type):
+            for row, text in enumerate(values.to_pylist()):
+                if not pattern.fullmatch(text.replace(self.decimal, ".")):
+                    raise ValueError(
+                        f"{self.path}: column {name!r} must have {rule}, but row {row} is {text!r}."
+                    )
+        return values
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Put the file's name before what is refused."""
+        with _naming(self.path):
+            yield
+
+
+def read_table(path: Path) -> Table:
+    """The table in a CSV or Parquet file, told apart by content.
+
+    CSV is UTF-8, with or without a byte-order mark. A semicolon or a tab in the header separates columns, else a comma
+    does; with the former two, numbers may have decimal commas, as spreadsheets of many countries write them.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+    with _naming(path):
+        if content.startswith(b"PAR1"):
+            table = _parquet(path, content)
+        else:
+            table = _csv(path, content)
+        twice = repeated(table.data.column_names)
+        if twice:
+            raise ValueError(f"two columns have the name {twice[0]!r}.")
+        if not len(table):
+            raise ValueError("there are no rows.")
+    return table
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a pyarrow type is one of texts."""
+    from pyarrow import types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """Those that came before."""
+    return [name for k, name in enumerate(names) if name in names[:k]]
+
+
+def check_output(option: str, path: Path | None, suffixes: tuple[str, ...], inputs: Sequence[Path]) -> None:
+    """Refuse, before anything is computed, what cannot or must not be written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in suffixes:
+        raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is none.")
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ValueError(f"{option} must be a file that can be written, but is {path}.")
+    if path.exists() and any(each.exists() and path.samefile(each) for each in inputs):
+        raise ValueError(f"{option} must not overwrite an input, but is {path}.")
+
+
+@contextmanager
+def written_together(*paths: Path | None) -> Iterator[list[Path | None]]:
+    """Places to write files to; they move to ``paths`` when all are written, and vanish when one is not.
+
+    Each place lies in a hidden folder beside its path, hence on the same disk, and has its name. What is not asked for,
+    None, has no place.
+    """
+    wanted = [path for path in paths if path is not None]
+    with ExitStack() as stack:
+        try:
+            folders = {
+                path: stack.enter_context(TemporaryDirectory(prefix=".cocensor-", dir=path.parent))
+                for path in wanted
+            }
+            yield [None if path is None else Path(folders[path], path.name) for path in paths]
+            for path, folder in folders.items():
+                Path(folder, path.name).replace(path)
+        except OSError as error:
+            listed = " and ".join(map(str, wanted))
+            raise ValueError(f"{listed} cannot be written: {error.strerror}.") from None
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _parquet(path: Path, content: bytes) -> Table:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return Table(path, parquet.read_table(pa.BufferReader(content)))
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"it starts as a Parquet file, but cannot be read: {error}") from None
+
+
+def _csv(path: Path, content: bytes) -> Table:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(
+            "it must be a Parquet file or a CSV file in UTF-8: save it as one of these."
+        ) from None
+    first = re.search(r"[^\r\n]+", text)
+    header = re.sub(r'"[^"]*"', "", first.group() if first else "")
+    separator = next((each for each in ";\t" if each in header), ",")
+    decimal = "." if separator == "," else _decimal_mark(text, separator)
+    table = csv.read_csv(
+        pa.BufferReader(content),
+        # One block: a column's type is inferred from all of its values.
+        csv.ReadOptions(block_size=min(len(content) + 1, 2**31 - 1)),
+        csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        csv.ConvertOptions(strings_can_be_null=True, decimal_point=decimal),
+    )
+    return Table(path, table, decimal)
+
+
+def _decimal_mark(text: str, separator: str) -> str:
+    """The decimal mark where a comma separates nothing; with both marks, 1,234 could be a thousand or one."""
+    points, commas = (
+        re.compile(rf'(?:^|{separator})"?([-+]?\d+{mark}\d+)"?(?={separator}|\r?$)', re.MULTILINE)
+        for mark in (r"\.", ",")
+    )
+    comma = commas.search(text)
+    # R's write.csv2 leaves decimal points in the names of columns.
+    point = points.search(text.lstrip("\r\n").partition("\n")[2])
+    if comma and point:
+        raise ValueError(f"numbers have decimal commas and decimal points: {comma[1]} and {point[1]}.")
+    return "," if comma else "."

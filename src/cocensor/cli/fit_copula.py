@@ -1,0 +1,183 @@
+"""``cocensor fit-copula``: which dependence of event and dropout the likelihood prefers, and how little it knows."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any
+
+import narwhals as nw
+import typer
+
+import cocensor as cc
+from cocensor._validation import check_choice
+from cocensor.cli.console import noting, progress_bar, refusing, say
+from cocensor.cli.files import check_output, read_table, written_together
+from cocensor.cli.inputs import (
+    DATA,
+    Administrative,
+    Covariates,
+    Event,
+    Time,
+    Train,
+    covariates_of,
+    items,
+    outcomes,
+)
+from cocensor.joint.margins import MARGINS
+from cocensor.joint.select import FAMILIES
+
+_MODEL = "Model"
+_OUTPUT = "Output"
+_PENALISED = (
+    "The penalty {:g} draws θ and τ of the candidates towards independence, but not the profile: --penalty 0 fits "
+    "without it."
+)
+
+
+def fit_copula(
+    train: Train,
+    time: Time,
+    event: Event,
+    covariates: Covariates = None,
+    administrative: Administrative = None,
+    validation: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Subjects to judge the families by, with the columns of the training sample. By default "
+            "cross-validation.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    families: Annotated[
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="Candidate families, also gaussian. Independence is always one.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = ",".join(FAMILIES),
+    margins: Annotated[
+        str, typer.Option(help="Form of both margins: weibull or spline.", rich_help_panel=_MODEL)
+    ] = "weibull",
+    penalty: Annotated[
+        float,
+        typer.Option(
+            help="Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood.",
+            rich_help_panel=_MODEL,
+        ),
+    ] = 0.01,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="All numbers, JSON.", rich_help_panel=_OUTPUT)
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The profile likelihood, PNG, PDF or SVG.", rich_help_panel=_OUTPUT
+        ),
+    ] = None,
+) -> None:
+    """Fit copulas of event and dropout, choose one by likelihood, and show which τ fit about as well.
+
+    The data tell the dependence only by way of the assumed margins: take the result as a hint.
+
+    Example: cocensor fit-copula --train train.csv --time months --event died --covariates age,stage --figure tau.png
+    """
+    notes: list[str] = []
+    with refusing():
+        parts = [train] if validation is None else [train, validation]
+        check_output("--json", json, (".json",), parts)
+        check_output("--figure", figure, (".png", ".pdf", ".svg"), parts)
+        check_choice(margins, "--margins", MARGINS)
+        candidates = items(families, "--families")
+        for family in candidates:
+            check_choice(family, "--families", tuple(cc.copulas()))
+        if set(candidates) == {"independence"}:
+            raise ValueError("--families must have one besides independence.")
+        names = None if covariates is None else items(covariates, "--covariates")
+        with progress_bar("Reading"):
+            tables = [read_table(path) for path in parts]
+            y = [outcomes(table, time, event, administrative) for table in tables]
+            x = covariates_of(names, *tables, notes=notes)
+        seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
+        with progress_bar("Fitting"), noting(notes):
+            settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
+            choice = cc.select_copula(x[0], y[0], **settings, **seen)
+            profile = choice.profile()
+        if penalty:
+            notes.append(_PENALISED.format(penalty))
+        say(_text(choice, profile, notes))
+        with written_together(json, figure) as (numbers_file, picture):
+            if numbers_file is not None:
+                numbers_file.write_text(_json(choice, profile, notes), encoding="utf-8")
+            if picture is not None:
+                _draw(profile, picture)
+    for path, content in ((json, "All numbers are"), (figure, "The figure is")):
+        if path is not None:
+            say(f"{content} in {path}.")
+
+
+def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:
+    """The candidates, what their profiles support, and the caveats."""
+    lines = [
+        choice.summary().partition("\n")[0],
+        "",
+        f"{'family':<14}{'θ':>10}{'τ':>8}{'(s.e.)':>9}{'training':>12}{'validation':>12}  converged",
+    ]
+    for name, model in choice.models.items():
+        error = f"({model.tau_se_:.2f})" if isfinite(model.tau_se_) else "–"
+        lines.append(
+            f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}{error:>9}{-model.loglik_ / model.n_:12.5f}"
+            f"{choice.validation[name]:12.5f}  {'yes' if model.converged_ else 'no'}"
+            + (" ← chosen" if name == choice.copula.name else "")
+        )
+    top = profile.best[2]
+    lines += [
+        "",
+        "Profile likelihood over τ, margins fitted at each: which τ are not told from the best (95 %)",
+        "",
+    ]
+    lines.append(f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}")
+    for name, (taus, values) in profile.curves.items():
+        low, high = profile.supported(name)
+        best = taus[values.argmax()]
+        lines.append(f"{name:<14}{best:8.2g}{low:8.2g}{high:8.2g}{top - values.max():24.2f}")
+    return "\n".join([*lines, "", profile.statement, *notes])
+
+
+def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:
+    found = {
+        "cocensor": cc.__version__,
+        "n": choice.best.n_,
+        "margins": choice.best.event.name,
+        "times": choice.best.times_,
+        "times_reason": choice.best.times_reason_,
+        "how": choice.how,
+        "candidates": _rows(choice.table),
+        "profile": _rows(profile.table),
+        "supported": {name: profile.supported(name) for name in profile.curves},
+        "statement": profile.statement,
+        "notes": notes,
+    }
+    return jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _rows(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame; what is not known is None."""
+    return [
+        {
+            name: None if isinstance(value, float) and not isfinite(value) else value
+            for name, value in row.items()
+        }
+        for row in nw.from_native(frame).rows(named=True)
+    ]
+
+
+def _draw(profile: cc.DependenceProfile, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")
+    profile.plot(figure.subplots())
+    figure.savefig(path)

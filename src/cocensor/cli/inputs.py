@@ -1,0 +1,214 @@
+"""From tables to what the library takes: outcomes, covariates and predicted curves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from cocensor._validation import FloatArray, as_vector
+from cocensor.cli.console import noting
+from cocensor.cli.files import NUMBER, Table, is_text, repeated
+from cocensor.curves import Interpolation, SurvivalCurves, Tail
+from cocensor.datasets.encoding import Encoder, spelled
+from cocensor.outcomes import Survival
+
+DATA = "Data"
+Train = Annotated[
+    Path,
+    typer.Option(
+        metavar="FILE",
+        help="Training sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header.",
+        rich_help_panel=DATA,
+    ),
+]
+Time = Annotated[
+    str,
+    typer.Option(metavar="COLUMN", help="Observed time of event or censoring.", rich_help_panel=DATA),
+]
+Event = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN",
+        help="TRUE or 1 where the event was seen, FALSE or 0 where it was not.",
+        rich_help_panel=DATA,
+    ),
+]
+Administrative = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="TRUE or 1 where the end of the study censored, and not a dropout.",
+        rich_help_panel=DATA,
+    ),
+]
+Covariates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...",
+        help="Columns of covariates, with commas. A text column becomes indicators of its levels.",
+        rich_help_panel=DATA,
+    ),
+]
+
+# What R's data.frame() makes of a column name that starts with a digit.
+_R_NAME = re.compile(r"X\d.*")
+
+
+def items(text: str, option: str) -> list[str]:
+    """The parts of ``text`` between commas: some, and each of them once."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise ValueError(f"{option} must be names with commas between, but is {text!r}.")
+    twice = repeated(parts)
+    if twice:
+        raise ValueError(f"{option} must not repeat itself, but has {twice[0]!r} twice.")
+    return parts
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """The numbers in ``text``, between commas."""
+    parts = items(text, option)
+    other = [part for part in parts if not NUMBER.fullmatch(part)]
+    if other:
+        raise ValueError(f"{option} must be numbers with commas between, but one is {other[0]!r}.")
+    return [float(part) for part in parts]
+
+
+def outcomes(table: Table, time: str, event: str, administrative: str | None) -> Survival:
+    """The outcomes in the named columns."""
+    flags = None if administrative is None else table.flags(administrative)
+    times, events = table.numbers(time), table.flags(event)
+    with table.named():
+        return Survival(times, events, flags)
+
+
+def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: list[str]) -> list[Any]:
+    """The named columns of each table as numbers, a pyarrow table each, encoded as the training part says."""
+    if names is None:
+        return [None, *(None for _ in others)]
+    import pyarrow as pa
+
+    parts = [pa.table({name: table.column(name) for name in names}) for table in (train, *others)]
+    texts = [name for name in names if _is_text(parts[0].column(name), name, train)]
+    for part, table in zip(parts[1:], others, strict=True):
+        for name in names:
+            if _is_text(part.column(name), name, table) and name not in texts:
+                raise ValueError(f"{table.path}: column {name!r} has texts, but numbers in {train.path}.")
+    with train.named():
+        encoder = Encoder(texts, scaling=None).fit(parts[0])
+    levels = {name: len(parts[0].column(name).unique()) for name in texts}
+    notes += [
+        f"Covariate {name!r} is text: indicators stand for its {n} levels." for name, n in levels.items()
+    ]
+    notes += [
+        f"Covariate {name!r} does not vary in {train.path} and is left out." for name in encoder.left_out_
+    ]
+    encoded = []
+    for part, table in zip(parts, (train, *others), strict=True):
+        said: list[str] = []
+        with table.named(), noting(said):
+            matrix = encoder.transform(part)
+        notes += [f"{table.path}: {each}" for each in said]
+        encoded.append(pa.table(dict(zip(encoder.columns_, matrix.T, strict=True))))
+    return encoded
+
+
+def predicted_curves(
+    table: Table,
+    test: Table,
+    identity: str | None,
+    interpolation: Interpolation,
+    tail: Tail | None,
+    notes: list[str],
+) -> SurvivalCurves:
+    """Curves from a wide table, a row per subject and a column per time, in the order of the test subjects."""
+    columns = [name for name in table.data.column_names if name != identity]
+    if columns[:1] == [""]:
+        columns = columns[1:]
+        _check_row_names(table, identity)
+        notes.append(f"{table.path}: the first column has no name and is left out.")
+    with table.named():
+        times = _times(columns, table.decimal, identity)
+    found = {name: table.numbers(name) for name in columns}
+    with table.named():
+        array = np.column_stack([as_vector(values, f"column {name!r}") for name, values in found.items()])
+        curves = SurvivalCurves(times, array, interpolation, tail)
+    if identity is not None:
+        return curves[_order(table, test, identity)]
+    if len(table) != len(test):
+        raise ValueError(
+            f"{table.path} has {len(table)} rows, but {test.path} has {len(test)}: --id COLUMN matches rows by an id."
+        )
+    return curves
+
+
+def _is_text(values: Any, name: str, table: Table) -> bool:
+    """Whether a column has texts; what is neither text nor number is refused, and so are numbers taken for texts."""
+    import pyarrow.types as kinds
+
+    kind = values.type.value_type if kinds.is_dictionary(values.type) else values.type
+    if kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
+        return kinds.is_dictionary(values.type)
+    if not is_text(kind):
+        raise ValueError(f"{table.path}: column {name!r} must have numbers or texts, but has {kind}.")
+    levels = values.unique().to_pylist()
+    if all(re.fullmatch(r"[-+]?\d+[.,]\d+", level) for level in levels):
+        raise ValueError(
+            f"{table.path}: column {name!r} has {levels[0]!r}, but {table.decimal!r} is the decimal mark of the file."
+        )
+    return True
+
+
+def _times(columns: list[str], decimal: str, identity: str | None) -> FloatArray:
+    """The times that columns are named after, also with R's X before each."""
+    spelt = [name.strip().replace(decimal, ".") for name in columns]
+    if spelt and all(_R_NAME.fullmatch(name) for name in spelt):
+        spelt = [name[1:] for name in spelt]
+    other = [name for name, text in zip(columns, spelt, strict=True) if not NUMBER.fullmatch(text)]
+    if other:
+        hint = f": did you mean --id {other[0]}?" if identity is None and other[0] else "."
+        raise ValueError(f"column names must be times, but one is {other[0]!r}{hint}")
+    if not spelt:
+        raise ValueError("there is no column that is named after a time.")
+    return as_vector([float(text) for text in spelt], "times")
+
+
+def _check_row_names(table: Table, identity: str | None) -> None:
+    """Refuse a nameless first column that may say which row is whose; 1, 2, ... and 0, 1, ... say nothing."""
+    found = [spelled(value) for value in table.column("").to_pylist()]
+    counted = [[str(k + start) for k in range(len(table))] for start in (0, 1)]
+    if identity is None and found not in counted:
+        raise ValueError(
+            f"{table.path}: the first column has no name and does not number the rows (it starts with {found[0]!r}): "
+            "name it and give --id, or leave it out."
+        )
+
+
+def _order(table: Table, test: Table, identity: str) -> Any:
+    """For each test subject the row of its prediction."""
+    rows, wanted = _rows_by_id(table, identity), _rows_by_id(test, identity)
+    missing = [each for each in wanted if each not in rows]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ValueError(f"{table.path} has no row for {identity} {missing[0]!r}{more} of {test.path}.")
+    unknown = [each for each in rows if each not in wanted]
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise ValueError(f"{table.path} has a row for {identity} {unknown[0]!r}{more}, not in {test.path}.")
+    return np.array([rows[each] for each in wanted])
+
+
+def _rows_by_id(table: Table, identity: str) -> dict[str, int]:
+    rows: dict[str, int] = {}
+    for row, value in enumerate(table.column(identity).to_pylist()):
+        key = spelled(value)
+        if key in rows:
+            raise ValueError(
+                f"{table.path}: {identity} must differ between rows, but rows {rows[key]} and {row} have {key!r}."
+            )
+        rows[key] = row
+    return rows

@@ -1,0 +1,108 @@
+"""``cocensor reproduce``: the experiments of the paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Experiments by name, or 'all'.")] = None,
+    show: Annotated[bool, typer.Option("--list", help="Show the experiments, and run none.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the results, one sub-folder per experiment.")] = Path(
+        "reproduction"
+    ),
+    protocol: Annotated[
+        str,
+        typer.Option(
+            help="matched: one interval of time for all scores. published: each to its own end, as the authors did."
+        ),
+    ] = "matched",
+    seeds: Annotated[int | None, typer.Option(min=1, help="How many seeds, from 0 on.")] = None,
+    datasets: Annotated[str | None, typer.Option(help="Only these data sets, with commas.")] = None,
+    strategies: Annotated[
+        str | None, typer.Option(help="Only these feature strategies, with commas.")
+    ] = None,
+    learners: Annotated[str | None, typer.Option(help="Only these learners, with commas.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One seed and small samples: a minute in all.")
+    ] = False,
+    n_jobs: Annotated[int, typer.Option(min=1, help="How many processes.")] = 1,
+    backend: Annotated[str, typer.Option(help="loky: this machine. dask: a cluster.")] = "loky",
+    scheduler: Annotated[str | None, typer.Option(help="Address of the Dask scheduler.")] = None,
+) -> None:
+    """Run experiments of the paper; a run that was stopped goes on where it was.
+
+    Results, tables (Markdown and LaTeX) and figures (PNG and PDF) go into a folder per experiment and protocol. The
+    exit code is 1 if a cell failed.
+
+    Example: cocensor reproduce dependence --protocol published --n-jobs 2
+    """
+    from cocensor.experiments import experiments
+
+    known = experiments()
+    if show:
+        for name, kind in known.items():
+            typer.echo(f"{name:<18}{kind.about}")
+        return
+    try:
+        chosen = _chosen_experiments(names, known)
+        asked = {"datasets": datasets, "strategies": strategies, "learners": learners}
+        only = {name: tuple(text.split(",")) for name, text in asked.items() if text is not None}
+        runs = [_configured(known[name], only, names, protocol, seeds, quick) for name in chosen]
+    except (TypeError, ValueError) as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(2) from None
+    failed = 0
+    for experiment in runs:
+        folder = out / f"{experiment.name}-{experiment.config.protocol}{'-quick' if quick else ''}"
+        try:
+            failed += _run_experiment(experiment, folder, n_jobs, backend, scheduler)
+        except (ImportError, OSError, ValueError) as error:
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(2) from None
+    if failed:
+        raise typer.Exit(1)
+
+
+def _configured(kind: Any, only: dict[str, tuple[str, ...]], names: list[str] | None, *how: Any) -> Any:
+    """An experiment with its options; of "all", those that have an option take it."""
+    if "all" in (names or []):
+        only = {name: values for name, values in only.items() if hasattr(kind.default_config(), name)}
+    return kind.configured(*how, **only)
+
+
+def _chosen_experiments(names: list[str] | None, known: dict[str, Any]) -> list[str]:
+    if not names:
+        raise ValueError(f"names is empty: give some of {', '.join(known)}, or all.")
+    unknown = [name for name in names if name not in (*known, "all")]
+    if unknown:
+        raise ValueError(f"names must be of {', '.join(known)} or all, but one is {unknown[0]!r}.")
+    return list(known) if "all" in names else list(dict.fromkeys(names))
+
+
+def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, scheduler: str | None) -> int:
+    """Run with a progress bar; the number of cells that failed."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from cocensor.experiments import run
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(experiment.name, total=None)
+        outcome = run(
+            experiment,
+            folder,
+            n_jobs=n_jobs,
+            backend=backend,
+            scheduler=scheduler,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    for cell, error in outcome.failed[:5]:
+        typer.echo(f"Failed: {cell}: {error}", err=True)
+    console = Console()
+    console.print(f"{experiment.name}: {len(outcome.rows)} rows in [bold]{folder}[/bold]", highlight=False)
+    return len(outcome.failed)

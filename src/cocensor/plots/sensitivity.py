@@ -1,0 +1,125 @@
+"""Scores along Kendall's τ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from cocensor._validation import FloatArray, check_choice
+from cocensor.adjustments import IPCW
+from cocensor.plots.brier_curve import draw_panels
+from cocensor.plots.style import line_styles
+from cocensor.sensitivity import Sensitivity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BEST: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 6.5}
+_TICK: dict[str, Any] = {"marker": "_", "linestyle": "none", "markersize": 16.0, "markeredgewidth": 2.5}
+_CHANGE: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 0}
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyScores:
+    """By model the scores along ``taus``, NaN where there is none; who is best at each; the τ where that changes."""
+
+    taus: FloatArray
+    scores: dict[str, FloatArray]
+    best: tuple[str, ...]
+    flips: tuple[float, ...]
+
+
+@dataclass(eq=False)
+class SensitivityDisplay:
+    """The score of every model along Kendall's τ, a panel per copula family.
+
+    Large dots mark the best model at each τ, vertical lines where the best model changes. Ticks at τ = 0 are the scores
+    under IPCW, if the evaluation has them: what is reported where nobody asks.
+
+    Attributes
+    ----------
+    families : dict of FamilyScores
+    ipcw : dict
+        Scores under IPCW by model; empty where there are none.
+    label : str
+        What the scores are, for the axis.
+    """
+
+    families: dict[str, FamilyScores]
+    ipcw: dict[str, float]
+    label: str
+
+    @classmethod
+    def from_sensitivity(
+        cls,
+        sensitivity: Sensitivity,
+        adjustment: str | None = None,
+        metric: str | None = None,
+        family: str | None = None,
+    ) -> Self:
+        """From what :meth:`Evaluation.sensitivity` returns.
+
+        Parameters
+        ----------
+        sensitivity : Sensitivity
+        adjustment : str, optional
+            By default the evaluation's ``primary``, if it is part of the analysis.
+        metric : str, optional
+            By default the evaluation's first.
+        family : str, optional
+            By default all.
+        """
+        evaluation = sensitivity.evaluation
+        by = evaluation.metrics[0] if metric is None else metric
+        check_choice(by, "metric", evaluation.metrics)
+        best = sensitivity.best(adjustment, by)
+        if family is not None:
+            check_choice(family, "family", tuple(best))
+        name = sensitivity.stretches(adjustment, by)[0].adjustment
+        flips = sensitivity.flips(name, by)
+        families = {}
+        for each, winners in best.items():
+            if family not in (None, each):
+                continue
+            answers = [sensitivity.answers[name][each][tau].scores[by] for tau in winners]
+            scores = {
+                model: np.array([found.get(model, np.nan) for found in answers])
+                for model in evaluation.models
+            }
+            at = tuple(flip.at for flip in flips if flip.family == each)
+            families[each] = FamilyScores(np.array(list(winners)), scores, tuple(winners.values()), at)
+        ipcw = next((s.scores[by] for s in evaluation.scored.values() if isinstance(s.adjustment, IPCW)), {})
+        shown = next(each.label for each in evaluation.question.metrics if each.name == by)
+        known = {model: ipcw[model] for model in evaluation.models if model in ipcw}
+        return cls(families, known, f"{shown}\n{evaluation.scored[name].label}")
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
+        """Draw into ``ax``, one axes per family, or into a new figure; returns the axes, several as a list."""
+        return draw_panels([partial(self._draw, family) for family in self.families], ax)
+
+    def _draw(self, family: str, ax: Axes) -> None:
+        panel = self.families[family]
+        for (model, scores), style in zip(panel.scores.items(), line_styles(), strict=False):
+            ax.plot(panel.taus, scores, marker=".", markersize=4.0, label=model, **style)
+            won = np.array([winner == model for winner in panel.best])
+            ax.plot(panel.taus[won], scores[won], color=style["color"], **_BEST)
+            if model in self.ipcw:
+                ax.plot(0.0, self.ipcw[model], color=style["color"], **_TICK)
+        for at in panel.flips:
+            ax.axvline(at, **_CHANGE)
+        ax.plot([], [], color="0.4", label="best at this τ", **_BEST)
+        if panel.flips:
+            ax.plot([], [], label="best model changes", **_CHANGE)
+        if self.ipcw:
+            ax.plot([], [], color="0.4", label="IPCW (takes τ for 0)", **_TICK)
+        ax.set(xlabel="Kendall's τ of event and dropout", ylabel=self.label, title=family)
+        ax.set_xlim(*self._limits())
+
+    def _limits(self) -> tuple[float, float]:
+        """One range of τ for all panels, with room for the ticks at 0."""
+        taus = np.concatenate([[0.0] if self.ipcw else [], *(each.taus for each in self.families.values())])
+        return float(taus.min()) - 0.05, float(taus.max()) + 0.05

@@ -1,0 +1,284 @@
+"use strict";
+(() => {
+  const embedded = (id) => document.getElementById(id).textContent;
+  const numbers = JSON.parse(embedded("numbers"));
+  const figures = JSON.parse(embedded("figures"));
+  const grid = numbers.sensitivity;
+  const models = figures.series;
+  const state = {};
+  document.documentElement.classList.add("scripted");
+
+  // --- what is shown -------------------------------------------------------------------------------
+
+  const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
+  const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
+  const metric = () => numbers.metrics.find((each) => each.name === state.metric);
+  const known = (value) => value !== null && value !== undefined;
+
+  // Scores of the models along the taus of the grid; null where there is none.
+  const scoresOf = (metricName, adjustment, family) => {
+    const found = grid.scores[metricName][adjustment][family];
+    return models.map((model) => (found ? found[model.name] : grid.taus.map(() => null)));
+  };
+
+  // 1 for the smallest; equal scores share the better rank, as in the tables.
+  const ranksAt = (scores, k) =>
+    scores.map((own) => (known(own[k]) ? 1 + scores.filter((other) => known(other[k]) && other[k] < own[k]).length : null));
+
+  const modelLine = (model, points) => ({
+    points,
+    style: `k${model.colour} d${model.dash}`,
+    end: model.letter,
+    name: model.name,
+  });
+
+  // --- drawing -------------------------------------------------------------------------------------
+
+  const make = (kind, attributes, text) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+    Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  const element = (kind, style, text) => {
+    const made = document.createElement(kind);
+    if (style) made.className = style;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  const extent = (values) => {
+    const finite = values.filter(known);
+    const low = Math.min(...finite), high = Math.max(...finite);
+    const room = 0.06 * (high - low) || 0.05 * Math.abs(high) || 1;
+    return [low - room, high + room];
+  };
+
+  const niceTicks = ([from, to], count) => {
+    const low = Math.min(from, to), high = Math.max(from, to);
+    const raw = (high - low) / count;
+    const power = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw);
+    const ticks = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) ticks.push(Number((k * step).toPrecision(10)));
+    return ticks;
+  };
+
+  // Labels at the ends of lines, pushed apart so that none covers another.
+  const spread = (places, gap, low, high) => {
+    const order = places.map((y, k) => [y, k]).sort((a, b) => a[0] - b[0]);
+    order.forEach((each, k) => { if (k) each[0] = Math.max(each[0], order[k - 1][0] + gap); });
+    const over = order.length ? order[order.length - 1][0] - high : 0;
+    if (over > 0) {
+      order[order.length - 1][0] = high;
+      for (let k = order.length - 2; k >= 0; k -= 1) order[k][0] = Math.max(low, Math.min(order[k][0], order[k + 1][0] - gap));
+    }
+    const found = [];
+    order.forEach(([y, k]) => { found[k] = y; });
+    return found;
+  };
+
+  const chart = (id, { lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, here, level, right = 34 }) => {
+    const box = document.getElementById(id);
+    if (!box) return;
+    const width = Math.max(260, box.clientWidth), height = Math.round(Math.min(380, Math.max(250, 0.52 * width)));
+    const frame = { left: 58, right: width - right, top: 26, bottom: height - 42 };
+    const toX = (value) => frame.left + ((value - x[0]) / (x[1] - x[0])) * (frame.right - frame.left);
+    const toY = (value) => frame.bottom - ((value - y[0]) / (y[1] - y[0])) * (frame.bottom - frame.top);
+    const label = `${yLabel} by ${xLabel}: ${lines.map((line) => line.name).join(", ")}`;
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+    const few = width < 480;
+    (yTicks || niceTicks(y, 5)).forEach((tick) => {
+      svg.append(make("path", { d: `M${frame.left} ${toY(tick)}H${frame.right}`, class: "tick" }));
+      svg.append(make("text", { x: frame.left - 8, y: toY(tick) + 4, "text-anchor": "end" }, String(tick)));
+    });
+    const across = xTicks && xTicks.length <= (few ? 7 : 12) ? xTicks : niceTicks(x, few ? 5 : 8);
+    across.forEach((tick) => {
+      svg.append(make("text", { x: toX(tick), y: frame.bottom + 18, "text-anchor": "middle" }, String(tick)));
+    });
+    svg.append(make("text", { x: 2, y: 13 }, yLabel));
+    svg.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 6, "text-anchor": "middle" }, xLabel));
+    if (level !== undefined) svg.append(make("path", { d: `M${frame.left} ${toY(level)}H${frame.right}`, class: "here" }));
+    if (here !== undefined) svg.append(make("path", { d: `M${toX(here)} ${frame.top}V${frame.bottom}`, class: "here" }));
+    const inside = (value) => Math.min(Math.max(y[0], y[1]), Math.max(Math.min(y[0], y[1]), value));
+    const ends = [];
+    lines.forEach((line) => {
+      let path = "", last = null;
+      line.points.forEach(([at, value]) => {
+        if (!known(value)) { last = null; return; }
+        const place = [toX(at), toY(inside(value))];
+        path += last === null ? `M${place}` : steps ? `H${place[0]}V${place[1]}` : `L${place}`;
+        last = place;
+        if (dots) {
+          const dot = make("circle", { cx: place[0], cy: place[1], r: 3.2, class: `dot ${line.style}` });
+          dot.append(make("title", {}, `${line.name}: ${value}`));
+          svg.append(dot);
+        }
+      });
+      const drawn = make("path", { d: path, class: `line ${line.style}` });
+      drawn.append(make("title", {}, line.name));
+      svg.append(drawn);
+      const final = line.points.filter(([, value]) => known(value)).pop();
+      ends.push(final ? toY(inside(final[1])) : null);
+    });
+    const labelled = lines.map((line, k) => k).filter((k) => ends[k] !== null);
+    const places = spread(labelled.map((k) => ends[k]), 13, frame.top, frame.bottom);
+    labelled.forEach((k, at) => {
+      svg.append(make("text", { x: frame.right + 7, y: places[at] + 4, class: `end ${lines[k].style}` }, lines[k].end));
+    });
+    box.replaceChildren(svg);
+  };
+
+  // --- the figures ---------------------------------------------------------------------------------
+
+  const tauRange = grid.taus.length > 1 ? [grid.taus[0], grid.taus[grid.taus.length - 1]] : [grid.taus[0] - 0.1, grid.taus[0] + 0.1];
+
+  const drawGrid = () => {
+    const k = Number(state.tau), tau = grid.taus[k];
+    const scores = scoresOf(state.metric, state.adjustment, state.family);
+    const everywhere = grid.families.flatMap((family) => scoresOf(state.metric, state.adjustment, family)).flat();
+    const along = { x: tauRange, xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true, here: tau };
+    chart("plot-scores", {
+      ...along,
+      y: extent(everywhere),
+      yLabel: metric().label,
+      lines: models.map((model, m) => modelLine(model, grid.taus.map((at, j) => [at, scores[m][j]]))),
+    });
+    const ranks = grid.taus.map((_, j) => ranksAt(scores, j));
+    chart("plot-ranks", {
+      ...along,
+      y: [models.length + 0.4, 0.6],
+      yLabel: "rank, 1 is best",
+      yTicks: models.map((_, m) => m + 1),
+      lines: models.map((model, m) => modelLine(model, grid.taus.map((at, j) => [at, ranks[j][m]]))),
+    });
+    tellNow(scores, ranks[k], k, tau);
+  };
+
+  const tellNow = (scores, ranks, k, tau) => {
+    const order = models.map((_, m) => m).sort((a, b) => (ranks[a] ?? Infinity) - (ranks[b] ?? Infinity));
+    const rows = order.map((m) => {
+      const row = element("tr"), name = element("td"), score = element("td", ranks[m] === 1 ? "best" : "", shown(scores[m][k]));
+      row.append(element("td", "", ranks[m] === null ? "–" : String(ranks[m])));
+      name.append(element("span", `chip k${models[m].colour}`, models[m].letter), " ", models[m].name);
+      row.dataset.model = models[m].name;
+      if (known(scores[m][k])) { score.dataset.value = scores[m][k]; score.title = scores[m][k]; }
+      row.append(name, score);
+      return row;
+    });
+    document.querySelector("#now tbody").replaceChildren(...rows);
+    const where = `Under ${capital(state.family)} at τ = ${tau}`;
+    const best = models.filter((_, m) => ranks[m] === 1).map((model) => model.name);
+    const why = grid.missing.find((each) => each.adjustment === state.adjustment && each.family === state.family);
+    let said = `${where}: ${best.join(" and ")} ${best.length > 1 ? "are equally good" : "is best"}.`;
+    if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
+    else if (models.length === 1) said = `${where}:`;
+    document.getElementById("at-tau").textContent = said;
+    document.getElementById("tau").textContent = `τ = ${tau}`;
+    document.querySelector("[data-choice=tau]").setAttribute("aria-valuetext", `τ = ${tau}`);
+  };
+
+  const drawCurves = () => {
+    const { times, curves, reference_curves: references, label } = metric();
+    const order = times.map((_, k) => k).sort((a, b) => times[a] - times[b]);
+    const found = curves[state.curves], reference = references[state.curves];
+    const relative = state.relative && reference;
+    const points = (values) => order.map((k) => [times[k], relative ? values[k] - reference[k] : values[k]]);
+    const lines = models.filter((model) => found[model.name]).map((model) => modelLine(model, points(found[model.name])));
+    if (reference) lines.unshift({ points: points(reference), style: "", end: "KM", name: "Kaplan–Meier" });
+    const values = lines.flatMap((line) => line.points.map((point) => point[1]));
+    chart("plot-curves", {
+      lines,
+      x: [times[order[0]], times[order[order.length - 1]]],
+      y: relative ? extent(values) : [0, extent(values)[1]],
+      xLabel: "time",
+      yLabel: `${label.replace("integrated ", "")} at each time${relative ? ", less that of Kaplan–Meier" : ""}`,
+    });
+  };
+
+  const drawSurvival = () => {
+    const { times, kaplan_meier: plain, taus, copula_graphic: graphic } = figures.survival;
+    const points = (values) => times.map((at, k) => [at, values[k]]);
+    const lines = taus.map((tau, k) => ({
+      points: points(graphic[state.survival][k]), style: `k${k} d${k + 1}`, end: `CG, τ = ${tau}`, name: `Copula-Graphic, τ = ${tau}`,
+    }));
+    lines.unshift({ points: points(plain), style: "", end: "Kaplan–Meier", name: "Kaplan–Meier" });
+    chart("plot-survival", {
+      lines, x: [0, times[times.length - 1]], y: [0, 1.02], yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1], xLabel: "time", yLabel: "survival probability", steps: true, right: 100,
+    });
+  };
+
+  const drawLikelihood = () => {
+    if (!figures.likelihood) return;
+    const { families, cut } = figures.likelihood;
+    const curves = Object.entries(families);
+    // What is hopeless need not be drawn to scale; every family's best and independence are.
+    const worth = curves.flatMap(([, each]) => [Math.max(...each.difference), each.difference[each.taus.indexOf(0)]]);
+    const depth = Math.max(3 * cut, -1.5 * Math.min(...worth));
+    const taus = curves.flatMap(([, each]) => each.taus);
+    const clipped = (value) => (value < -depth ? null : value);
+    chart("plot-likelihood", {
+      lines: curves.map(([name, each], k) => ({
+        points: each.taus.map((tau, j) => [tau, clipped(each.difference[j])]), style: `k${k % 6} d${k % 6}`, end: capital(name), name: capital(name),
+      })),
+      x: [Math.min(...taus), Math.max(...taus)], y: [-depth, 0.05 * depth], level: -cut, dots: true, right: 66,
+      xLabel: "Kendall’s τ of event and dropout", yLabel: "profile log-likelihood less its maximum",
+    });
+  };
+
+  const showMap = () => document.querySelectorAll("[data-map]").forEach((map) => {
+    map.hidden = map.dataset.metric !== state.metric || map.dataset.adjustment !== state.adjustment;
+  });
+
+  const draw = () => [showMap, drawGrid, drawCurves, drawSurvival, drawLikelihood].forEach((each) => each());
+
+  // --- choices, downloads --------------------------------------------------------------------------
+
+  state.metric = numbers.metrics[0].name;
+  state.adjustment = Object.keys(grid.scores[state.metric])[0];
+  const choices = [...document.querySelectorAll("[data-choice]")];
+  choices.forEach((control) => {
+    const { choice } = control.dataset;
+    const first = choices.find((each) => each.dataset.choice === choice);
+    control.value = first.value;
+    state[choice] = first.value;
+    control.addEventListener("input", () => {
+      state[choice] = control.value;
+      choices.forEach((each) => { if (each.dataset.choice === choice) each.value = control.value; });
+      draw();
+    });
+  });
+
+  // The text as it was before it was made safe inside this page; JSON itself never has these escapes.
+  const original = () =>
+    embedded("numbers").replace(/\\(u003c|u003e|u0026|u2028|u2029|[^])/g, (all, code) =>
+      code.length > 1 ? String.fromCharCode(parseInt(code.slice(1), 16)) : all);
+
+  const asCsv = () => {
+    const quoted = (value) => (/[",\r\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
+    const rows = [["metric", "adjustment", "family", "tau", "model", "score", "rank"]];
+    numbers.metrics.forEach(({ name }) => Object.keys(grid.scores[name]).forEach((adjustment) =>
+      Object.keys(grid.scores[name][adjustment]).forEach((family) => {
+        const scores = scoresOf(name, adjustment, family);
+        grid.taus.forEach((tau, k) => ranksAt(scores, k).forEach((rank, m) => {
+          if (rank !== null) rows.push([name, adjustment, family, tau, models[m].name, scores[m][k], rank]);
+        }));
+      })));
+    return `${rows.map((row) => row.map(quoted).join(",")).join("\n")}\n`;
+  };
+
+  const offer = (id, kind, text) => {
+    document.getElementById(id).href = URL.createObjectURL(new Blob([text], { type: `${kind};charset=utf-8` }));
+  };
+  offer("download-json", "application/json", original());
+  offer("download-csv", "text/csv", asCsv());
+
+  let width = 0;
+  new ResizeObserver(([entry]) => {
+    if (Math.round(entry.contentRect.width) === width) return;
+    width = Math.round(entry.contentRect.width);
+    draw();
+  }).observe(document.querySelector("main"));
+  draw();
+})();

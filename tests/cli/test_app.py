@@ -1,0 +1,39 @@
+import subprocess
+import sys
+
+import pytest
+
+import cocensor
+from tests.cli.study import run
+
+
+def test_version_and_help():
+    assert run("--version").output.strip() == f"cocensor {cocensor.__version__}"
+    assert "demo" in run("--help").output
+    module = subprocess.run(
+        [sys.executable, "-m", "cocensor", "--version"], capture_output=True, text=True, check=True
+    )
+    assert module.stdout.strip() == f"cocensor {cocensor.__version__}"
+
+
+@pytest.mark.parametrize("command", ["evaluate", "fit-copula", "demo", "reproduce"])
+def test_every_command_shows_an_example(command):
+    shown = run(command, "--help")
+    assert shown.exit_code == 0
+    assert f"Example: cocensor {command}" in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["demo", "--n", "many"], "Error: Invalid value for '--n'"),
+        (["demo", "--colour", "red"], "Error: No such option: --colour"),
+        (["evaluate", "--train", "a.csv"], "Error: Missing option '--test'"),
+        (["guess"], "Error: No such command 'guess'"),
+    ],
+)
+def test_wrong_options_are_one_line(arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.output.count("\n") == 1

@@ -1,0 +1,131 @@
+import csv
+
+import pandas as pd
+import pytest
+
+from tests.cli.study import refusal
+
+FILES = ("train", "test", "cox", "flat")
+
+
+def rewrite(study, write):
+    """Write every file of the study anew."""
+    for name, frame in (("train", study.train), ("test", study.test), *study.predictions.items()):
+        write(frame, study.folder / f"{name}.csv")
+
+
+def test_parquet_and_csv_say_the_same(study):
+    expected = study.json("--covariates", "age,stage")
+    for name, frame in (("train", study.train), ("test", study.test), *study.predictions.items()):
+        categories = {"stage": "category"} if "stage" in frame else {}
+        frame.astype(categories).to_parquet(study.folder / f"{name}.parquet")
+    found = study.json("--covariates", "age,stage", **{name: f"{name}.parquet" for name in FILES})
+    assert found == expected.replace("train.csv", "train.parquet")
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        {"encoding": "utf-8-sig"},
+        {"sep": ";"},
+        {"sep": "\t"},
+        {"sep": ";", "decimal": ",", "encoding": "utf-8-sig"},
+        {"quoting": csv.QUOTE_ALL},
+        {"lineterminator": "\r\n"},
+    ],
+    ids=str,
+)
+def test_dialects_of_spreadsheets(study, dialect):
+    expected = study.json("--covariates", "age,stage")
+    rewrite(study, lambda frame, path: frame.to_csv(path, index=False, **dialect))
+    assert study.json("--covariates", "age,stage") == expected
+
+
+def test_decimal_commas_in_column_names_and_empty_lines_at_the_end(study):
+    expected = study.json()
+    frame = study.predictions["cox"].set_axis(["patient", "0", "0,5", "1", "1,5", "2,5"], axis=1)
+    text = frame.to_csv(index=False, sep=";", decimal=",")
+    (study.folder / "cox.csv").write_text(text + "\n\n", encoding="utf-8")
+    assert study.json() == expected
+
+
+def test_what_r_writes(study):
+    expected = study.json()
+
+    def write(frame, path):
+        names = [f"X{name}" if name[0].isdigit() else name for name in frame.columns]
+        frame = frame.set_axis(names, axis=1).replace({True: "TRUE", False: "FALSE"})
+        frame.index = pd.RangeIndex(1, len(frame) + 1).astype(str)
+        frame.to_csv(path, quoting=csv.QUOTE_NONNUMERIC)
+
+    rewrite(study, write)
+    assert (study.folder / "cox.csv").read_text().startswith('"","patient","X0","X0.5"')
+    found = study.json()
+    assert "cox.csv: the first column has no name and is left out." in found
+    rest = [line for line in found.splitlines() if "has no name" not in line]
+    assert "".join(rest).replace(" ", "") == "".join(expected.splitlines()).replace(" ", "")
+
+
+def test_a_first_column_without_a_name_that_numbers_nothing(study):
+    frame = study.predictions["cox"].drop(columns="patient").set_index(study.test["patient"]).rename_axis("")
+    frame.to_csv(study.folder / "cox.csv")
+    said = refusal(study.evaluate(by_id=False))
+    assert (
+        "cox.csv: the first column has no name and does not number the rows (it starts with 'p2-0'):" in said
+    )
+    assert said.endswith("name it and give --id, or leave it out.")
+
+
+def test_a_type_is_inferred_from_the_whole_file(study):
+    """Whole numbers in the first megabyte say nothing about the rest."""
+    frame = study.train.loc[study.train.index.repeat(400)].reset_index(drop=True)
+    frame = frame.assign(age=[*([1] * (len(frame) - 1)), 1.5], note="x" * 40)
+    frame.to_csv(study.folder / "train.csv", index=False)
+    assert (study.folder / "train.csv").stat().st_size > 2**21
+    assert study.evaluate("--covariates", "age", "--adjustments", "ipcw").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "Empty CSV file"),
+        (b"patient,0,1\n", "there are no rows."),
+        (b"patient,0,1\na,1\n", "Expected 3 columns, got 2"),
+        (b"patient\na\n", "there is no column that is named after a time."),
+        (b"\xff\xfep\x00a\x00", "it must be a Parquet file or a CSV file in UTF-8: save it as one of these."),
+        ("patient,é\n".encode("latin-1"), "it must be a Parquet file or a CSV file in UTF-8"),
+        (b"PK\x03\x04\xff", "it must be a Parquet file or a CSV file in UTF-8"),
+        (b"PAR1 and no more", "it starts as a Parquet file, but cannot be read"),
+    ],
+)
+def test_files_that_cannot_be_read(study, content, message):
+    (study.folder / "cox.csv").write_bytes(content)
+    said = refusal(study.evaluate())
+    assert said.startswith(str(study.folder / "cox.csv"))
+    assert message in said
+
+
+def test_numbers_with_the_other_decimal_mark_are_no_levels(study):
+    for frame, name in ((study.train, "train"), (study.test, "test")):
+        ages = [f"{age:.3f}".replace(".", ",") for age in frame["age"]]
+        frame.assign(age=ages).to_csv(study.folder / f"{name}.csv", index=False)
+    said = refusal(study.evaluate("--covariates", "age"))
+    assert "train.csv: column 'age' has " in said
+    assert said.endswith("but '.' is the decimal mark of the file.")
+
+
+def test_a_thousand_is_not_taken_for_one(study):
+    """In a file with decimal points, 1,234 is no decimal fraction."""
+    thousands = study.train.assign(cost="1,234")
+    thousands.to_csv(study.folder / "train.csv", index=False, sep=";")
+    assert "train.csv: numbers have decimal commas and decimal points: 1,234 and " in refusal(
+        study.evaluate()
+    )
+
+
+def test_what_write_csv2_of_r_writes(study):
+    expected = study.json()
+    rewrite(study, lambda frame, path: frame.to_csv(path, index=False, sep=";", decimal=","))
+    header = (study.folder / "cox.csv").read_text().partition("\n")[0]
+    assert header == "patient;0;0.5;1;1.5;2.5"
+    assert study.json() == expected

@@ -1,0 +1,85 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.plots import SensitivityDisplay
+
+mpl.use("Agg")
+
+TAUS = [0.0, 0.4, 0.8]
+TIMES = [0.4, 0.8, 1.2]
+
+
+@pytest.fixture(scope="module")
+def sensitivity():
+    """Of two curves for everybody: the more pessimistic one is the better, the more dropouts foretell the event."""
+    u, v = cc.Clayton.from_tau(0.5).sample(400, 0).T
+    y = cc.Survival.from_latent(-np.log(u), -np.log(v))
+    times = np.array(TIMES)
+    models = {"hopeful": np.tile(np.exp(-times / 1.5), (400, 1)), "grim": np.tile(np.exp(-times), (400, 1))}
+    names = ("ipcw", "cg_q", "conditional")
+    metrics = ("ibs", cc.metric("ils", floor=0.01))
+    found = cc.evaluate(models, y, y, adjustments=names, metrics=metrics, times=times, copula=cc.Clayton(2.0))
+    return found.sensitivity(("clayton", "frank", "gaussian"), TAUS)
+
+
+def drawn(ax, label):
+    return next(line for line in ax.get_lines() if line.get_label() == label)
+
+
+def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
+    ax = SensitivityDisplay.from_sensitivity(sensitivity, "conditional", "ils", "frank").plot()
+    table = sensitivity.table().set_index(["metric", "adjustment", "family", "model"]).sort_index()
+    for model in ("hopeful", "grim"):
+        line = drawn(ax, model)
+        rows = table.loc[("ils", "conditional", "frank", model)]
+        np.testing.assert_array_equal(line.get_xdata(), rows["tau"])
+        np.testing.assert_array_equal(line.get_ydata(), rows["score"])
+    assert ax.get_title() == "frank"
+    assert ax.get_ylabel() == "integrated log score\ngiven the censoring"
+    assert drawn(ax, "hopeful").get_linestyle() != drawn(ax, "grim").get_linestyle()
+    mpl.pyplot.close(ax.figure)
+
+
+def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
+    display = SensitivityDisplay.from_sensitivity(sensitivity, "conditional", family="clayton")
+    panel = display.families["clayton"]
+    (flip,) = (each for each in sensitivity.flips("conditional") if each.family == "clayton")
+    assert (flip.before, flip.after) == ("hopeful", "grim")
+    assert panel.flips == (flip.at,)
+    assert panel.best[0] == "hopeful"
+    assert panel.best[-1] == "grim"
+    ax = display.plot()
+    assert any(list(line.get_xdata()) == [flip.at, flip.at] for line in ax.get_lines())
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend[:3] == ["hopeful", "grim", "best at this τ"]
+    mpl.pyplot.close(ax.figure)
+
+
+def test_ipcw_is_marked_at_independence(sensitivity):
+    ax = SensitivityDisplay.from_sensitivity(sensitivity, family="frank").plot()
+    ticks = [line for line in ax.get_lines() if line.get_marker() == "_" and len(line.get_xdata())]
+    found = sensitivity.evaluation
+    assert [line.get_ydata()[0] for line in ticks] == [found.score(model, "ipcw") for model in found.models]
+    assert all(line.get_xdata()[0] == 0.0 for line in ticks)
+    mpl.pyplot.close(ax.figure)
+
+
+def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
+    axes = sensitivity.plot()
+    assert [ax.get_title() for ax in axes] == list(sensitivity.best())
+    assert len({(ax.get_xlim(), ax.get_ylim()) for ax in axes}) == 1
+    assert len(axes[0].figure.legends) == 1
+    with pytest.raises(
+        ValueError, match=f"ax must hold one axes per panel, {len(axes)} of them, but holds 1"
+    ):
+        sensitivity.plot(axes[0])
+    mpl.pyplot.close(axes[0].figure)
+
+
+def test_what_cannot_be_drawn_is_refused(sensitivity):
+    for wrong in ({"adjustment": "ipcw"}, {"metric": "c"}, {"family": "gumbel"}):
+        (name,) = wrong
+        with pytest.raises(ValueError, match=f"{name} must be one of .*, but is '{wrong[name]}'"):
+            SensitivityDisplay.from_sensitivity(sensitivity, **wrong)

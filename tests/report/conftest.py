@@ -1,0 +1,44 @@
+import pytest
+
+import cocensor as cc
+from cocensor.simulate import SyntheticDesign
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="session")
+def split():
+    data = SyntheticDesign(n=400, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    return data[:200], data[200:]
+
+
+@pytest.fixture(scope="session")
+def cox(split):
+    """Predictions of Cox models by their columns."""
+    train, test = split
+
+    def predicted(*columns):
+        rows = list(columns)
+        return cc.CoxPH().fit(train.X[:, rows], train.y).predict_survival_function(test.X[:, rows])
+
+    return predicted
+
+
+@pytest.fixture(scope="session")
+def evaluation(split, cox):
+    """A selected copula, two metrics, and a name that would run if it were not escaped."""
+    train, test = split
+    models = {"all": cox(0, 1, 2), HOSTILE: cox(0, 1), "one & \\u003c \u2028": cox(0)}
+    metrics = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
+    return cc.evaluate(models, train.y, test.y, train.X, test.X, metrics=metrics)
+
+
+@pytest.fixture(scope="session")
+def sensitivity(evaluation):
+    return evaluation.sensitivity(("clayton", "frank", "gaussian"), (0.0, 0.3, 0.6))
+
+
+@pytest.fixture(scope="session")
+def report(evaluation, sensitivity, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    return evaluation.to_html(path, sensitivity)

@@ -1,0 +1,202 @@
+"""The report in a real browser: Debian's chromium, driven by Playwright."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import cocensor as cc
+from tests.report.conftest import HOSTILE
+
+CHROMIUM = shutil.which("chromium")
+if CHROMIUM is None and os.environ.get("CI") != "true":
+    pytest.skip("chromium is not installed", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    assert CHROMIUM, "chromium is needed where CI is true"
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, report):
+    """The page, with all that it said and asked for."""
+
+    def open_at(width=1280, at=report, **settings):
+        context = browser.new_context(viewport={"width": width, "height": 800}, **settings)
+        page = context.new_page()
+        page.heard, page.asked = [], []
+        page.on("console", lambda message: page.heard.append(message.text))
+        page.on("pageerror", lambda error: page.heard.append(str(error)))
+        page.on("dialog", lambda dialog: (page.heard.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto(at.as_uri())
+        return page
+
+    yield open_at
+    for context in browser.contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def numbers(evaluation, sensitivity):
+    return json.loads(evaluation.to_json(sensitivity=sensitivity))
+
+
+def shown(page):
+    """Model and full score of each row beside the sensitivity plot, and the score as displayed."""
+    rows = page.locator("#now tbody tr")
+    return {
+        row.get_attribute("data-model"): (
+            float(row.locator("td").nth(2).get_attribute("data-value")),
+            row.locator("td").nth(2).inner_text(),
+            int(row.locator("td").nth(0).inner_text()),
+        )
+        for row in rows.all()
+    }
+
+
+def expected(numbers, metric, adjustment, family, k):
+    scores = numbers["sensitivity"]["scores"][metric][adjustment][family]
+    values = {model: along[k] for model, along in scores.items()}
+    return {
+        model: (value, f"{value:.4f}", 1 + sum(other < value for other in values.values()))
+        for model, value in values.items()
+    }
+
+
+def test_it_opens_in_silence_and_asks_for_nothing(opened, report):
+    page = opened()
+    page.wait_for_selector("#plot-scores svg")
+    assert page.heard == []
+    assert page.asked == [report.as_uri()]
+    drawn = page.locator(".plot svg").count()
+    assert drawn == page.locator(".plot").count() == 5
+    assert page.evaluate("document.querySelectorAll('script').length") == 3
+    assert page.locator(f"text={HOSTILE}").count() > 0
+
+
+@pytest.mark.parametrize(
+    ("names", "times", "taus"),
+    [
+        (["only"], None, (0.5,)),
+        (["a", "__proto__"], [9.0, 3.0, 6.0], (-0.3, 0.3)),
+    ],
+)
+def test_sparse_reports_open_in_silence_too(opened, split, cox, tmp_path, names, times, taus):
+    train, test = split
+    models = {name: cox(*range(k + 1)) for k, name in enumerate(names)}
+    found = cc.evaluate(models, train.y, test.y, copula=cc.Gaussian.from_tau(0.2), times=times)
+    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity(("gaussian", "joe"), taus)))
+    assert page.heard == []
+    assert page.locator("#plot-scores path.line").count() == len(names)
+    assert "NaN" not in page.content()
+
+
+def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):
+    page = opened()
+    first = page.locator("#sensitivity [data-choice=adjustment]").input_value()
+    family = page.locator("[data-choice=family]").input_value()
+    assert shown(page) == expected(numbers, "ibs", first, family, 0)
+    slider = page.locator("[data-choice=tau]")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#tau").inner_text() == "τ = 0.3"
+    assert slider.get_attribute("aria-valuetext") == "τ = 0.3"
+    assert shown(page) == expected(numbers, "ibs", first, family, 1)
+    page.keyboard.press("End")
+    page.locator("[data-choice=family]").select_option("frank")
+    page.locator("#sensitivity [data-choice=adjustment]").select_option("cg_q")
+    page.locator("#sensitivity [data-choice=metric]").select_option("ils")
+    assert shown(page) == expected(numbers, "ils", "cg_q", "frank", 2)
+    assert page.heard == []
+
+
+def test_a_family_without_an_answer_says_why(opened):
+    page = opened()
+    page.locator("#sensitivity [data-choice=adjustment]").select_option("dep")
+    page.locator("[data-choice=family]").select_option("gaussian")
+    page.locator("[data-choice=tau]").fill("2")
+    assert "there is no answer: copula must be Archimedean" in page.locator("#at-tau").inner_text()
+    assert page.heard == []
+
+
+def test_one_choice_moves_every_view_of_it(opened):
+    page = opened()
+    page.locator("#answer [data-choice=adjustment]").select_option("dep")
+    assert page.locator("#sensitivity [data-choice=adjustment]").input_value() == "dep"
+    maps = page.locator("[data-map]:visible")
+    assert maps.count() == 1
+    assert maps.get_attribute("data-adjustment") == "dep"
+
+
+def test_curves_are_drawn_for_every_adjustment(opened, numbers):
+    page = opened()
+    for name in numbers["metrics"][0]["curves"]:
+        page.locator("[data-choice=curves]").select_option(name)
+        assert page.locator("#plot-curves path.line").count() == len(numbers["models"]) + 1
+    page.locator("[data-choice=relative]").select_option("yes")
+    page.locator("[data-choice=survival]").select_option("joe")
+    assert page.locator("#plot-survival path.line").count() == 4
+    assert page.heard == []
+
+
+def test_the_downloads_are_to_json_and_the_table(opened, evaluation, sensitivity):
+    page = opened()
+    with page.expect_download() as download:
+        page.locator("#download-json").click()
+    assert download.value.suggested_filename == "cocensor-numbers.json"
+    assert Path(download.value.path()).read_bytes() == evaluation.to_json(sensitivity=sensitivity).encode()
+    pandas = pytest.importorskip("pandas")
+    with page.expect_download() as download:
+        page.locator("#download-csv").click()
+    pandas.testing.assert_frame_equal(
+        pandas.read_csv(download.value.path(), float_precision="round_trip"), sensitivity.table()
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_needs_no_scrolling_sideways(opened, scheme):
+    page = opened(360, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(21, 23, 26)"
+    assert dark == (scheme == "dark")
+
+
+def test_without_scripts_the_tables_tell_all(opened, sensitivity):
+    page = opened(java_script_enabled=False)
+    assert page.locator(".controls:visible").count() == 0
+    page.locator("#sensitivity summary").first.click()
+    cell = page.locator("#sensitivity td[data-value]:visible").first
+    assert float(cell.get_attribute("data-value")) in set(sensitivity.table()["score"])
+
+
+def test_paper_is_light_and_has_every_table(opened):
+    page = opened(color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(28, 29, 32)"
+    assert page.locator(".controls:visible").count() == 0
+    heights = page.evaluate(
+        "[...document.querySelectorAll('details table')].map((each) => each.offsetHeight)"
+    )
+    assert heights
+    assert min(heights) > 0
+
+
+def test_the_keyboard_reaches_every_control(opened):
+    page = opened()
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.dataset.choice || document.activeElement.id"))
+    wanted = {"adjustment", "metric", "family", "tau", "curves", "relative", "survival"}
+    assert wanted | {"download-json", "download-csv"} <= reached
