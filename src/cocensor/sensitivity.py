@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from cocensor.evaluation import Evaluation
 from cocensor.evaluation.evaluation import as_names, listed, ranks
 from cocensor.evaluation.question import Answer
 
+#: A copula, and the families and τ that it stands for.
+Point = tuple[Copula, list[tuple[str, float]]]
 FAMILIES = ("clayton", "frank", "gumbel", "joe", "gaussian")
 TAUS = tuple(round(0.1 * k, 1) for k in range(10))
 
@@ -263,8 +266,8 @@ def sensitivity(
     """Score all models again under every family and τ, for the adjustments that rest on a copula.
 
     Copula-Graphic curves need an Archimedean family: adjustments that rest on them have no answer under others. A
-    family takes part at the τ that it reaches; τ = 0 is independence under all of them. Grid points are computed in
-    parallel, in threads.
+    family takes part at the τ that it reaches; τ = 0 is independence under all of them. Families are followed away from
+    it, each point from the one before, in parallel threads.
 
     Parameters
     ----------
@@ -314,37 +317,46 @@ def _answers(
     adjustments: list[str],
     report: Callable[[int, int], None],
 ) -> tuple[dict[str, dict[str, dict[float, Answer]]], dict[tuple[str, str], str]]:
-    points = _points(families, taus)
     answers: dict[str, dict[str, dict[float, Answer]]] = {
         name: {family: {} for family in families} for name in adjustments
     }
     failed: dict[tuple[str, str], dict[float, str]] = {}
-    jobs = [(name, copula, of) for name in adjustments for copula, of in points]
-
+    lines = _lines(families, taus)
     question = evaluation.question.without_reference
+    done, total, counting = 0, len(adjustments) * sum(map(len, lines)), Lock()
 
-    def answer(name: str, copula: Copula) -> Answer | str:
-        try:
-            found = question.answer(evaluation.scored[name].adjustment.with_copula(copula))
-        except (TypeError, ValueError) as error:
-            return str(error)
-        return found if any(found.scores.values()) else found.notes[0]
+    def follow(name: str, line: list[Point]) -> list[Answer | str]:
+        """The answers along a line of copulas, each of which starts from the one before."""
+        nonlocal done
+        shared = evaluation.scored[name].adjustment.sharing()
+        found: list[Answer | str] = []
+        for copula, _ in line:
+            try:
+                answer = question.answer(shared.with_copula(copula))
+                found.append(answer if any(answer.scores.values()) else answer.notes[0])
+            except (TypeError, ValueError) as error:
+                found.append(str(error))
+            with counting:
+                done += 1
+                report(done, total)
+        return found
 
-    report(0, len(jobs))
+    report(0, total)
     # Warnings are recorded for the evaluation itself; their filters are not a thread's own, so they are set here.
     with warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as pool:
         warnings.simplefilter("ignore", HorizonWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        running = {pool.submit(answer, name, copula): (name, of) for name, copula, of in jobs}
-        for done, finished in enumerate(as_completed(running), start=1):
-            name, of = running[finished]
-            found = finished.result()
-            for family, tau in of:
-                if isinstance(found, str):
-                    failed.setdefault((name, family), {})[tau] = found
-                else:
-                    answers[name][family][tau] = found
-            report(done, len(jobs))
+        # The longest first, so that no thread is left alone with them.
+        running = [
+            (name, line, pool.submit(follow, name, line)) for name in reversed(adjustments) for line in lines
+        ]
+        for name, line, job in running:
+            for (_, places), found in zip(line, job.result(), strict=True):
+                for family, tau in places:
+                    if isinstance(found, str):
+                        failed.setdefault((name, family), {})[tau] = found
+                    else:
+                        answers[name][family][tau] = found
     for name, family in failed:
         if answers[name][family].keys() <= {0.0}:  # independence alone is not an answer of the family
             answers[name][family].clear()
@@ -356,13 +368,15 @@ def _answers(
     return {name: by_family for name, by_family in ordered.items() if by_family}, missing
 
 
-def _points(families: tuple[str, ...], taus: FloatArray) -> list[tuple[Copula, list[tuple[str, float]]]]:
-    """The copulas of the grid, each with the families and τ that it stands for: independence for τ = 0 of all."""
-    points: list[tuple[Copula, list[tuple[str, float]]]] = []
+def _lines(families: tuple[str, ...], taus: FloatArray) -> list[list[Point]]:
+    """The grid, family by family and away from τ = 0, which is independence for all of them."""
+    lines: list[list[Point]] = []
     if (taus == 0).any():
-        points.append((Independence(), [(family, 0.0) for family in families]))
+        lines.append([(Independence(), [(family, 0.0) for family in families])])
     for family in families:
-        low, high = copulas()[family].tau_range
-        reached = [tau for tau in taus.tolist() if tau and low < tau < high]
-        points += [(copulas()[family].from_tau(tau), [(family, tau)]) for tau in reached]
-    return points
+        kind = copulas()[family]
+        low, high = kind.tau_range
+        reached = sorted((tau for tau in taus.tolist() if tau and low < tau < high), key=abs)
+        for sign in (1.0, -1.0):
+            lines.append([(kind.from_tau(tau), [(family, tau)]) for tau in reached if sign * tau > 0])
+    return [line for line in lines if line]

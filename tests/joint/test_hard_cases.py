@@ -42,10 +42,10 @@ def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
     problem = choice.problem
     original = type(problem).margins_at
 
-    def unconverged(self, copula, start=None):
+    def unconverged(self, copula):
         from dataclasses import replace
 
-        return replace(original(self, copula, start), converged=False)
+        return replace(original(self, copula), converged=False)
 
     monkeypatch.setattr(type(problem), "margins_at", unconverged)
     with pytest.warns(

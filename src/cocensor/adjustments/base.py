@@ -50,6 +50,10 @@ class Adjustment(ABC):
         """The same adjustment, not fitted yet, under another copula of event and dropout."""
         raise ValueError(f"{self!r} does not rest on a copula.")
 
+    def sharing(self) -> Adjustment:
+        """The same; those that it becomes :meth:`with_copula` share what does not depend on the copula."""
+        return self
+
     def fit(self, y_train: Any, x_train: Any = None) -> Self:
         """Learn from the training outcomes (and covariates, where the adjustment needs them)."""
         self._fit(Survival.coerce(y_train, "y_train"), x_train)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from cocensor._validation import FloatArray, HorizonWarning, as_times, as_vector, check_choice
 from cocensor.adjustments.base import Adjustment, always_event_free
 from cocensor.adjustments.estimate import Estimate
-from cocensor.adjustments.joint_source import JointGivenCovariates, JointRecipe, check_model
+from cocensor.adjustments.joint_source import JointGivenCovariates, JointRecipe, Prepared, check_model
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Status, TimeGrid
 from cocensor.joint.fit import Times
 from cocensor.joint.margins import Margins
@@ -113,7 +114,15 @@ class JointConditional(Adjustment):
 
     def with_copula(self, copula: Any) -> JointConditional:
         """The same adjustment, not fitted yet, under another copula of event and dropout."""
-        return JointConditional(self.given, copula, **self._recipe.settings, score_times=self.score_times)
+        other = JointConditional(self.given, copula, **self._recipe.settings, score_times=self.score_times)
+        other._recipe = replace(other._recipe, prepared=self._recipe.prepared)
+        return other
+
+    def sharing(self) -> JointConditional:
+        """The same; those that it becomes ``with_copula`` make samples ready once, and start from each other's fits."""
+        other = self.copy()
+        other._recipe = replace(self._recipe, prepared=Prepared())
+        return other
 
     def _fit(self, y: Survival, x: Any) -> None:
         if self.given == "covariates":

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
-from cocensor._validation import FloatArray, as_matrix, check_length
+import numpy as np
+
+from cocensor._validation import FloatArray, as_matrix, check_length, column_names
 from cocensor.copulas import Copula, Independence
 from cocensor.joint import CopulaChoice, JointModel
 from cocensor.joint.fit import JointProblem, Times, check_settings, resolve_family
@@ -31,6 +34,8 @@ class JointRecipe:
     knots: int
     penalty: float
     times: Times
+    #: For recipes that are used on one sample under many copulas.
+    prepared: Prepared | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, copula: Any, margins: Margins, knots: int, penalty: float, times: Times) -> JointRecipe:
@@ -51,7 +56,25 @@ class JointRecipe:
 
     def fit(self, X: Any, y: Survival) -> JointModel:
         """The model of a sample."""
-        return JointProblem.of(X, y, **self.settings).fit(self.family, self.theta)
+        problem = JointProblem.of if self.prepared is None else self.prepared.of
+        return problem(X, y, **self.settings).fit(self.family, self.theta)
+
+
+class Prepared:
+    """Samples made ready for fits, each once; a fit at one copula is a start for the next."""
+
+    def __init__(self) -> None:
+        self._problems: dict[bytes, JointProblem] = {}
+
+    def of(self, X: Any, y: Survival, **settings: Any) -> JointProblem:
+        """As :meth:`JointProblem.of`; a sample is known by its content."""
+        content = blake2b(repr((settings, None if X is None else column_names(X))).encode())
+        for part in (None if X is None else as_matrix(X, "X"), y.time, y.event, y.administrative):
+            content.update(b"" if part is None else np.ascontiguousarray(part).tobytes())
+        key = content.digest()
+        if key not in self._problems:
+            self._problems[key] = JointProblem.of(X, y, **settings)
+        return self._problems[key]
 
 
 @dataclass(frozen=True, eq=False)

@@ -253,12 +253,21 @@ class JointProblem:
             start += [np.linalg.solve(_transform(basis), raw), np.zeros(self.centre.size)]
         return self._minimised(Independence, np.concatenate(start), fixed=0.0)
 
-    def margins_at(self, copula: Copula, start: tuple[FloatArray, float] | None = None) -> Minimum:
-        """The margins at a fixed copula, followed from independence or from a (point, τ) nearby."""
-        family = type(copula)
-        point, reached = (self.independence.point, 0.0) if start is None else start
-        point = self._followed(family, point, reached, copula.tau)
-        return self._minimised(family, point, fixed=copula.theta)
+    def margins_at(self, copula: Copula) -> Minimum:
+        """The margins at a fixed copula, followed from independence, or from the nearest τ on the way that is known."""
+        family, tau = type(copula), copula.tau
+        known = self._optima.setdefault(family, {0.0: self.independence.point})
+        reached = max((t for t in known if 0.0 <= t / tau <= 1.0), key=abs) if tau else 0.0
+        point = self._followed(family, known[reached], reached, tau)
+        found = self._minimised(family, point, fixed=copula.theta)
+        if found.converged:
+            known[tau] = found.point
+        return found
+
+    @cached_property
+    def _optima(self) -> dict[type[Copula], dict[float, FloatArray]]:
+        """Margins that were fitted at a fixed copula, by family and τ."""
+        return {}
 
     def _followed(self, family: type[Copula], point: FloatArray, reached: float, tau: float) -> FloatArray:
         """Margins at τ, in strides from those at ``reached``; only roughly at their optimum."""

@@ -199,10 +199,9 @@ class CopulaChoice:
             lower, upper = family.tau_range
             values = {0.0: at_zero}
             for sign in (1.0, -1.0):
-                start = self.problem.independence.point, 0.0
                 for tau in sorted((t for t in grid if sign * t > 0 and lower < t < upper), key=abs):
                     copula = family.from_tau(tau)
-                    minimum = self.problem.margins_at(copula, start)
+                    minimum = self.problem.margins_at(copula)
                     values[float(tau)] = self.problem.loglik(minimum, copula)
                     if not minimum.converged:
                         warnings.warn(
@@ -210,7 +209,6 @@ class CopulaChoice:
                             ConvergenceWarning,
                             stacklevel=2,
                         )
-                    start = minimum.point, float(tau)
             ordered = sorted(values)
             found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
         if not found:
