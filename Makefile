@@ -11,7 +11,8 @@ SOURCES := pyproject.toml constraints.txt
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: $(VENV)/.installed  ## Dependent censoring at a glance: a table and a figure
+demo: $(VENV)/.installed  ## Three models of simulated patients, and a report: cocensor-demo/report.html
+	rm -rf cocensor-demo
 	$(BIN)/cocensor demo
 
 test: $(VENV)/.installed-test  ## All tests but the slow ones, doctests included, with coverage
@@ -34,6 +35,8 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.accuracy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
+	$(BIN)/python -m benchmarks.demo
+	$(BIN)/python -m benchmarks.evaluation
 	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
 

@@ -25,6 +25,7 @@ from cocensor.cli.inputs import (
     items,
     outcomes,
 )
+from cocensor.evaluation.evaluate import SELECTION_PENALTY
 from cocensor.joint.margins import MARGINS
 from cocensor.joint.select import FAMILIES
 
@@ -68,7 +69,7 @@ def fit_copula(
             help="Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood.",
             rich_help_panel=_MODEL,
         ),
-    ] = 0.01,
+    ] = SELECTION_PENALTY,
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="All numbers, JSON.", rich_help_panel=_OUTPUT)
     ] = None,

@@ -39,7 +39,7 @@ N_TIMES = 100
 _ENOUGH_TO_SPLIT = 20_000
 _VALIDATION_SHARE = 0.3
 # The paper's 0.01 draws τ to 0: 0.3 where 0.5 is true. This one only holds covariates that are all but collinear.
-_PENALTY = 1e-4
+SELECTION_PENALTY = 1e-4
 
 _DEFAULT = ("ipcw", "dep", "cg_q", "given_prediction", "given_covariates")
 
@@ -257,12 +257,12 @@ def _copula(copula: Any, x: Any, y: Survival, notes: list[str]) -> tuple[Copula,
 def _selected(x: Any, y: Survival) -> CopulaChoice:
     """By cross-validation, or with many subjects by a random validation part."""
     if len(y) < _ENOUGH_TO_SPLIT:
-        return select_copula(x, y, penalty=_PENALTY)
+        return select_copula(x, y, penalty=SELECTION_PENALTY)
     kept = np.random.default_rng(0).random(len(y)) >= _VALIDATION_SHARE
     if x is None:
-        return select_copula(None, y[kept], None, y[~kept], penalty=_PENALTY)
+        return select_copula(None, y[kept], None, y[~kept], penalty=SELECTION_PENALTY)
     frame = as_matrix(x, "x_train")
-    return select_copula(frame[kept], y[kept], frame[~kept], y[~kept], penalty=_PENALTY)
+    return select_copula(frame[kept], y[kept], frame[~kept], y[~kept], penalty=SELECTION_PENALTY)
 
 
 def _origin(copula: Any, choice: CopulaChoice | None) -> str:

@@ -279,8 +279,9 @@ class Evaluation:
         title: str | None = None,
     ) -> Path:
         """The report, one file that needs no network; without a ``sensitivity`` the default one is computed."""
-        from cocensor.report import write_report
+        from cocensor.report import check_path, write_report
 
+        check_path(Path(path))  # before what takes long
         return write_report(self, Path(path), sensitivity or self.sensitivity(), title)
 
     def __repr__(self) -> str:

@@ -16,8 +16,9 @@ from cocensor.evaluation import Evaluation
 from cocensor.joint.select import CUT
 from cocensor.plots.style import line_styles
 
-#: The profile is 45 fits to all subjects: with these, seconds for 10 covariates and minutes for 50.
-MOST_PROFILED = 20_000
+#: Subjects times covariates squared: up to here the profile, some 45 fits to all subjects, takes seconds.
+MOST_PROFILED = 10_000_000
+_FEW_COVARIATES = 10
 _TAUS = (0.2, 0.5, 0.8)
 _N_POINTS = 200
 _N_STYLES = 6
@@ -81,11 +82,11 @@ def likelihood(evaluation: Evaluation) -> Likelihood:
     """The profile likelihood of the selected copula, where there is one and subjects are not too many."""
     if evaluation.choice is None:
         return Likelihood("No copula was selected from the data, so that there is no likelihood to show.")
-    n = len(evaluation.question.y_train)
-    if n > MOST_PROFILED:
+    n, p = len(evaluation.question.y_train), evaluation.choice.best.event.beta.size
+    if n * max(p, _FEW_COVARIATES) ** 2 > MOST_PROFILED:
         return Likelihood(
-            f"The profile likelihood is left out for more than {MOST_PROFILED:,} training subjects, here {n:,}: "
-            "it fits all of them anew at every τ of every family. Evaluation.profile computes it."
+            f"The profile likelihood of {n:,} training subjects with {p} covariates is left out: it fits the joint "
+            "model anew at every τ of every family. Evaluation.profile computes it."
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)

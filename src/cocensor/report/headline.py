@@ -46,7 +46,7 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity) -> Headline:
         reach: tuple[str, ...] = (_span(evaluation, sensitivity),)
     else:
         said = "is best" if len(winners) == 1 else "are equally good, and no model is better"
-        lead = f"{where}, {_names(winners)} {said}."
+        lead = f"{where}, {_names(winners)} {said}{_limit(sensitivity, winners)}."
         support = f"By {by}, {_lead_over(scores, winners, metric.label)} Smaller is better."
         reach = tuple(_reach(evaluation, sensitivity, winners))
     return Headline(
@@ -129,6 +129,24 @@ def _reach(evaluation: Evaluation, sensitivity: Sensitivity, winners: list[str])
     (first, most), *rest = best.most_common()
     more = "".join(f", {_name(model)} at {count}" for model, count in rest)
     yield f"{_name(first)} is best at {most} of the {best.total()} points of the grid{more}."
+
+
+def _limit(sensitivity: Sensitivity, winners: list[str]) -> str:
+    """Whether the first answer holds over the grid, in half a sentence."""
+    stretches = sensitivity.stretches()
+    if len(winners) > 1:
+        return ""
+    if any(each.model not in winners for each in stretches):
+        return ", by one score and not by another"
+    highs = [each.high for each in stretches if each.after]
+    lows = [each.low for each in stretches if each.before]
+    if not highs and not lows:
+        return ", and at every dependence that was tried"
+    if not lows:
+        return f"; from about τ = {min(highs):.2f} on, another may be"
+    if not highs:
+        return f"; below about τ = {max(lows):.2f}, another may be"
+    return f"; outside of τ = {max(lows):.2f} to {min(highs):.2f}, another may be"
 
 
 def _of_model(model: str, stretches: list[Stretch]) -> Iterable[str]:

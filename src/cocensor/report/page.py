@@ -37,12 +37,17 @@ _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 def write_report(evaluation: Evaluation, path: Path, sensitivity: Sensitivity, title: str | None) -> Path:
     """Write the report to ``path``, whole or not at all, and return the path."""
+    check_path(path)
+    write_whole(path, _page(evaluation, sensitivity, title or _TITLE))
+    return path
+
+
+def check_path(path: Path) -> None:
+    """Refuse what no report can be written to."""
     if path.is_dir():
         raise ValueError(f"path must be a file, but {path} is a folder.")
     if not path.parent.is_dir():
         raise ValueError(f"path must lie in a folder that exists, but {path.parent} is none.")
-    write_whole(path, _page(evaluation, sensitivity, title or _TITLE))
-    return path
 
 
 def _page(evaluation: Evaluation, sensitivity: Sensitivity, title: str) -> str:

@@ -1,0 +1,62 @@
+"""Time and memory of the main job: five models, 100,000 subjects, 100 times, and a sensitivity grid of 5 × 10.
+
+Run: python -m benchmarks.evaluation
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+import cocensor as cc
+from benchmarks.timing import peak_memory
+
+N, T, MODELS = 100_000, 100, 5
+WITHOUT_JOINT = ("ipcw", "dep", "cg_q")
+
+
+Data = tuple[dict[str, np.ndarray], cc.Survival, cc.Survival, np.ndarray, np.ndarray, np.ndarray]
+
+
+def data() -> Data:
+    """Models that know more and more of five covariates, on data with a Clayton copula."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2 * N, 5))
+    beta = np.array([0.5, -0.3, 0.2, 0.1, 0.4])
+    u, v = cc.Clayton.from_tau(0.4).sample(2 * N, 1).T
+    event = 10.0 * (-np.log(u) / np.exp(X @ beta)) ** (1 / 1.5)
+    dropout = 12.0 * (-np.log(v) / np.exp(0.3 * X[:, 0])) ** (1 / 1.3)
+    y = cc.Survival.from_latent(event, dropout)
+    times = np.linspace(0.0, float(np.quantile(y.time[:N], 0.95)), T)
+    models = {
+        f"{k + 1} covariates": np.exp(
+            -((times / 10.0) ** 1.5) * np.exp(X[N:] @ (beta * (np.arange(5) <= k)))[:, None]
+        )
+        for k in range(MODELS)
+    }
+    return models, y[:N], y[N:], X[:N], X[N:], times
+
+
+def job(of: Data, joint: bool) -> tuple[float, float]:
+    """Seconds of the evaluation and of the sensitivity analysis."""
+    models, y_train, y_test, x_train, x_test, times = of
+    asked = "default" if joint else WITHOUT_JOINT
+    begin = time.perf_counter()
+    result = cc.evaluate(models, y_train, y_test, x_train, x_test, times=times, adjustments=asked)
+    middle = time.perf_counter()
+    result.sensitivity()
+    return middle - begin, time.perf_counter() - middle
+
+
+def main() -> None:
+    setup = "from benchmarks.evaluation import data, job\nheld = data()"
+    for joint, name in ((False, "without JointConditional"), (True, "with JointConditional")):
+        evaluation, grid = job(data(), joint)
+        before, after = peak_memory(setup, f"job(held, {joint})")
+        print(f"{name}: evaluate {evaluation:.1f} s, sensitivity {grid:.1f} s, ", end="")
+        print(f"{after - before} MiB beside the inputs ({MODELS * N * T * 8 // 2**20} MiB of predictions)")
+
+
+if __name__ == "__main__":
+    main()
