@@ -320,7 +320,7 @@ def test_options_that_are_refused(study, monkeypatch, options, message):
 
 
 @pytest.mark.parametrize(
-    ("option", "reason"), [("t_max", "the last time"), ("1.5", "as asked"), ("20%", "as asked")]
+    ("option", "reason"), [("t_max", "the last time"), ("1.5", "as asked"), ("20%", "the largest time with at least 20 % at risk")]
 )
 def test_horizons(study, option, reason):
     found = json.loads(study.json("--horizon", option, "--tail", "last"))["horizon"]
