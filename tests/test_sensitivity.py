@@ -80,27 +80,76 @@ def test_a_flip_lies_where_the_lines_cross(result):
     assert (first.below, first.above, first.before, first.after) == (0.2, 0.4, "two", "one")
     assert first.at == pytest.approx(0.3)
     assert second.at == pytest.approx(0.5)
-    [stretch] = found.stretches()
-    assert (stretch.model, stretch.low, stretch.after) == ("two", 0.0, "one")
-    assert stretch.high == pytest.approx(0.3)
+    stretches = found.stretches()
+    assert [each.model for each in stretches] == ["two", "one", "two"]
+    assert [each.high for each in stretches] == pytest.approx([0.3, 0.5, 0.6])
     assert found.statement == (
-        "two is best if censoring is independent, but not under every dependence: "
-        "one is best from about τ = 0.30 to 0.50 under frank."
+        "By given covariates, two is best from τ = 0 (independent censoring) to 0.30, then one up to 0.50, then two "
+        "up to 0.6 under frank."
     )
 
 
-def test_a_flip_below_independence_and_a_family_that_stays(result):
+def test_families_are_told_as_far_as_each_reaches(result):
     scores = {
         "frank": ((-0.4, 0.0, 0.4), {"two": [0.2, 0.1, 0.1], "one": [0.1, 0.2, 0.2]}),
         "clayton": ((0.0, 0.4), {"two": [0.1, 0.1], "one": [0.2, 0.2]}),
+        "joe": ((0.0,), {"two": [0.1], "one": [0.2]}),
     }
-    found = made(result, scores)
-    assert found.statement == (
-        "two is best if censoring is independent, but not under every dependence: one is best below about "
-        "τ = -0.20 under frank. Under clayton it stays best up to τ = 0.4."
+    assert made(result, scores).statement == (
+        "By given covariates, one is best from τ = -0.4 to -0.20, then two up to 0.4 under frank; two is best from "
+        "τ = 0 (independent censoring) to 0.4 under clayton; two is best at τ = 0 (independent censoring) under joe."
     )
-    kept = made(result, {"frank": ((0.2, 0.4), {"two": [0.1, 0.1], "one": [0.2, 0.2]})})
-    assert kept.statement.startswith("two is best at τ = 0.2, and stays best over the whole grid")
+
+
+def test_families_with_one_course_are_told_together(result):
+    taus = (0.0, 0.4)
+    scores = {
+        "frank": (taus, {"two": [0.1, 0.2], "one": [0.2, 0.1]}),
+        "clayton": (taus, {"two": [0.1, 0.3], "one": [0.2, 0.2]}),
+    }
+    assert made(result, scores).statement == (
+        "By given covariates, two is best from τ = 0 (independent censoring) to 0.20, then one up to 0.4 under frank "
+        "and clayton."
+    )
+    scores["clayton"] = (taus, {"two": [0.1, 0.5], "one": [0.2, 0.2]})
+    assert made(result, scores).statement == (
+        "By given covariates, two is best from τ = 0 (independent censoring) to 0.20 under frank and 0.10 under "
+        "clayton, then one up to 0.4."
+    )
+
+
+def test_families_that_differ_from_the_start_are_told_apart(result):
+    scores = {
+        "frank": ((0.3,), {"two": [0.1], "one": [0.2]}),
+        "clayton": ((0.3,), {"two": [0.2], "one": [0.1]}),
+    }
+    assert made(result, scores).statement == (
+        "By given covariates, two is best at τ = 0.3 under frank; one is best at τ = 0.3 under clayton."
+    )
+
+
+def test_equals_share_the_first_place_and_a_tie_is_no_flip(result):
+    taus = (0.0, 0.2, 0.4)
+    both = made(result, {"frank": (taus, {"two": [0.1, 0.2, 0.3], "one": [0.1, 0.2, 0.3]})})
+    assert both.best()["frank"][0.2] == ("two", "one")
+    assert both.statement == (
+        "By given covariates, two and one are equally good and best from τ = 0 (independent censoring) to 0.4 "
+        "under frank."
+    )
+    for names in (("two", "one"), ("one", "two")):
+        touching = made(
+            result, {"frank": (taus, dict(zip(names, ([0.1, 0.2, 0.1], [0.3, 0.2, 0.3]), strict=True)))}
+        )
+        assert touching.flips() == []
+        assert touching.stretches()[0].model == names[0]
+    late = made(result, {"frank": (taus, {"two": [0.1, 0.2, 0.3], "one": [0.1, 0.1, 0.1]})})
+    assert [each.model for each in late.stretches()] == ["one"]
+
+
+def test_a_family_without_an_answer_is_named(result):
+    found = made(result, {"frank": ((0.0, 0.4), {"two": [0.1, 0.1], "one": [0.2, 0.2]})})
+    found = Sensitivity(result, ("frank", "gaussian"), found.taus, found.answers, {})
+    assert found.statement.endswith("under frank. Under gaussian there is no answer.")
 
 
 def test_one_model_is_told_how_far_its_score_moves(study):

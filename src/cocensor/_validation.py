@@ -6,9 +6,12 @@ Nothing is clipped, dropped, filled or reordered here.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sized
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from threading import RLock
 from typing import Any, Literal, NoReturn
 
 import narwhals as nw
@@ -25,6 +28,7 @@ Seed = np.random.Generator | int | None
 RISE_TOLERANCE = 1e-6
 _BLOCK_ELEMENTS = 1 << 17
 _BLOCK_ROWS = 1 << 12
+_COLLECTING = RLock()
 
 
 class HorizonWarning(UserWarning):
@@ -33,6 +37,26 @@ class HorizonWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """An optimiser stopped before it had converged; its result is not the optimum."""
+
+
+@contextmanager
+def collected(*categories: type[Warning]) -> Iterator[list[str]]:
+    """What is warned of in these categories, each message once; other warnings go their way.
+
+    The warnings machinery belongs to the whole process: one caller at a time.
+    """
+    messages: list[str] = []
+    with _COLLECTING:
+        with warnings.catch_warnings(record=True) as caught:
+            for category in categories:
+                warnings.simplefilter("always", category)
+            yield messages
+        messages += dict.fromkeys(
+            str(each.message) for each in caught if issubclass(each.category, categories)
+        )
+        for each in caught:
+            if not issubclass(each.category, categories):
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
@@ -285,6 +309,12 @@ def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+    if X is None:
+        return None
+    return as_frame(X, "X")[rows].to_native() if column_names(X) is not None else as_matrix(X, "X")[rows]
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from cocensor._validation import (
     HorizonWarning,
     as_vector,
     check_choice,
+    collected,
     make_frame,
 )
 from cocensor.copulas import Copula, Independence, copulas
@@ -52,19 +52,17 @@ class Flip:
 
 @dataclass(frozen=True)
 class Stretch:
-    """From ``low`` to ``high``, the model that is best at ``start`` stays best under one adjustment and family.
+    """From ``low`` to ``high``, ``model`` is best under one adjustment and family.
 
-    ``before`` and ``after`` are the models that are best beyond, or None where the grid ends first.
+    ``equals`` are models that are just as good all along. A family has one stretch after the other, in the order of τ.
     """
 
     adjustment: str
     family: str
-    start: float
     model: str
     low: float
     high: float
-    before: str | None
-    after: str | None
+    equals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,44 +97,57 @@ class Sensitivity:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), like=self.evaluation.like)
 
-    def best(self, adjustment: str | None = None, metric: str | None = None) -> dict[str, dict[float, str]]:
-        """The best model by family and τ; the first of several equally good ones."""
+    def best(
+        self, adjustment: str | None = None, metric: str | None = None
+    ) -> dict[str, dict[float, tuple[str, ...]]]:
+        """The best model by family and τ; several where they are equally good."""
         name, by = self._adjustment(adjustment), self._metric(metric)
         found = {}
         for family, answers in self.answers[name].items():
             ranked = {tau: ranks(answer.scores[by]) for tau, answer in answers.items()}
-            found[family] = {tau: min(r, key=lambda m: r[m]) for tau, r in ranked.items() if r}
+            found[family] = {
+                tau: tuple(m for m, rank in r.items() if rank == 1) for tau, r in ranked.items() if r
+            }
         return found
 
     def flips(self, adjustment: str | None = None, metric: str | None = None) -> list[Flip]:
-        """Where the best model changes along τ, family by family."""
+        """Where the best model changes along τ, family by family; one that merely ties with another stays."""
         name, by = self._adjustment(adjustment), self._metric(metric)
-        flips = []
+        found = []
         for family, best in self.best(name, by).items():
-            taus = sorted(best)
-            for below, above in pairwise(taus):
-                before, after = best[below], best[above]
+            holders = _holders(best)
+            for below, above in pairwise(sorted(best)):
+                before, after = holders[below], holders[above]
                 if before != after:
-                    scores = [self.answers[name][family][tau].scores[by] for tau in (below, above)]
-                    gaps = [each.get(after, np.nan) - each.get(before, np.nan) for each in scores]
-                    share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() else 0.5
-                    at = float(below + share * (above - below))
-                    flips.append(Flip(name, family, below, above, at, before, after))
-        return flips
+                    at = self._crossing(name, family, by, (below, above), (before, after))
+                    found.append(Flip(name, family, below, above, at, before, after))
+        return found
+
+    def _crossing(
+        self, adjustment: str, family: str, metric: str, between: tuple[float, float], models: tuple[str, str]
+    ) -> float:
+        """Where the scores of two models cross; in the middle, if one of them has no score at one end."""
+        below, above = between
+        scores = [self.answers[adjustment][family][tau].scores[metric] for tau in between]
+        gaps = [each.get(models[1], np.nan) - each.get(models[0], np.nan) for each in scores]
+        share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() and gaps[0] != gaps[1] else 0.5
+        return float(below + share * (above - below))
 
     def stretches(self, adjustment: str | None = None, metric: str | None = None) -> list[Stretch]:
-        """By family, how far along τ the model that is best at independence stays best."""
-        name = self._adjustment(adjustment)
-        flips = self.flips(name, metric)
-        found = []
-        for family, best in self.best(name, metric).items():
-            start = min(best, key=abs)
-            above = [flip for flip in flips if flip.family == family and flip.below >= start]
-            below = [flip for flip in flips if flip.family == family and flip.above <= start]
-            up, down = above[0] if above else None, below[-1] if below else None
-            low, high = down.at if down else min(best), up.at if up else max(best)
-            following = (down.before if down else None, up.after if up else None)
-            found.append(Stretch(name, family, start, best[start], low, high, *following))
+        """By family, from which to which τ each model is best."""
+        name, by = self._adjustment(adjustment), self._metric(metric)
+        flips, found = self.flips(name, by), []
+        for family, best in self.best(name, by).items():
+            holders, mine = _holders(best), [flip for flip in flips if flip.family == family]
+            ends = [min(best), *(flip.at for flip in mine), max(best)]
+            first = [min(best), *(flip.above for flip in mine)]
+            last = [*(flip.below for flip in mine), max(best)]
+            for low, high, start, stop in zip(ends[:-1], ends[1:], first, last, strict=True):
+                shared = [set(best[tau]) for tau in best if start <= tau <= stop]
+                equals = tuple(
+                    m for m in best[start] if m != holders[start] and all(m in each for each in shared)
+                )
+                found.append(Stretch(name, family, holders[start], low, high, equals))
         return found
 
     @cached_property
@@ -144,38 +155,18 @@ class Sensitivity:
         """The answer in words, by the primary adjustment of the evaluation and its first metric."""
         if len(self.evaluation.models) == 1:
             return self._range_in_words()
-        stretches = self.stretches()
-        model, start = stretches[0].model, stretches[0].start
-        where = "if censoring is independent" if start == 0 else f"at τ = {start:g}"
-        ends = [each for each in stretches if each.before or each.after]
-        if not ends:
-            families = listed([each.family for each in stretches])
-            return (
-                f"{model} is best {where}, and stays best over the whole grid: τ from {self.taus[0]:g} to "
-                f"{self.taus[-1]:g} under {families}, as far as each reaches."
-            )
-        said = [f"{text} under {each.family}" for each in ends for text in self._ends_in_words(each)]
-        stays = [each for each in stretches if each not in ends]
-        kept = ""
-        if stays:
-            kept = (
-                f" Under {listed([each.family for each in stays])} it stays best up to τ = {stays[0].high:g}."
-            )
-        return f"{model} is best {where}, but not under every dependence: {'; '.join(said)}.{kept}"
-
-    def _ends_in_words(self, stretch: Stretch) -> list[str]:
-        """Which model is better below and above a stretch, and how far."""
-        places = [flip.at for flip in self.flips(stretch.adjustment) if flip.family == stretch.family]
-        said = []
-        if stretch.before:
-            further = [at for at in places if at < stretch.low]
-            reach = f"from about τ = {further[-1]:.2f} to {stretch.low:.2f}" if further else ""
-            said.append(f"{stretch.before} is best {reach or f'below about τ = {stretch.low:.2f}'}")
-        if stretch.after:
-            further = [at for at in places if at > stretch.high]
-            reach = f"from about τ = {stretch.high:.2f} to {further[0]:.2f}" if further else ""
-            said.append(f"{stretch.after} is best {reach or f'above about τ = {stretch.high:.2f}'}")
-        return said
+        name = self._adjustment(None)
+        by_family: dict[str, list[Stretch]] = {}
+        for each in self.stretches(name):
+            by_family.setdefault(each.family, []).append(each)
+        alike: dict[Any, dict[str, list[Stretch]]] = {}
+        for family, mine in by_family.items():
+            course = mine[0].low, mine[-1].high, *((each.model, each.equals) for each in mine)
+            alike.setdefault(course, {})[family] = mine
+        said = "; ".join(map(_in_words, alike.values()))
+        silent = [family for family in self.families if family not in by_family]
+        unanswered = f" Under {listed(silent)} there is no answer." if silent else ""
+        return f"By {self.evaluation.scored[name].label}, {said}.{unanswered}"
 
     def _range_in_words(self) -> str:
         """How far the score of a single model moves."""
@@ -285,7 +276,7 @@ def sensitivity(
         raise ValueError("families is empty: at least one is needed.")
     for family in chosen:
         check_choice(family, "families", tuple(copulas()))
-    grid = _grid(taus)
+    grid = as_taus(taus)
     moving = [name for name, each in evaluation.scored.items() if each.moves]
     if adjustments is not None:
         for name in as_names(adjustments):
@@ -299,7 +290,8 @@ def sensitivity(
     return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, missing)
 
 
-def _grid(taus: Any) -> FloatArray:
+def as_taus(taus: Any) -> FloatArray:
+    """Different values of Kendall's τ, in their order."""
     grid = np.unique(as_vector(np.atleast_1d(taus), "taus"))
     if not grid.size:
         raise ValueError("taus is empty: at least one is needed.")
@@ -324,6 +316,7 @@ def _answers(
     lines = _lines(families, taus)
     question = evaluation.question.without_reference
     done, total, counting = 0, len(adjustments) * sum(map(len, lines)), Lock()
+    stopped = Event()
 
     def follow(name: str, line: list[Point]) -> list[Answer | str]:
         """The answers along a line of copulas, each of which starts from the one before."""
@@ -331,6 +324,8 @@ def _answers(
         shared = evaluation.scored[name].adjustment.sharing()
         found: list[Answer | str] = []
         for copula, _ in line:
+            if stopped.is_set():
+                break
             try:
                 answer = question.answer(shared.with_copula(copula))
                 found.append(answer if any(answer.scores.values()) else answer.notes[0])
@@ -342,14 +337,17 @@ def _answers(
         return found
 
     report(0, total)
-    # Warnings are recorded for the evaluation itself; their filters are not a thread's own, so they are set here.
-    with warnings.catch_warnings(), ThreadPoolExecutor(os.cpu_count()) as pool:
-        warnings.simplefilter("ignore", HorizonWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    # The evaluation itself has told what there is to warn of.
+    with collected(HorizonWarning, ConvergenceWarning), ThreadPoolExecutor(_n_cores()) as pool:
         # The longest first, so that no thread is left alone with them.
         running = [
             (name, line, pool.submit(follow, name, line)) for name in reversed(adjustments) for line in lines
         ]
+        try:
+            wait([job for *_, job in running], return_when=FIRST_EXCEPTION)
+        finally:  # an interruption must not wait for the rest
+            stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
         for name, line, job in running:
             for (_, places), found in zip(line, job.result(), strict=True):
                 for family, tau in places:
@@ -366,6 +364,48 @@ def _answers(
     }
     missing = {key: why[min(why, key=abs)] for key, why in sorted(failed.items())}
     return {name: by_family for name, by_family in ordered.items() if by_family}, missing
+
+
+def _n_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _holders(best: dict[float, tuple[str, ...]]) -> dict[float, str]:
+    """By τ the model that is best, which changes no more often than it must; away from independence, both ways."""
+    taus = sorted(best)
+    start = min(range(len(taus)), key=lambda k: abs(taus[k]))
+    # Among equals at the start, the one that stays longest.
+    reach = {model: sum(model in best[tau] for tau in taus) for model in best[taus[start]]}
+    found = {taus[start]: max(reach, key=lambda model: reach[model])}
+    for way in (range(start + 1, len(taus)), range(start - 1, -1, -1)):
+        held = found[taus[start]]
+        for k in way:
+            held = held if held in best[taus[k]] else best[taus[k]][0]
+            found[taus[k]] = held
+    return found
+
+
+def _in_words(alike: dict[str, list[Stretch]]) -> str:
+    """Which model is best from where to where along τ, under families in which the same models follow each other."""
+    courses = list(alike.values())
+    names = [listed([each.model, *each.equals]) for each in courses[0]]
+    verb = "are equally good and best" if courses[0][0].equals else "is best"
+    low, high = courses[0][0].low, courses[0][-1].high
+    start = "0 (independent censoring)" if low == 0 else f"{low:g}"
+    if low == high:
+        return f"{names[0]} {verb} at τ = {start} under {listed(list(alike))}"
+    ends = [[f"{each.high:.2f}" for each in column] for column in zip(*courses, strict=True)][:-1]
+    one = all(len(set(column)) == 1 for column in ends)
+    places = [
+        column[0]
+        if one
+        else listed([f"{at} under {family}" for at, family in zip(column, alike, strict=True)])
+        for column in ends
+    ]
+    turns = [f"{place}, then {name}" for place, name in zip(places, names[1:], strict=True)]
+    said = f"{names[0]} {verb} from τ = {start} to {' up to '.join([*turns, f'{high:g}'])}"
+    return f"{said} under {listed(list(alike))}" if one else said
 
 
 def _lines(families: tuple[str, ...], taus: FloatArray) -> list[list[Point]]:

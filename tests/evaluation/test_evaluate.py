@@ -1,4 +1,7 @@
 import json
+import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -223,6 +226,128 @@ def test_progress_counts_the_adjustments(study):
     assert seen == [(0, 2), (1, 2), (2, 2)]
 
 
+# --- what others do at the same time, and afterwards ------------------------------------------------------
+
+
+def test_the_times_are_the_evaluations_own(study):
+    times = GRID.copy()
+    result = study.evaluate(times=times, adjustments=["cg_q"])
+    times /= 2.0
+    assert result.horizon == GRID[-1]
+    with pytest.raises(ValueError, match="read-only"):
+        result.times[0] = 1.0
+
+
+def test_evaluations_in_threads_leave_warnings_alone(study):
+    def run(_):
+        return study.evaluate(adjustments=["given_prediction"]).score("one", "given_prediction")
+
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(run, range(8)))) == 1
+    assert warnings.filters == before
+    with pytest.warns(UserWarning, match="does this arrive"):
+        warnings.warn("does this arrive?", UserWarning, stacklevel=1)
+
+
+def test_warnings_of_others_arrive(study):
+    class Censoring:
+        def fit(self, X, y):
+            warnings.warn("an old way", FutureWarning, stacklevel=1)
+            return self
+
+        def predict_survival_function(self, X):
+            return cc.SurvivalCurves([30.0], np.full((len(X), 1), 0.5))
+
+    with pytest.warns(FutureWarning, match="an old way"):
+        study.evaluate(adjustments={"own": cc.IPCW(Censoring())})
+
+
+def test_what_was_warned_of_is_printed(study):
+    late = cc.Survival(study.test.y.time, study.test.y.event)
+    with pytest.warns(cc.HorizonWarning):
+        result = cc.evaluate(
+            study.models, study.train.y, late, study.train.X, study.test.X, copula=cc.Frank(1.0), horizon=40.0
+        )
+    assert any(
+        "beyond it the margins extrapolate" in note for note in result.scored["given_covariates"].cautions
+    )
+    assert "beyond it the margins extrapolate" in repr(result)
+
+
+def test_an_evaluation_survives_pickling(study):
+    result = study.evaluate(metrics=["ibs", cc.metric("ils", floor=0.01)], adjustments=["ipcw", "cg_q"])
+    again = pickle.loads(pickle.dumps(result))
+    assert again.to_json() == result.to_json()
+
+
+# --- adjustments by name and as objects ------------------------------------------------------------------
+
+
+def test_no_copula_is_selected_where_nothing_takes_one(study):
+    result = study.evaluate(copula="select", adjustments=["ipcw"])
+    assert result.choice is None
+    assert "no adjustment takes a copula from here" in repr(result)
+
+
+def test_adjustments_that_read_the_same_must_have_names(study):
+    same = [cc.IPCW(), cc.IPCW(min_probability=0.3)]
+    with pytest.raises(ValueError, match="adjustments must differ in how they read: give a dict"):
+        study.evaluate(adjustments=same)
+    result = study.evaluate(adjustments={"ipcw": "ipcw", "IPCW": cc.IPCW(convention="scikit-survival")})
+    assert [each.label for each in result.scored.values()] == ["ipcw", "IPCW"]
+    for name in ("model", 1):
+        with pytest.raises(ValueError, match=f"texts other than 'model' as names, but one is {name!r}"):
+            study.evaluate(adjustments={name: "ipcw"})
+
+
+def test_the_primary_adjustment_goes_by_kind(study):
+    own = {"dep": "dep", "mine": cc.JointConditional("covariates", cc.Frank(2.0))}
+    assert study.evaluate(adjustments=own).primary == "mine"
+
+
+def test_what_holds_a_model_or_is_fitted_does_not_move(study):
+    joint = cc.fit_joint(study.train.X, study.train.y, cc.Clayton(2.0), "weibull")
+    fitted = cc.MarginTime(cc.Clayton(2.0), beyond="last").fit(study.train.y)
+    held = cc.JointConditional("covariates", model=joint)
+    result = study.evaluate(adjustments={"cg_q": "cg_q", "held": held, "fitted": fitted})
+    assert list(result.sensitivity("frank", [0.0, 0.5]).answers) == ["cg_q"]
+
+
+def test_one_adjustment_that_fails_late_does_not_take_the_others_along(study):
+    class Zero:
+        def fit(self, X, y):
+            return self
+
+        def predict_survival_function(self, X):
+            return cc.SurvivalCurves([0.1, 5.0], np.tile([0.5, 0.0], (len(X), 1)))
+
+    result = study.evaluate(adjustments={"usual": "ipcw", "own": cc.IPCW(Zero())})
+    assert np.isnan(result.score("one", "own"))
+    assert np.isfinite(result.score("one", "usual"))
+
+
+def test_a_reference_without_loss_leaves_the_skill_open():
+    y = cc.Survival(np.arange(1.0, 31.0), np.arange(30) % 2 == 0)
+    early = np.exp(-np.outer(np.linspace(0.5, 2.0, 30), np.linspace(0.0, 1.0, 8)))
+    result = cc.evaluate({"m": early}, y, y, adjustments="ipcw", times=np.linspace(0.0, 0.6, 8))
+    assert "(–)" in repr(result)
+
+
+def test_smooth_models_of_lifelines_are_read_without_steps(study):
+    from lifelines import WeibullAFTFitter
+
+    x_train, x_test = (pd.DataFrame(part.X, columns=list("abc")) for part in (study.train, study.test))
+    y = study.train.y
+    aft = WeibullAFTFitter().fit(x_train.assign(t=y.time, e=y.event), "t", "e")
+    grid = np.linspace(0.1, 18.0, 50)
+    exact = aft.predict_survival_function(x_test, times=grid).to_numpy().T.clip(0.0, 1.0)
+    result = cc.evaluate(
+        {"aft": aft, "exact": exact}, y, study.test.y, x_train, x_test, times=grid, adjustments=["ipcw"]
+    )
+    assert result.score("aft", "ipcw") == pytest.approx(result.score("exact", "ipcw"), rel=1e-3)
+
+
 # --- refusals ------------------------------------------------------------------------------------------
 
 
@@ -269,6 +394,8 @@ def test_models_that_cannot_be_scored_are_refused(study, models, message):
             {"adjustments": ["given_covariates"], "x_train": None, "x_test": None},
             "x_train and x_test are needed",
         ),
+        ({"times": []}, "times must span an interval, but are \\[\\]"),
+        ({"times": [3.0]}, "times must span an interval, but are \\[3.0\\]"),
         ({"metrics": "ils"}, "floor is needed for the metric 'ils'"),
         ({"metrics": []}, "metrics is empty"),
         ({"metrics": ["ibs", "ibs"]}, "metrics must differ, but are ibs, ibs"),

@@ -45,6 +45,16 @@ def test_a_fold_that_cannot_be_scored_is_an_error_and_not_nan(sample):
         cross_val_score(CoxPHSurvivalAnalysis(), X, nobody, scoring=scorer, cv=KFold(4))
 
 
+def test_an_estimator_that_breaks_is_an_error_and_not_nan(sample):
+    class Broken(CoxPHSurvivalAnalysis):
+        def predict_survival_function(self, X):
+            raise KeyError("age")
+
+    X, y = sample
+    with pytest.raises(cc.FoldError, match="cannot be scored: 'age'"):
+        cross_val_score(Broken(), X, y, scoring=cc.make_scorer(horizon=10.0), cv=3)
+
+
 def test_an_estimator_without_curves_is_refused(sample):
     X, y = sample
     scorer = cc.make_scorer(horizon=10.0)
@@ -57,6 +67,10 @@ def test_an_estimator_without_curves_is_refused(sample):
     [
         ({"adjustment": "ipwc"}, "adjustment must be one of .* but is 'ipwc'"),
         ({"adjustment": "dep"}, "copula is needed for the adjustment 'dep'"),
+        (
+            {"adjustment": cc.IPCW(), "copula": cc.Frank(1.0)},
+            "copula must be None beside an adjustment object",
+        ),
         ({"x_train": [[1.0]]}, "y_train is needed where x_train is given"),
         (
             {

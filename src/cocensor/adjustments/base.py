@@ -43,8 +43,8 @@ class Adjustment(ABC):
 
     @property
     def rests_on_copula(self) -> bool:
-        """Whether a copula of event and dropout is assumed, so that another could be."""
-        return hasattr(self, "copula")
+        """Whether a copula of event and dropout is assumed, so that another could be; not in a model that is given."""
+        return hasattr(self, "copula") and getattr(self, "model", None) is None
 
     def with_copula(self, copula: Any) -> Adjustment:
         """The same adjustment, not fitted yet, under another copula of event and dropout."""

@@ -17,13 +17,16 @@ from cocensor._validation import (
     as_times,
     as_vector,
     check_length,
+    collected,
     column_names,
+    read_only,
+    take_rows,
 )
 from cocensor.adjustments import Adjustment, MarginTime, adjustment
 from cocensor.adjustments.registry import label, needs_copula
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.estimators import KaplanMeier
-from cocensor.evaluation.evaluation import Evaluation, Scored
+from cocensor.evaluation.evaluation import Evaluation, Scored, named
 from cocensor.evaluation.predictions import Prediction, check_probabilities, predictions, read_at
 from cocensor.evaluation.question import REFERENCE, Question
 from cocensor.joint import CopulaChoice, select_copula
@@ -42,6 +45,7 @@ _VALIDATION_SHARE = 0.3
 SELECTION_PENALTY = 1e-4
 
 _DEFAULT = ("ipcw", "dep", "cg_q", "given_prediction", "given_covariates")
+_ARCHIMEDEAN = ("dep", "cg_q")
 
 
 def evaluate(
@@ -81,8 +85,9 @@ def evaluate(
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
     copula : "select", Copula, CopulaChoice or None
-        For adjustments that rest on one: chosen by :func:`select_copula` on the training sample, given, or
-        independence. A selected copula is a hint: look at :meth:`Evaluation.sensitivity`.
+        For adjustments by name that rest on one: chosen by :func:`select_copula` on the training sample (by
+        cross-validation; from 20,000 subjects on by a validation part, fitted to the rest), given, or independence. A
+        selected copula is a hint: look at :meth:`Evaluation.sensitivity`.
     progress : callable, optional
         Called with the number of finished adjustments and of all.
 
@@ -110,18 +115,22 @@ def evaluate(
     """
     train, test = Survival.coerce(y_train, "y_train"), Survival.coerce(y_test, "y_test")
     chosen_metrics = _metrics(metrics)
-    given_times = None if times is None else as_times(as_vector(times, "times"), "times")
+    given_times = None if times is None else as_grid(times)
     if given_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
     notes: list[str] = []
     found = predictions(models, x_test, given_times, len(test))
     covariates = _covariates(x_train, x_test, train, test, notes)
+    asked = _asked_for(adjustments, covariates[0] is not None, notes)
     grid, reason = _grid(train, test, found, given_times, horizon)
     read = read_at(found, grid)
     for name, array in read.items():
         check_probabilities(name, array, grid)
-    used, choice = _copula(copula, covariates[0], train, notes)
-    asked = _adjustments(adjustments, used, covariates[0] is not None, notes)
+    needed = any(isinstance(each, str) and needs_copula(each) for each in asked.values())
+    used, choice, origin = (
+        _copula(copula, covariates[0], train, notes) if needed else (Independence(), None, "unused")
+    )
+    made = _made(asked, used, adjustments == "default", notes)
     reference = np.asarray(KaplanMeier().fit(train).predict(grid, tail="last"))
     everybody = np.broadcast_to(reference, (len(test), grid.size))
     question = Question(
@@ -135,29 +144,36 @@ def evaluate(
         metrics=chosen_metrics,
     )
     report = progress or (lambda done, total: None)
-    report(0, len(asked))
+    report(0, len(made))
     scored = {}
-    for done, (name, (shown, each, moves)) in enumerate(asked.items(), start=1):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", HorizonWarning)
-            warnings.simplefilter("always", ConvergenceWarning)
+    for done, (name, (shown, each)) in enumerate(made.items(), start=1):
+        with collected(HorizonWarning, ConvergenceWarning) as warned:
             answer = question.answer(each)
-        said = dict.fromkeys((*answer.notes, *(str(warning.message) for warning in caught)))
-        scored[name] = Scored(shown, each, moves, answer.curves, answer.scores, tuple(said))
-        report(done, len(asked))
-    if not any(values for each in scored.values() for values in each.scores.values()):
+        moves = each.rests_on_copula and not each.is_fitted
+        said = tuple(dict.fromkeys((*answer.notes, *warned)))
+        scored[name] = Scored(shown, each, moves, answer.curves, answer.scores, said, tuple(warned))
+        report(done, len(made))
+    if not any(named(values) for each in scored.values() for values in each.scores.values()):
         raise ValueError(f"no adjustment can score any model: {next(iter(scored.values())).notes[0]}")
     return Evaluation(
         question=question,
         scored=scored,
         copula=used,
         choice=choice,
-        copula_from=_origin(copula, choice),
+        copula_from=origin,
         horizon_reason=reason,
         came_as={name: each.came_as for name, each in found.items()},
         notes=tuple(notes),
         like=next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None),
     )
+
+
+def as_grid(times: npt.ArrayLike) -> FloatArray:
+    """Times to score at: a copy, in any order, that spans an interval."""
+    grid = as_times(as_vector(times, "times", copy=True), "times")
+    if not grid.size or grid.min() == grid.max():
+        raise ValueError(f"times must span an interval, but are {grid.tolist()}.")
+    return read_only(grid)
 
 
 def _metrics(metrics: Any) -> tuple[Metric, ...]:
@@ -204,6 +220,11 @@ def _grid(
     """The times to score at, and why they end where they do."""
     known = min(each.end for each in found.values())
     if times is not None:
+        short = min(found, key=lambda name: found[name].end)
+        if times.max() > known:
+            raise ValueError(
+                f"times must not pass {known:g}, the end of models[{short!r}], but reach {times.max():g}."
+            )
         time_grid(train, test, n=2, horizon=float(times.max()))  # warns where next to nobody is left
         return times, "the times were given"
     if horizon is None:
@@ -232,74 +253,90 @@ def _asked(horizon: Horizon) -> str:
     return "the last time that both samples reach, as asked" if horizon == "t_max" else "as asked"
 
 
-def _copula(copula: Any, x: Any, y: Survival, notes: list[str]) -> tuple[Copula, CopulaChoice | None]:
+def _copula(copula: Any, x: Any, y: Survival, notes: list[str]) -> tuple[Copula, CopulaChoice | None, str]:
+    """The copula for adjustments that are given by name, the selection behind it, and where it is from."""
     if copula is None:
-        return Independence(), None
+        return Independence(), None, "independence"
     if isinstance(copula, CopulaChoice):
-        return copula.copula, copula
+        return copula.copula, copula, "selected"
     if isinstance(copula, Copula):
-        return copula, None
-    if copula != "select":
+        return copula, None, "given"
+    if not isinstance(copula, str) or copula != "select":
         raise ValueError(
             f"copula must be 'select', a copula, what select_copula returned, or None, but is {copula!r}."
         )
     try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", ConvergenceWarning)
+        with collected(ConvergenceWarning) as warned:
             choice = _selected(x, y)
     except ValueError as error:
         notes.append(f"No copula could be selected, so that independence stands in: {error}")
-        return Independence(), None
-    notes += dict.fromkeys(str(warning.message) for warning in caught)
-    return choice.copula, choice
+        return Independence(), None, "independence"
+    notes += warned
+    return choice.copula, choice, "selected"
 
 
 def _selected(x: Any, y: Survival) -> CopulaChoice:
     """By cross-validation, or with many subjects by a random validation part."""
     if len(y) < _ENOUGH_TO_SPLIT:
         return select_copula(x, y, penalty=SELECTION_PENALTY)
-    kept = np.random.default_rng(0).random(len(y)) >= _VALIDATION_SHARE
-    if x is None:
-        return select_copula(None, y[kept], None, y[~kept], penalty=SELECTION_PENALTY)
-    frame = as_matrix(x, "x_train")
-    return select_copula(frame[kept], y[kept], frame[~kept], y[~kept], penalty=SELECTION_PENALTY)
+    left_out = np.random.default_rng(0).random(len(y)) < _VALIDATION_SHARE
+    kept, left = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+    return select_copula(take_rows(x, kept), y[kept], take_rows(x, left), y[left], penalty=SELECTION_PENALTY)
 
 
-def _origin(copula: Any, choice: CopulaChoice | None) -> str:
-    if choice is not None:
-        return "selected"
-    return "given" if isinstance(copula, Copula) else "independence"
-
-
-def _adjustments(
-    asked: Any, copula: Copula, with_covariates: bool, notes: list[str]
-) -> dict[str, tuple[str, Adjustment, bool]]:
-    """By name: what it is called, the adjustment, and whether another copula would change it."""
+def _asked_for(asked: Any, with_covariates: bool, notes: list[str]) -> dict[str, str | Adjustment]:
+    """Adjustments by name, as objects or as names of known ones."""
     if isinstance(asked, str) and asked == "default":
-        chosen = [name for name in _DEFAULT if with_covariates or name != "given_covariates"]
-        if not isinstance(copula, ArchimedeanCopula):
-            left = [name for name in chosen if name in ("dep", "cg_q")]
-            notes.append(f"{' and '.join(map(label, left))} are left out: they need an Archimedean copula.")
-            chosen = [name for name in chosen if name not in left]
-        asked = chosen
+        asked = [name for name in _DEFAULT if with_covariates or name != "given_covariates"]
     if isinstance(asked, str | Adjustment):
         asked = [asked]
     if not isinstance(asked, Mapping):
-        asked = {each if isinstance(each, str) else repr(each): each for each in asked}
+        listed = [(each if isinstance(each, str) else repr(each), each) for each in asked]
+        asked = dict(listed)
+        if len(asked) < len(listed):
+            raise ValueError("adjustments must differ in how they read: give a dict with a name for each.")
     if not asked:
         raise ValueError("adjustments is empty: at least one is needed.")
-    found = {}
     for name, each in asked.items():
-        if isinstance(each, Adjustment):
-            made, moves = each, each.rests_on_copula
-        else:
-            moves = needs_copula(each)
-            made = adjustment(each, copula=copula if moves else None)
-        if isinstance(made, MarginTime) and not isinstance(each, Adjustment):
-            made.beyond = (
-                "last"  # whoever is censored after all training subjects counts as event-free until then
-            )
-        if "covariates" in made.needs and not with_covariates:
-            raise ValueError(f"x_train and x_test are needed for the adjustment {name!r}.")
-        found[name] = (label(each) if isinstance(each, str) and name == each else name, made, moves)
-    return found
+        if not isinstance(name, str) or name in ("", "model"):
+            raise ValueError(f"adjustments must have texts other than 'model' as names, but one is {name!r}.")
+        known = each if isinstance(each, Adjustment) else named_adjustment(each, Independence())
+        if "covariates" in known.needs and not with_covariates:
+            why = f": {notes[0]}" if notes else "."
+            raise ValueError(f"x_train and x_test are needed for the adjustment {name!r}{why}")
+    return dict(asked)
+
+
+def _made(
+    asked: Mapping[str, str | Adjustment], copula: Copula, by_default: bool, notes: list[str]
+) -> dict[str, tuple[str, Adjustment]]:
+    """What each is called, and the adjustment."""
+    left = [name for name in asked if by_default and name in _ARCHIMEDEAN]
+    if left and not isinstance(copula, ArchimedeanCopula):
+        notes.append(f"{' and '.join(map(label, left))} are left out: they need an Archimedean copula.")
+        asked = {name: each for name, each in asked.items() if name not in left}
+    labels = {
+        name: label(name) if isinstance(each, str) and name == each else name for name, each in asked.items()
+    }
+    shown = [each.casefold() for each in labels.values()]
+    return {
+        # Two that would be called the same go by their names.
+        name: (
+            labels[name] if shown.count(labels[name].casefold()) == 1 else name,
+            named_adjustment(each, copula),
+        )
+        for name, each in asked.items()
+    }
+
+
+def named_adjustment(each: str | Adjustment, copula: Copula | None) -> Adjustment:
+    """An adjustment by name, at a copula if it rests on one, or as it is.
+
+    Whoever is censored after all training subjects counts as event-free until then.
+    """
+    if isinstance(each, Adjustment):
+        return each
+    made = adjustment(each, copula=copula if isinstance(each, str) and needs_copula(each) else None)
+    if isinstance(made, MarginTime):
+        made.beyond = "last"
+    return made

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cocensor._validation import check_choice, column_names, make_frame, write_whole
-from cocensor.adjustments import Adjustment
+from cocensor.adjustments import Adjustment, JointConditional
 from cocensor.copulas import Copula
 from cocensor.evaluation.question import REFERENCE, Curves, Question, Scores
 from cocensor.joint import CopulaChoice
 from cocensor.joint.select import CAVEAT
+from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 REFERENCE_LABEL = "Kaplan–Meier curve of the training sample, the same for everybody"
 #: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
-_PRIMARY = ("given_covariates", "given_prediction")
+_GIVEN = ("covariates", "prediction")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,13 @@ class Scored:
     curves: Curves
     scores: Scores
     notes: tuple[str, ...]
+    #: Those of the notes that were warnings.
+    warned: tuple[str, ...] = ()
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What must not be overlooked: warnings, and scores that are missing."""
+        return tuple(note for note in self.notes if note in self.warned or note.startswith("No score"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +77,8 @@ class Evaluation:
     scored : dict of Scored
         By adjustment: its label, what it is, its scores, and notes.
     copula : Copula
-        What adjustments that rest on a copula were given; ``copula_from`` is "selected", "given" or "independence".
+        What adjustments by name that rest on a copula were given; ``copula_from`` is "selected", "given",
+        "independence", or "unused" where there are none.
     choice : CopulaChoice or None
         What :func:`select_copula` found.
     notes : tuple of str
@@ -113,9 +122,14 @@ class Evaluation:
 
         Without either, the first that rests on a copula.
         """
-        answered = [name for name, each in self.scored.items() if any(map(_named, each.scores.values()))]
+        answered = [name for name, each in self.scored.items() if any(map(named, each.scores.values()))]
         moving = [name for name in answered if self.scored[name].moves]
-        return next(name for name in (*_PRIMARY, *moving, *answered) if name in answered)
+
+        def preferred(name: str) -> int:
+            adjustment = self.scored[name].adjustment
+            return _GIVEN.index(adjustment.given) if isinstance(adjustment, JointConditional) else len(_GIVEN)
+
+        return min(moving or answered, key=preferred)
 
     # --- numbers ---------------------------------------------------------------------------------------
 
@@ -167,6 +181,8 @@ class Evaluation:
             return f"There is one model, {self.models[0]}, and nothing to rank."
         winners = {self.scored[name].label: _winners(ranked) for name, ranked in by.items() if ranked}
         distinct = dict.fromkeys(winners.values())
+        if not distinct:
+            return "No adjustment could score a model."
         if len(distinct) == 1:
             return f"{next(iter(distinct))} under every adjustment."
         said = [
@@ -208,9 +224,9 @@ class Evaluation:
         progress : callable, optional
             Called with the number of finished grid points and of all.
         """
-        from cocensor.sensitivity import FAMILIES, TAUS, sensitivity
+        from cocensor.sensitivity import FAMILIES, TAUS, as_taus, sensitivity
 
-        grid = tuple(np.atleast_1d(TAUS if taus is None else taus).tolist())
+        grid = tuple(as_taus(TAUS if taus is None else taus).tolist())
         chosen = FAMILIES if families is None else as_names(families)
         key = chosen, grid, None if adjustments is None else as_names(adjustments)
         if key not in self._sensitivities:
@@ -255,7 +271,7 @@ class Evaluation:
                 }
                 for name, each in self.scored.items()
             ],
-            "metrics": [self._metric_dict(metric.name, metric.label) for metric in self.question.metrics],
+            "metrics": [self._metric_dict(metric) for metric in self.question.metrics],
             "ranking": self.ranking().statement,
             "notes": list(self.notes),
         }
@@ -298,13 +314,8 @@ class Evaluation:
                 "",
             ]
         lines.append(self.ranking().statement)
-        silent = [
-            f"{each.label}: {note}"
-            for each in self.scored.values()
-            for note in each.notes
-            if note.startswith("No score")
-        ]
-        return "\n".join([*lines, *silent, *self.notes])
+        cautions = [f"{each.label}: {note}" for each in self.scored.values() for note in each.cautions]
+        return "\n".join([*lines, *cautions, *self.notes])
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(line)}</p>" for line in repr(self).splitlines()[:1]]
@@ -342,8 +353,9 @@ class Evaluation:
                 cells.append("–")
                 continue
             best = "*" if self.ranks(name, metric)[model] == 1 else " "
-            skill = round(100 * self.skill(model, name, metric)) if np.isfinite(score) else 0
-            cells.append(f"{score:.4f}{best} ({skill:+d} %)")
+            skill = self.skill(model, name, metric)
+            saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
+            cells.append(f"{score:.4f}{best} {saved}")
         return cells
 
     def _metric(self, metric: str | None) -> str:
@@ -356,31 +368,32 @@ class Evaluation:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), like=self.like)
 
-    def _metric_dict(self, metric: str, label: str) -> dict[str, Any]:
-        by = {name: each for name, each in self.scored.items() if each.scores[metric]}
+    def _metric_dict(self, metric: Metric) -> dict[str, Any]:
+        by = {name: each for name, each in self.scored.items() if each.scores[metric.name]}
         return {
-            "name": metric,
-            "label": label,
-            "scores": {name: _named(each.scores[metric]) for name, each in by.items()},
-            "reference": {name: each.scores[metric].get(REFERENCE) for name, each in by.items()},
+            "name": metric.name,
+            "label": metric.label,
+            "floor": metric.floor,
+            "scores": {name: named(each.scores[metric.name]) for name, each in by.items()},
+            "reference": {name: each.scores[metric.name].get(REFERENCE) for name, each in by.items()},
             "skill": {
                 name: {
                     model: value
-                    for model in each.scores[metric]
-                    if model != REFERENCE and np.isfinite(value := self.skill(model, name, metric))
+                    for model in each.scores[metric.name]
+                    if model != REFERENCE and np.isfinite(value := self.skill(model, name, metric.name))
                 }
                 for name, each in by.items()
             },
-            "ranks": {name: self.ranks(name, metric) for name in by},
+            "ranks": {name: self.ranks(name, metric.name) for name in by},
             "times": self.times.tolist(),
             "curves": {
-                name: {model: values.tolist() for model, values in _named(each.curves[metric]).items()}
+                name: {model: values.tolist() for model, values in named(each.curves[metric.name]).items()}
                 for name, each in by.items()
             },
             "reference_curves": {
-                name: each.curves[metric][REFERENCE].tolist()
+                name: each.curves[metric.name][REFERENCE].tolist()
                 for name, each in by.items()
-                if REFERENCE in each.curves[metric]
+                if REFERENCE in each.curves[metric.name]
             },
         }
 
@@ -411,8 +424,8 @@ class Evaluation:
                         "family": name,
                         "theta": float(model.copula.theta),
                         "tau": float(model.copula.tau),
-                        "train_nll": float(-model.loglik_ / model.n_),
-                        "validation_nll": float(self.choice.validation[name]),
+                        "train_nll": _finite(-model.loglik_ / model.n_),
+                        "validation_nll": _finite(self.choice.validation[name]),
                         "converged": bool(model.converged_),
                         "chosen": name == copula.name,
                     }
@@ -422,6 +435,8 @@ class Evaluation:
         return found
 
     def _copula_in_words(self) -> str:
+        if self.copula_from == "unused":
+            return "no adjustment takes a copula from here"
         if self.copula.is_independence:
             said = "event and dropout are taken for independent"
         else:
@@ -438,8 +453,10 @@ class Evaluation:
 
 def ranks(scores: Mapping[str, float]) -> dict[str, int]:
     """1 for the smallest score, without the reference; equal scores share the better rank."""
-    named = _named(scores)
-    return {model: 1 + sum(other < score for other in named.values()) for model, score in named.items()}
+    of_models = named(scores)
+    return {
+        model: 1 + sum(other < score for other in of_models.values()) for model, score in of_models.items()
+    }
 
 
 def as_names(values: str | Sequence[str]) -> tuple[str, ...]:
@@ -447,7 +464,7 @@ def as_names(values: str | Sequence[str]) -> tuple[str, ...]:
     return (values,) if isinstance(values, str) else tuple(values)
 
 
-def _named(values: Mapping[str, Any]) -> dict[str, Any]:
+def named(values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the models, without the reference."""
     return {name: value for name, value in values.items() if name != REFERENCE}
 
@@ -460,6 +477,11 @@ def _winners(ranked: Mapping[str, int]) -> str:
 def listed(names: Sequence[str]) -> str:
     """Names as in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _finite(value: float) -> float | None:
+    """What JSON can hold."""
+    return float(value) if np.isfinite(value) else None
 
 
 def _counted(n: int, what: str) -> str:

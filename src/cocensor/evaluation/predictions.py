@@ -50,7 +50,7 @@ def predictions(models: Any, x_test: Any, times: FloatArray | None, n: int) -> d
             raise TypeError(f"models must have texts as names, but one is {name!r}.")
         try:
             found[name] = _prediction(model, x_test, times)
-        except (TypeError, ValueError) as error:
+        except Exception as error:  # whatever a model of another package raises
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"models[{name!r}]: {error}") from error
         if len(found[name]) != n:
@@ -68,7 +68,7 @@ def predicted_curves(model: Any, X: Any) -> tuple[Any, str] | None:
         if X is None:
             raise ValueError(f"x_test is needed: {type(model).__name__} is a model that has yet to predict.")
         predicted = getattr(model, method)(X)
-        return _curves(predicted, type(model).__name__, method), f"{type(model).__name__}.{method}"
+        return _curves(predicted, model, method), f"{type(model).__name__}.{method}"
     return None
 
 
@@ -99,15 +99,21 @@ def _prediction(model: Any, x_test: Any, times: FloatArray | None) -> Prediction
     return Prediction(table, "array at the times of the evaluation")
 
 
-def _curves(predicted: Any, kind: str, method: str) -> Any:
+def _curves(predicted: Any, model: Any, method: str) -> Any:
     if isinstance(predicted, SurvivalCurves) or are_step_functions(predicted):
         return predicted
     if nw.dependencies.is_into_dataframe(predicted):  # lifelines and pycox: a row per time
-        return SurvivalCurves.from_frame(predicted)
+        return SurvivalCurves.from_frame(predicted, interpolation="linear" if _is_smooth(model) else "step")
     raise TypeError(
-        f"{method} of {kind} must give step functions, SurvivalCurves or a frame with a row per time, but gave "
-        f"{type(predicted).__name__}."
+        f"{method} of {type(model).__name__} must give step functions, SurvivalCurves or a frame with a row per time, "
+        f"but gave {type(predicted).__name__}."
     )
+
+
+def _is_smooth(model: Any) -> bool:
+    """Whether a model of lifelines has curves without steps: a parametric one, or Cox's with such a baseline."""
+    parametric = any("Parametric" in kind.__name__ for kind in type(model).__mro__)
+    return parametric or getattr(model, "baseline_estimation_method", "breslow") != "breslow"
 
 
 def read_at(found: Mapping[str, Prediction], times: FloatArray) -> dict[str, Any]:
@@ -126,6 +132,8 @@ def _array(curves: Any, times: FloatArray) -> npt.NDArray[Any]:
         return curves
     if not isinstance(curves, SurvivalCurves):
         return evaluate_step_functions(curves, times)
+    if np.array_equal(times, curves.times):
+        return curves.probabilities
     values = np.empty((len(curves), times.size))
     for rows in row_blocks(*values.shape):
         values[rows] = curves.evaluate(times, np.arange(rows.start, rows.stop))

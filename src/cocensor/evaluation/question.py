@@ -68,10 +68,10 @@ class Question:
             called = name or "the reference curve"
             try:
                 status = shared or fitted.status(self.y_test, self.times, self.x_test, predicted)
+                found = {metric.name: status.mean(metric.loss, self.read[name]) for metric in self.metrics}
             except ValueError as error:
                 notes[f"No score of {called}: {error}"] = None
                 continue
-            found = {metric.name: status.mean(metric.loss, self.read[name]) for metric in self.metrics}
             if status.until <= self.times.max():
                 notes[f"No score of {called}: there is no answer from time {status.until:g} on."] = None
                 continue

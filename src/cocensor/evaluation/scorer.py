@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
 from cocensor import metrics as _metrics
-from cocensor._validation import FloatArray, as_times, as_vector
+from cocensor._validation import FloatArray, check_number
 from cocensor.adjustments import Adjustment
-from cocensor.adjustments import adjustment as by_name
 from cocensor.copulas import Copula
-from cocensor.evaluation.evaluate import DEFAULT_HORIZON, N_TIMES, Horizon
+from cocensor.evaluation.evaluate import DEFAULT_HORIZON, N_TIMES, Horizon, as_grid, named_adjustment
 from cocensor.evaluation.predictions import predicted_curves
 from cocensor.metrics import Metric, time_grid
 from cocensor.metrics.scoring import scores, time_average
@@ -67,14 +67,17 @@ def make_scorer(
     if times is not None:
         if horizon is not None:
             raise ValueError("horizon must be None where times are given: they end where it lies.")
-        grid = as_times(as_vector(times, "times"), "times")
+        grid = as_grid(times)
     elif y_train is not None:
         grid = time_grid(y_train, n=N_TIMES, horizon=DEFAULT_HORIZON if horizon is None else horizon)
-    elif isinstance(horizon, int | float):
-        grid = time_grid(([float(horizon)], [True]), n=N_TIMES, horizon=float(horizon))
+    elif horizon is not None and not isinstance(horizon, str | Mapping):
+        end = check_number(horizon, "horizon", lower=0.0)
+        grid = time_grid(([end], [True]), n=N_TIMES, horizon=end)
     else:
         raise ValueError("times, a horizon or y_train is needed: all folds must share one interval of time.")
-    made = adjustment if isinstance(adjustment, Adjustment) else by_name(adjustment, copula=copula)
+    if isinstance(adjustment, Adjustment) and copula is not None:
+        raise ValueError("copula must be None beside an adjustment object, which has its own.")
+    made = adjustment if isinstance(adjustment, Adjustment) else named_adjustment(adjustment, copula)
     if x_train is not None and y_train is None:
         raise ValueError("y_train is needed where x_train is given.")
     if "covariates" in made.needs and y_train is not None and x_train is None:
@@ -112,7 +115,7 @@ class Scorer:
                 None,
             )
             return -float(time_average(self.times, at_times, "trapezoid"))
-        except (TypeError, ValueError) as error:
+        except Exception as error:
             raise FoldError(f"a fold of {len(X)} subjects cannot be scored: {error}") from error
 
     def __repr__(self) -> str:

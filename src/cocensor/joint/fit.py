@@ -256,16 +256,19 @@ class JointProblem:
     def margins_at(self, copula: Copula) -> Minimum:
         """The margins at a fixed copula, followed from independence, or from the nearest τ on the way that is known."""
         family, tau = type(copula), copula.tau
-        known = self._optima.setdefault(family, {0.0: self.independence.point})
-        reached = max((t for t in known if 0.0 <= t / tau <= 1.0), key=abs) if tau else 0.0
-        point = self._followed(family, known[reached], reached, tau)
+        known = self._optima.setdefault(family, {})
+        if tau in known:
+            return known[tau]
+        reached = max((t for t in known if 0.0 < t / tau < 1.0), key=abs, default=0.0) if tau else 0.0
+        start = known[reached] if reached else self.independence
+        point = self._followed(family, start.point, reached, tau)
         found = self._minimised(family, point, fixed=copula.theta)
         if found.converged:
-            known[tau] = found.point
+            known[tau] = found
         return found
 
     @cached_property
-    def _optima(self) -> dict[type[Copula], dict[float, FloatArray]]:
+    def _optima(self) -> dict[type[Copula], dict[float, Minimum]]:
         """Margins that were fitted at a fixed copula, by family and τ."""
         return {}
 

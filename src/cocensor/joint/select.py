@@ -15,14 +15,13 @@ from cocensor._validation import (
     ConvergenceWarning,
     FloatArray,
     Seed,
-    as_frame,
     as_generator,
-    as_matrix,
     as_vector,
     check_choice,
     check_number,
     column_names,
     make_frame,
+    take_rows,
 )
 from cocensor.copulas import Copula, Independence, copulas
 from cocensor.joint.fit import STARTS, Family, JointProblem, Times, resolve_family
@@ -356,23 +355,17 @@ def _cross_validated(
     for k in range(folds):
         kept, left = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         try:
-            problem = JointProblem.of(_rows(X, kept), y[kept], **settings)
+            problem = JointProblem.of(take_rows(X, kept), y[kept], **settings)
         except ValueError as error:
             raise ValueError(
                 f"fold {k + 1} of {folds} cannot be left out: {error} Take fewer folds or a validation part."
             ) from error
         for name, model in _fit_all(problem, families, starts).items():
-            nll = -model.loglik(_rows(X, left), y[left])
+            nll = -model.loglik(take_rows(X, left), y[left])
             total[name] += nll + (
                 left.size * settings["penalty"] * _distance(model) ** 2 if penalised else 0.0
             )
     return {name: nll / len(y) for name, nll in total.items()}
-
-
-def _rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
-    if X is None:
-        return None
-    return as_frame(X, "X")[rows].to_native() if column_names(X) is not None else as_matrix(X, "X")[rows]
 
 
 def _balanced_folds(y: Survival, folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:

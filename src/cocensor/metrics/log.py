@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import check_number
+from cocensor._validation import FloatArray, check_number
 from cocensor.adjustments import Adjustment
 from cocensor.adjustments.status import Loss
 from cocensor.copulas import Copula
@@ -77,7 +78,12 @@ def integrated_log_score(
 def log_loss(floor: float) -> Loss:
     """The two losses of the logarithmic score, with probabilities of at least ``floor``."""
     floor = check_number(floor, "floor", lower=0.0, upper=0.5)
-    return Loss(
-        event_free=lambda p: -np.log(np.maximum(p, floor)),
-        event=lambda p: -np.log(np.maximum(1.0 - p, floor)),
-    )
+    return Loss(event_free=partial(_event_free, floor), event=partial(_event, floor))
+
+
+def _event_free(floor: float, p: FloatArray) -> FloatArray:
+    return -np.log(np.maximum(p, floor))
+
+
+def _event(floor: float, p: FloatArray) -> FloatArray:
+    return -np.log(np.maximum(1.0 - p, floor))

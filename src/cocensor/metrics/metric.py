@@ -18,6 +18,7 @@ class Metric:
     name: str
     label: str
     loss: Loss
+    floor: float | None = None
 
 
 def metric(name: str, *, floor: float | None = None) -> Metric:
@@ -33,4 +34,4 @@ def metric(name: str, *, floor: float | None = None) -> Metric:
     if (name == "ils") != (floor is not None):
         needed = "needed" if name == "ils" else "not an option"
         raise ValueError(f"floor is {needed} for the metric {name!r}: cocensor.metric('ils', floor=0.01).")
-    return Metric(name, _LABELS[name], BRIER if floor is None else log_loss(floor))
+    return Metric(name, _LABELS[name], BRIER if floor is None else log_loss(floor), floor)
