@@ -24,7 +24,11 @@ def test_from_files_to_a_report(section, tmp_path):
     subprocess.run([sys.executable, "models.py"], cwd=tmp_path, check=True)
     arguments = shlex.split(command.replace("\\\n", " "))[1:]
     done = subprocess.run(
-        [sys.executable, "-m", "cocensor", *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
+        [sys.executable, "-m", "cocensor", *arguments],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     printed = " ".join(done.stdout.split())
     for part in promised.split("...\n"):

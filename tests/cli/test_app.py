@@ -2,8 +2,10 @@ import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 import cocensor
+from cocensor.cli import app
 from tests.cli.study import run
 
 
@@ -21,6 +23,14 @@ def test_every_command_shows_an_example(command):
     shown = run(command, "--help")
     assert shown.exit_code == 0
     assert f"Example: cocensor {command}" in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+@pytest.mark.parametrize("arguments", [["--help"], ["evaluate", "--help"], ["demo", "--help"]], ids=" ".join)
+def test_what_the_terminal_cannot_spell_becomes_a_question_mark(encoding, arguments):
+    shown = CliRunner(charset=encoding).invoke(app, arguments)
+    assert shown.exit_code == 0, shown.exception
+    assert ("?" in shown.output) or "τ" not in run(*arguments).output
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,16 @@ def test_demo_writes_files_and_a_report_and_tells_the_truth(shown):
         "train.csv",
     ]
     assert "joint is best; IPCW picks the wrong one" in result.output
-    assert str(out / "report.html") in result.output.replace("\n", "")
+    assert f"The report is in {out / 'report.html'}." in result.output.replace("\n", "")
+    assert list(out.parent.iterdir()) == [out]
+    assert ".cocensor-" not in result.output + (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_the_sensitivity_analysis_shows_it(shown):
     result, _ = shown
     said = result.output.replace("\n", " ")
     flip = re.search(
-        r"cox is best if censoring is independent.*?joint is best above about τ = (0\.\d+) under clayton",
+        r"cox is best from τ = 0 \(independent censoring\) to (0\.\d+) under clayton.*?, then joint up to",
         said,
     )
     assert flip, said
@@ -77,6 +79,32 @@ def test_what_is_there_is_not_written_over(tmp_path):
     assert result.exit_code == 2
     assert "Error: --out must be a new or an empty folder, but" in result.output
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_demo_that_was_stopped_does_not_block_the_next(tmp_path, monkeypatch, there):
+    out = tmp_path / "new"
+    if there:
+        out.mkdir()
+
+    def interrupt(*_, **__):
+        assert not there or not list(out.iterdir())
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cc.Evaluation, "sensitivity", interrupt)
+        result = run("demo", "--out", out, "--n", "200")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+    assert list(tmp_path.rglob("*")) == ([out] if there else [])
+
+
+def test_independent_dropout_is_called_so(tmp_path):
+    result = run("demo", "--out", tmp_path, "--n", "200", "--tau", "0")
+    assert result.exit_code == 0, result.output
+    assert "% drop out before their event, independently of it given covariates." in result.output
+    assert "not by chance" not in result.output
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Simulated patients whose dropout is independent of their event" in page
 
 
 def test_a_dependence_that_clayton_cannot_have_is_refused(tmp_path):

@@ -1,5 +1,7 @@
+import importlib
 import json
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -75,15 +77,66 @@ def test_rows_without_id_come_in_order(study):
     assert study.json(by_id=False) == ordered
 
 
-def test_numeric_ids_match_across_spellings(study):
-    ordered = study.json()
-    ids = 100_000 * np.arange(1, 61)
-    study.test.assign(patient=ids).to_csv(study.folder / "test.csv", index=False)
+def with_ids(study, test, predicted=None):
+    """Write the study anew, with other ids in the test sample and in the predictions, whose rows are turned round."""
+    study.test.assign(patient=test).to_csv(study.folder / "test.csv", index=False)
     for name, frame in study.predictions.items():
-        # R writes 1e+05 for 100000.
-        spelt = [f"{each:.6e}" for each in ids]
-        frame.assign(patient=spelt).iloc[::-1].to_csv(study.folder / f"{name}.csv", index=False)
+        frame = frame.assign(patient=test if predicted is None else predicted)
+        frame.iloc[::-1].to_csv(study.folder / f"{name}.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [12345678901234567000 + k for k in range(60)],
+        [f"{k:03d}" for k in range(60)],
+        ["1", "01", "001", "1.0", *range(2, 58)],
+        [f"{k}E2" for k in range(60)],
+    ],
+    ids=["20 digits", "zeros first", "zeros that tell", "like numbers"],
+)
+def test_ids_are_texts(study, ids):
+    ordered = study.json()
+    with_ids(study, ids)
     assert study.json() == ordered
+
+
+@pytest.mark.parametrize(
+    ("test", "predicted", "message"),
+    [
+        ("{}E2", "{}00", "cox.csv has no row for patient '1E2' and 59 more of "),
+        ("{:03d}", "{}", "cox.csv has no row for patient '001' and 59 more of "),
+        (
+            "123456789012340{:03d}00",
+            "123456789012340{:03d}07",
+            "cox.csv has no row for patient '12345678901234000100' ",
+        ),
+    ],
+)
+def test_ids_that_look_alike_are_not_one(study, test, predicted, message):
+    with_ids(study, *([each.format(k) for k in range(1, 61)] for each in (test, predicted)))
+    assert message in refusal(study.evaluate())
+
+
+@pytest.mark.parametrize("spelt", ["{}", "{:03d}"])
+def test_texts_meet_the_integers_of_parquet(study, spelt):
+    ordered = json.loads(study.json())
+    study.test.assign(patient=[spelt.format(k) for k in range(60)]).to_csv(
+        study.folder / "test.csv", index=False
+    )
+    for name, frame in study.predictions.items():
+        frame.assign(patient=range(60)).iloc[::-1].to_parquet(study.folder / f"{name}.parquet")
+    found = json.loads(study.json(cox="cox.parquet", flat="flat.parquet"))
+    assert found["metrics"] == ordered["metrics"]
+    said = "cox.parquet has integers as patient: those of "
+    assert (said in " ".join(found["notes"])) == (spelt != "{}")
+
+
+def test_texts_that_are_one_integer(study):
+    study.test.assign(patient=["1", "01", *range(2, 60)]).to_csv(study.folder / "test.csv", index=False)
+    study.predictions["cox"].assign(patient=range(60)).to_parquet(study.folder / "cox.parquet")
+    said = refusal(study.evaluate(cox="cox.parquet"))
+    assert "test.csv: patient must differ between rows, but rows 0 and 1 have '1'." in said
 
 
 @pytest.mark.parametrize(
@@ -107,6 +160,11 @@ def test_ids_that_do_not_match(study, change, message):
     before = study.files()
     assert message in refusal(study.evaluate("--json", study.folder / "out.json"))
     assert study.files() == before
+
+
+def test_an_id_that_only_the_test_sample_has(study):
+    said = refusal(study.evaluate("--id", "age", "--adjustments", "ipcw", by_id=False))
+    assert "cox.csv has no column 'age'; its columns are 'patient', '0'" in said
 
 
 def test_predictions_for_nobody(study):
@@ -134,9 +192,15 @@ def test_a_column_that_is_no_time_may_be_an_id(study):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["0", "1", "0.5", "1.5", "2.5"], "cox.csv: times must increase strictly, but row 2 is 0.5."),
-        (["0", "1", "1.0", "1.5", "2.5"], "cox.csv: times must increase strictly, but row 2 is 1.0."),
-        (["-1", "0", "1", "2", "3"], "cox.csv: times must not be negative, but row 0 is -1.0."),
+        (
+            ["0", "1", "0.5", "1.5", "2.5"],
+            "cox.csv: times must increase strictly, but column '0.5' comes after '1'.",
+        ),
+        (
+            ["0", "1", "1.0", "1.5", "2.5"],
+            "cox.csv: times must increase strictly, but column '1.0' comes after '1'.",
+        ),
+        (["-1", "0", "1", "2", "3"], "cox.csv: times must not be negative, but column '-1' is."),
         (["0", "1", "2", "3", "note"], "cox.csv: column names must be times, but one is 'note'."),
         (["0", "1", "2", "3", "inf"], "cox.csv: column names must be times, but one is 'inf'."),
         (["0", "1", "2", "2", "3"], "cox.csv: two columns have the name '2'."),
@@ -148,6 +212,13 @@ def test_column_names_that_are_no_times(study, columns, message):
         study.folder / "cox.csv", index=False
     )
     assert refusal(study.evaluate()).endswith(message)
+
+
+def test_predictions_at_time_zero_only(study):
+    study.predictions["cox"][["patient", "0"]].to_csv(study.folder / "cox.csv", index=False)
+    assert refusal(study.evaluate()).endswith(
+        "cox.csv: there is no column that is named after a time beyond 0."
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,7 +253,28 @@ def test_the_horizon_stops_where_predictions_do_unless_their_tail_is_held(study)
 
 
 def test_steps_and_lines_between_times_differ(study):
-    assert study.json("--interpolation", "step") != study.json("--interpolation", "linear")
+    step, linear = (json.loads(study.json("--interpolation", each)) for each in ("step", "linear"))
+    assert step["metrics"] != linear["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ([], "cox.csv, linear between its times, nothing beyond"),
+        (
+            ["--interpolation", "step", "--tail", "last"],
+            "cox.csv, steps at its times, the last value beyond",
+        ),
+    ],
+)
+def test_the_numbers_say_how_predictions_were_read(study, how, said):
+    assert json.loads(study.json(*how))["models"][0] == {"name": "cox", "came_as": said}
+
+
+def test_a_file_name_that_is_no_utf8(study):
+    name = os.fsdecode(b"\xff.csv")
+    (study.folder / "cox.csv").rename(study.folder / name)
+    assert json.loads(study.json(cox=name))["models"][0]["came_as"].startswith("?.csv, ")
 
 
 # --- outcomes and covariates -------------------------------------------------------------------------
@@ -200,6 +292,9 @@ def test_steps_and_lines_between_times_differ(study):
         ("died", "yes", "train.csv: column 'died' must have TRUE and FALSE or 1 and 0, but row 5 is 'yes'."),
         ("age", "NA", "train.csv: column 'age' has no value in row 5."),
         ("stage", "NA", "train.csv: column 'stage' has no value in row 5."),
+        ("stage", " ", "train.csv: column 'stage' has no value in row 5."),
+        ("age", ".", "train.csv: column 'age' has mostly numbers, but row 5 is '.' ("),
+        ("age", "1,234", "train.csv: column 'age' has mostly numbers, but row 5 is '1,234' ("),
     ],
 )
 def test_values_that_are_refused(study, column, value, message):
@@ -253,6 +348,9 @@ def test_texts_where_numbers_were_learnt(study):
     test.loc[3, "age"] = "old"
     test.to_csv(study.folder / "test.csv", index=False)
     said = refusal(study.evaluate("--covariates", "age"))
+    assert "test.csv: column 'age' has mostly numbers, but row 3 is 'old'" in said
+    study.test.assign(age="old").to_csv(study.folder / "test.csv", index=False)
+    said = refusal(study.evaluate("--covariates", "age"))
     assert "test.csv: column 'age' has texts, but numbers in " in said
 
 
@@ -292,13 +390,31 @@ def test_a_date_is_no_covariate(study):
         (["--metric", "auc"], "--metric must be one of 'ibs', 'ils', but is 'auc'."),
         (["--metric", "ils"], "--floor and --metric ils belong together"),
         (["--floor", "0.1"], "--floor and --metric ils belong together"),
-        (["--families", "magic"], "--families must be one of 'independence'"),
+        (["--families", "magic"], "--families must be one of 'clayton'"),
+        (
+            ["--families", "clayton,independence"],
+            "--families must not have independence: τ = 0 is independence already.",
+        ),
+        (
+            ["--families", "clayton,joe", "--taus", "0,-0.5"],
+            "--taus must be within reach of --families, but -0.5 is beyond clayton,joe.",
+        ),
         (["--taus", "0,x"], "--taus must be numbers with commas between, but one is 'x'."),
         (["--taus", "0,1"], "--taus must lie strictly between -1 and 1, but is 1."),
         (
             ["--covariates", "age,,stage"],
             "--covariates must be names with commas between, but is 'age,,stage'.",
         ),
+        (
+            ["--covariates", "age,months"],
+            "--covariates must not name the column of --time, but has 'months'.",
+        ),
+        (["--covariates", "died"], "--covariates must not name the column of --event, but has 'died'."),
+        (
+            ["--covariates", "stage", "--administrative", "stage"],
+            "--covariates must not name the column of --administrative, but has 'stage'.",
+        ),
+        (["--covariates", "patient"], "--covariates must not name the column of --id, but has 'patient'."),
         (["--interpolation", "cubic"], "--interpolation must be one of 'linear', 'step', but is 'cubic'."),
         (["--tail", "zero"], "--tail must be one of 'none', 'last', but is 'zero'."),
         (["--title", "A study"], "--title is the report's: give --out too."),
@@ -307,6 +423,11 @@ def test_a_date_is_no_covariate(study):
         (
             ["--predictions", "a\x1b[2J=rsf.csv"],
             "--predictions must be NAME=FILE, but is 'a\\x1b[2J=rsf.csv'.",
+        ),
+        (["--predictions", "a\nb=rsf.csv"], "--predictions must be NAME=FILE, but is 'a\\nb=rsf.csv'."),
+        (
+            ["--predictions", "a\u2028b=rsf.csv"],
+            "--predictions must be NAME=FILE, but is 'a\\u2028b=rsf.csv'.",
         ),
         (["--predictions", "cox=rsf.csv"], "--predictions must have different names, but 'cox' comes twice."),
         (["--predictions", "rsf=rsf.csv"], "rsf.csv cannot be read: No such file or directory."),
@@ -320,7 +441,8 @@ def test_options_that_are_refused(study, monkeypatch, options, message):
 
 
 @pytest.mark.parametrize(
-    ("option", "reason"), [("t_max", "the last time"), ("1.5", "as asked"), ("20%", "the largest time with at least 20 % at risk")]
+    ("option", "reason"),
+    [("t_max", "the last time"), ("1.5", "as asked"), ("20%", "the largest time with at least 20 % at risk")],
 )
 def test_horizons(study, option, reason):
     found = json.loads(study.json("--horizon", option, "--tail", "last"))["horizon"]
@@ -368,7 +490,7 @@ def test_what_does_not_rest_on_a_copula_has_no_sensitivity(study):
 
 
 def test_names_are_printed_as_they_are(study):
-    name = "[red]x[/red] <b>é</b> {0}"
+    name = "[red]x[/red] <b>é</b> {0} می\u200cروم"
     result = study.evaluate("--predictions", f"{name}={study.folder / 'flat.csv'}")
     assert result.exit_code == 0, result.output
     assert name in result.stdout
@@ -400,6 +522,63 @@ def test_an_input_is_never_overwritten(study):
     said = refusal(study.evaluate("--json", study.folder / "cox.json"))
     assert said.startswith("--json must not overwrite an input")
     assert (study.folder / "cox.csv").read_bytes() == content
+
+
+def test_a_link_stays_and_its_file_is_written(study):
+    link, numbers = study.folder / "link.json", study.folder / "elsewhere" / "numbers.json"
+    numbers.parent.mkdir()
+    link.symlink_to(numbers)
+    for _ in range(2):  # the file is not there, then it is
+        assert study.evaluate("--json", link).exit_code == 0
+        assert link.is_symlink()
+        assert json.loads(numbers.read_text(encoding="utf-8"))["models"]
+        assert list(numbers.parent.iterdir()) == [numbers]
+
+
+def test_a_file_that_may_not_be_written_is_refused(study, monkeypatch):
+    numbers = study.folder / "numbers.json"
+    numbers.write_text("precious")
+    # Root may write everything.
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or Path(path) != numbers)
+    said = refusal(study.evaluate("--json", numbers))
+    assert said == f"--json must be a file that can be written, but is {numbers}."
+
+
+def test_files_are_there_before_anything_is_printed(study, monkeypatch):
+    def full(_):
+        raise OSError("stdout cannot be written: No space left on device.")
+
+    # By its path it is the command, not the module.
+    monkeypatch.setattr(importlib.import_module("cocensor.cli.evaluate"), "say", full)
+    said = refusal(study.evaluate("--json", study.folder / "out.json"))
+    assert said == "stdout cannot be written: No space left on device."
+    assert "out.json" in study.files()
+
+
+@pytest.mark.parametrize("where", ["sensitivity", "to_json"])
+def test_an_interruption_is_one_line_and_leaves_nothing(study, monkeypatch, where):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cc.Evaluation, where, interrupt)
+    before = study.files()
+    result = study.evaluate("--json", study.folder / "out.json")
+    assert (result.exit_code, result.output) == (130, "Interrupted.\n")
+    assert study.files() == before
+
+
+def test_termination_leaves_nothing_half_written(tmp_path):
+    def terminated():
+        with written_together(tmp_path / "a.txt") as (place,):
+            place.write_text("half")
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as caught:
+        terminated()
+    assert caught.value.code == 143
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 def test_files_are_written_together_or_not_at_all(tmp_path):

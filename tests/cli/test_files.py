@@ -1,5 +1,7 @@
 import csv
+import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -20,7 +22,7 @@ def test_parquet_and_csv_say_the_same(study):
         categories = {"stage": "category"} if "stage" in frame else {}
         frame.astype(categories).to_parquet(study.folder / f"{name}.parquet")
     found = study.json("--covariates", "age,stage", **{name: f"{name}.parquet" for name in FILES})
-    assert found == expected.replace("train.csv", "train.parquet")
+    assert found == expected.replace(".csv", ".parquet")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,67 @@ def test_numbers_with_the_other_decimal_mark_are_no_levels(study):
         frame.assign(age=ages).to_csv(study.folder / f"{name}.csv", index=False)
     said = refusal(study.evaluate("--covariates", "age"))
     assert "train.csv: column 'age' has " in said
-    assert said.endswith("but '.' is the decimal mark of the file.")
+    assert "(a number is like 1.5 here)" in said
+
+
+@pytest.mark.parametrize(
+    "dialect", [{"sep": "\t", "mark": ","}, {"sep": ";", "mark": ","}, {"sep": ";", "mark": "."}]
+)
+def test_what_may_be_thousands_is_refused(study, dialect):
+    days = [f"{day:,}".replace(",", dialect["mark"]) for day in 300 * np.arange(1, 121)]
+    frame = study.train.assign(age=1, months=days)
+    frame.to_csv(study.folder / "train.csv", index=False, sep=dialect["sep"])
+    assert refusal(study.evaluate()).endswith(
+        f"train.csv: column 'months' has '1{dialect['mark']}200' beside '300', which may be thousands or decimals: "
+        f"write 1200 or 300{dialect['mark']}0."
+    )
+
+
+def test_three_decimals_are_no_thousands(study):
+    """What starts with 0 or has fewer decimals is a fraction, and so are its neighbours."""
+    days = ["1,206", "2", "3,5", *(f"{k},125" for k in range(117))]
+    study.train.assign(age=1, months=days).to_csv(study.folder / "train.csv", index=False, sep=";")
+    frame = study.predictions["cox"].round(3)
+    frame.to_csv(study.folder / "cox.csv", index=False, sep=";", decimal=",", float_format="%.3f")
+    text = (study.folder / "cox.csv").read_text()
+    (study.folder / "cox.csv").write_text(text.replace(";1,000;", ";1;").replace(";0,000\n", ";0\n"))
+    assert study.evaluate().exit_code == 0
+
+
+def test_a_column_that_nobody_asks_for_may_have_thousands(study):
+    cost = ["1,234", *["332"] * 119]
+    study.train.assign(age=1, months=1, cost=cost).to_csv(study.folder / "train.csv", index=False, sep=";")
+    assert study.evaluate().exit_code == 0
+    study.test.assign(cost=1).to_csv(study.folder / "test.csv", index=False)
+    said = refusal(study.evaluate("--covariates", "cost"))
+    assert "column 'cost' has '1,234' beside '332'" in said
+
+
+@pytest.mark.parametrize("kind", ["object", "category"])
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_blank_texts_of_parquet_are_missing(study, kind, blank):
+    frame = study.train.copy()
+    frame.loc[5, "stage"] = blank
+    frame.astype({"stage": kind}).to_parquet(study.folder / "train.parquet")
+    said = refusal(study.evaluate("--covariates", "stage", train="train.parquet"))
+    assert said.endswith("train.parquet: column 'stage' has no value in row 5.")
+
+
+@pytest.mark.parametrize("kind", ["object", "category"])
+def test_events_of_parquet_may_be_texts(study, kind):
+    expected = study.json()
+    died = study.train["died"].map({True: "TRUE", False: "False"}).astype(kind)
+    study.train.assign(died=died).to_parquet(study.folder / "train.parquet")
+    assert study.json(train="train.parquet") == expected
+
+
+def test_numbers_among_the_categories_of_parquet_are_levels(study):
+    for frame, name in ((study.train, "train"), (study.test, "test")):
+        grade = frame["stage"].map({"I": "1", "II": "2", "III": "X"}).astype("category")
+        frame.assign(grade=grade).to_parquet(study.folder / f"{name}.parquet")
+    parts = {name: f"{name}.parquet" for name in ("train", "test")}
+    found = study.json("--covariates", "grade", **parts)
+    assert json.loads(found)["data"]["covariates"] == ["grade=2", "grade=X"]
 
 
 def test_a_thousand_is_not_taken_for_one(study):

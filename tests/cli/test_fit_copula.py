@@ -16,7 +16,7 @@ def test_the_numbers_are_those_of_the_library(study):
     result = fit(study, "--families", "clayton,frank", "--json", numbers, "--figure", figure)
     assert result.exit_code == 0, result.output
     y = cc.Survival.from_frame(study.train, time="months", event="died")
-    choice = cc.select_copula(study.train[["age"]], y, families=("clayton", "frank"), penalty=1e-4)
+    choice = cc.select_copula(study.train[["age"]], y, families=("clayton", "frank"), penalty=2 / len(y))
     profile = choice.profile()
     found = json.loads(numbers.read_text(encoding="utf-8"))
     assert [each["family"] for each in found["candidates"]] == ["independence", "clayton", "frank"]
@@ -39,7 +39,7 @@ def test_output_has_the_table_the_profile_and_all_caveats(study):
         "← chosen",
         "not told from the best (95 %)",
         "τ is identified by the assumed form of the margins alone",
-        "The penalty 0.0001 draws θ and τ of the candidates towards independence",
+        "draws θ and τ of the candidates towards independence",
     ):
         assert words in result.stdout
     assert "draws θ" not in fit(study, "--families", "frank", "--penalty", "0").stdout
@@ -64,6 +64,7 @@ def test_a_validation_part(study):
         (["--figure", "tau.gif"], "--figure must end in .png or .pdf or .svg, but is tau.gif."),
         (["--json", "none/tau.json"], "--json must lie in an existing folder, but none is none."),
         (["--validation", "other.csv"], "other.csv cannot be read: No such file or directory."),
+        (["--covariates", "died"], "--covariates must not name the column of --event, but has 'died'."),
         (["--administrative", "ended"], "train.csv has no column 'ended'"),
     ],
 )

@@ -141,7 +141,7 @@ def test_the_horizon_and_its_reason(study):
 
 def test_a_selected_copula_is_said_to_be_a_hint(study):
     result = study.evaluate(copula="select", adjustments=["cg_q"])
-    chosen = cc.select_copula(study.train.X, study.train.y, penalty=1e-4)
+    chosen = cc.select_copula(study.train.X, study.train.y, penalty=2 / len(study.train))
     assert repr(result.copula) == repr(chosen.copula)
     assert "a hint, not a measurement" in repr(result)
     again = study.evaluate(copula=chosen, adjustments=["cg_q"])

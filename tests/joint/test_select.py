@@ -146,11 +146,26 @@ def test_words_for_profiles_that_do_not_know():
     assert "Families that fit about equally well disagree on τ (clayton 0.3, frank 0.6)" in split.statement
     partly = make(
         {
-            "clayton": (taus, np.array([-100.0, -80.0, -110.0, -120.0])),
+            "clayton": (taus, np.array([-100.0, -89.0, -110.0, -120.0])),
             "frank": (taus, np.array([-90.0, -89.9, -89.8, -95.0])),
         }
     )
     assert "frank is flat: any τ from 0 to 0.6 fits about as well" in partly.statement
+
+
+def test_a_family_that_is_flat_far_below_the_best_is_said_to_fit_worse():
+    taus = np.array([0.0, 0.3, 0.6, 0.9])
+    found = make(
+        {
+            "clayton": (taus, np.array([-100.0, -85.0, -110.0, -120.0])),
+            "joe": (taus, np.array([-100.0, -100.1, -100.2, -120.0])),
+        }
+    )
+    assert (
+        "Within joe, which fits worse by 15 log-likelihood units, any τ from 0 to 0.6 fits about as well."
+        in found.statement
+    )
+    assert "joe is flat" not in found.statement
 
 
 def test_a_choice_takes_the_place_of_a_copula(chosen, dependent):

@@ -48,12 +48,23 @@ def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
     (flip,) = (each for each in sensitivity.flips("conditional") if each.family == "clayton")
     assert (flip.before, flip.after) == ("hopeful", "grim")
     assert panel.flips == (flip.at,)
-    assert panel.best[0] == "hopeful"
-    assert panel.best[-1] == "grim"
+    assert panel.best[0] == ("hopeful",)
+    assert panel.best[-1] == ("grim",)
     ax = display.plot()
     assert any(list(line.get_xdata()) == [flip.at, flip.at] for line in ax.get_lines())
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend[:3] == ["hopeful", "grim", "best at this τ"]
+    mpl.pyplot.close(ax.figure)
+
+
+def test_all_equally_good_models_are_marked():
+    y = cc.Survival([1, 2, 3, 4], [1, 0, 1, 1])
+    models = {"same": np.full((4, 2), 0.5), "twin": np.full((4, 2), 0.5)}
+    found = cc.evaluate(models, y, y, adjustments="cg_q", times=[1.0, 2.0], copula=cc.Clayton(2.0))
+    ax = found.sensitivity("clayton", [0.0, 0.4]).plot()
+    marked = [line for line in ax.get_lines() if line.get_marker() == "o" and len(line.get_xdata())]
+    assert [list(line.get_xdata()) for line in marked] == [[0.0, 0.4], [0.0, 0.4]]
+    assert len({line.get_color() for line in marked}) == 2
     mpl.pyplot.close(ax.figure)
 
 

@@ -163,6 +163,66 @@ def test_the_downloads_are_to_json_and_the_table(opened, evaluation, sensitivity
     )
 
 
+def test_names_in_the_csv_are_read_as_text(opened, split, cox, tmp_path):
+    train, test = split
+    models = {"=1+1": cox(0), "-ä": cox(0, 1)}
+    found = cc.evaluate(models, train.y, test.y, adjustments=["ipcw", "conditional"], copula=None)
+    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [-0.3])))
+    with page.expect_download() as download:
+        page.locator("#download-csv").click()
+    raw = Path(download.value.path()).read_bytes()
+    assert raw.startswith("\ufeff".encode())
+    rows = [line.split(",") for line in raw.decode("utf-8-sig").splitlines()]
+    assert {row[4] for row in rows[1:]} == {"'=1+1", "'-ä"}
+    assert {row[3] for row in rows[1:]} == {"-0.3"}
+
+
+@pytest.fixture(scope="module")
+def tied(split, cox, tmp_path_factory):
+    """Two models that are always equal, and far from the reference."""
+    train, test = split
+    models = {name: cox(0, 1) for name in ("one", "twin")}
+    names = ["ipcw", "dep", "cg_q", "given_covariates"]
+    found = cc.evaluate(
+        models, train.y, test.y, train.X, test.X, adjustments=names, copula=cc.Clayton.from_tau(0.9)
+    )
+    path = tmp_path_factory.mktemp("tied") / "a.html"
+    return found.to_html(path, found.sensitivity("clayton", [k / 10 for k in range(10)]))
+
+
+def test_on_a_phone_nothing_of_the_scores_and_of_tied_cells_is_cut_off(opened, tied):
+    page = opened(360, at=tied)
+    assert page.locator(".map td:visible").first.inner_text().replace("\n", "").startswith("A=B")
+    wide = """(of) => [...document.querySelectorAll(of)].filter((each) => each.offsetParent
+        && [...each.children].some((child) => !child.matches('.unseen')
+        && child.getBoundingClientRect().right > each.getBoundingClientRect().right + 0.5)).length"""
+    assert page.evaluate(wide, ".scores td") == 0
+    assert page.evaluate(wide, ".map td") == 0
+    boxes = page.locator(".scroll:visible").evaluate_all(
+        "(all) => all.map((e) => e.scrollWidth - e.clientWidth)"
+    )
+    assert max(boxes) <= 1
+
+
+def test_labels_of_lines_are_in_the_colour_of_text(opened):
+    page = opened()
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    fills = page.locator(".plot .end").evaluate_all("(all) => all.map((e) => getComputedStyle(e).fill)")
+    assert set(fills) == {ink}
+
+
+def test_names_of_any_script_stand_apart_from_the_words(opened, split, cox, tmp_path):
+    train, test = split
+    names = "אבג", "דהו"
+    found = cc.evaluate(
+        dict.fromkeys(names, cox(0)), train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None
+    )
+    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [0.0, 0.3])))
+    for place in ("#scores > p bdi", ".scores tbody th bdi", "#now bdi", ".lead bdi"):
+        assert set(page.locator(place).all_inner_texts()) >= set(names)
+    assert "\u2068אבג\u2069 and \u2068דהו\u2069 are equally good" in page.locator("#at-tau").inner_text()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_scrolling_sideways(opened, scheme):
     page = opened(360, color_scheme=scheme)
@@ -190,6 +250,10 @@ def test_paper_is_light_and_has_every_table(opened):
     )
     assert heights
     assert min(heights) > 0
+    whole = page.locator("table.scores").evaluate_all(
+        "(all) => all.map((e) => getComputedStyle(e).breakInside)"
+    )
+    assert set(whole) == {"avoid"}
 
 
 def test_the_keyboard_reaches_every_control(opened):

@@ -2,6 +2,8 @@
 
 import json
 import re
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -124,15 +126,6 @@ def test_the_first_screen_says_what_is_best_how_far_and_what_it_rests_on(evaluat
     assert "No answer under Gaussian: copula must be Archimedean" in words
 
 
-def answers(evaluation, taus, scores, path):
-    """A report on scores made up by model and τ, the same under every family."""
-    found = evaluation.sensitivity(("frank", "clayton"), taus, ["given_covariates"])
-    for by_tau in found.answers["given_covariates"].values():
-        for k, answer in enumerate(by_tau.values()):
-            answer.scores["ibs"] |= {model: values[k] for model, values in scores.items()}
-    return evaluation.to_html(path, found)
-
-
 @pytest.fixture
 def two(split, cox):
     train, test = split
@@ -148,39 +141,11 @@ def two(split, cox):
     )
 
 
-def test_where_the_answer_stops_is_said(two, tmp_path):
-    two.scored["ipcw"].scores["ibs"] |= {"a": 0.1, "b": 0.2}
-    scores = {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.14, 0.18]}
-    words = Page(answers(two, (0.0, 0.4, 0.8), scores, tmp_path / "a.html")).words
-    assert (
-        "a stays best up to about τ = 0.60 under Frank and 0.60 under Clayton, where b takes over." in words
-    )
-    assert "a is best at 4 of the 6 points of the grid, b at 2." in words
-    assert "This is not the same answer" not in words
-
-
-def test_an_answer_that_holds_everywhere_is_said_to(two, tmp_path):
-    two.scored["ipcw"].scores["ibs"] |= {"a": 0.1, "b": 0.2}
-    scores = {"a": [0.10, 0.12, 0.16], "b": [0.11, 0.14, 0.18]}
-    words = Page(answers(two, (0.0, 0.4, 0.8), scores, tmp_path / "a.html")).words
-    assert (
-        "a stays best from τ = 0 to 0.8, as far as was tried, under every family tried: Frank and Clayton."
-        in words
-    )
-
-
-def test_disagreement_at_independence_is_said(two, tmp_path):
-    two.scored["ipcw"].scores["ibs"] |= {"a": 0.1, "b": 0.2}
-    scores = {"a": [0.20, 0.20], "b": [0.11, 0.14]}
-    path = answers(two, (0.0, 0.4), scores, tmp_path / "a.html")
-    assert lead(path) == "If censoring is independent, a is best, by one score and not by another."
-    assert "This is not the same answer: already at τ = 0 it is b that is best." in Page(path).words
-
-
-def test_equal_scores_share_the_first_place(two, tmp_path):
-    two.scored["ipcw"].scores["ibs"] |= {"a": 0.1, "b": 0.1}
-    path = answers(two, (0.0, 0.4), {"a": [0.1, 0.1], "b": [0.1, 0.1]}, tmp_path / "a.html")
-    assert lead(path) == "If censoring is independent, a and b are equally good, and no model is better."
+def test_equal_scores_share_a_cell(split, cox, tmp_path):
+    train, test = split
+    models = {"a": cox(0), "twin": cox(0)}
+    found = cc.evaluate(models, train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None)
+    path = found.to_html(tmp_path / "a.html", found.sensitivity("frank", (0.0, 0.4)))
     assert ">A=B<" in path.read_text(encoding="utf-8")
 
 
@@ -211,10 +176,10 @@ def test_without_ipcw_the_answer_starts_at_independence_of_the_grid(split, cox, 
     models = {"a": cox(0, 1), "b": cox(0)}
     found = cc.evaluate(models, train.y, test.y, adjustments=["cg_q"], copula=cc.Frank.from_tau(0.2))
     grid = found.sensitivity(("frank",), (0.0, 0.5))
+    [best] = grid.best()["frank"][0.0]
     path = found.to_html(tmp_path / "a.html", grid)
     assert (
-        lead(path)
-        == f"If censoring is independent, {grid.best()['frank'][0.0]} is best, and at every dependence that was tried."
+        lead(path) == f"If censoring is independent, {best} is best, and at every dependence that was tried."
     )
 
 
@@ -257,6 +222,51 @@ def test_many_subjects_go_without_a_profile(evaluation, sensitivity, tmp_path, m
     words = Page(evaluation.to_html(tmp_path / "a.html", sensitivity)).words
     assert "The profile likelihood of 200 training subjects with" in words
     assert "is left out" in words
+
+
+def test_a_choice_that_the_likelihood_does_not_share_is_explained(evaluation):
+    family, tau, _ = evaluation.profile.best
+    other = next(name for name in ("clayton", "frank") if name != family)
+    choice = replace(evaluation.choice, best=evaluation.choice.models[other])
+    said = figures.likelihood(replace(evaluation, choice=choice)).statement
+    assert tau
+    assert (
+        f"The first screen has {other.capitalize()}, which was chosen by 5-fold cross-validation; this is the "
+        "likelihood of the training sample itself. That the two disagree shows how little the data tell."
+        in said
+    )
+    same = replace(evaluation.choice, best=evaluation.choice.models[family])
+    assert "The first screen has" not in figures.likelihood(replace(evaluation, choice=same)).statement
+
+
+def code(path):
+    text = path.read_text(encoding="utf-8")
+    return unescape(re.search(r"<pre[^>]*><code>(.*?)</code>", text, re.DOTALL).group(1))
+
+
+def test_the_code_of_the_settings_gives_the_numbers_again(evaluation, report, split, tmp_path):
+    train, test = split
+    given = {
+        "models": {name: evaluation.question.curves[name] for name in evaluation.models},
+        "y_train": train.y,
+        "y_test": test.y,
+        "x_train": train.X,
+        "x_test": test.X,
+    }
+    exec(code(report).replace("report.html", str(tmp_path / "again.html")), given)
+    again, first = (json.loads(block(path, "numbers")) for path in (tmp_path / "again.html", report))
+    assert again["metrics"] == first["metrics"]
+    assert again["sensitivity"] == first["sensitivity"]
+
+
+def test_objects_are_shown_by_their_settings(split, cox, tmp_path):
+    train, test = split
+    own = {"mine": cc.MarginTime(cc.Clayton(2.0), weighting="uncertainty", beyond="last"), "ipcw": "ipcw"}
+    found = cc.evaluate({"a": cox(0)}, train.y, test.y, adjustments=own, copula=None)
+    said = code(found.to_html(tmp_path / "a.html", found.sensitivity("clayton", [0.0])))
+    assert "adjustments={'mine': MarginTime(Clayton(theta=2.0), weighting='uncertainty'" in said
+    assert "'ipcw': 'ipcw'}" in said
+    assert "# 'mine' is an object of your own code: this text alone does not make the numbers again." in said
 
 
 def test_a_folder_is_refused(evaluation, sensitivity, tmp_path):

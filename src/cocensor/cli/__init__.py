@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -18,12 +20,21 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 class _OneLineErrors(TyperGroup):
-    """Commands whose wrong options are one line on stderr, as all bad input is."""
+    """Commands whose wrong options are one line on stderr, as all bad input is, and so is their interruption."""
+
+    def main(self, *args: Any, **how: Any) -> Any:
+        """Parse and run, on whatever stdout is: τ may become a question mark."""
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")
+        return super().main(*args, **how)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted.", err=True)
+            raise typer.Exit(130) from None
         except _UsageError as error:
             typer.echo(f"Error: {error.format_message()}", err=True)
             raise typer.Exit(2) from None

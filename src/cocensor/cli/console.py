@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,10 +16,14 @@ _PATIENCE = 1.0
 
 
 def say(text: str) -> None:
-    """Print ``text`` as it is, on whatever stdout is: brackets are no markup, and τ may become a question mark."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
-    typer.echo(text)
+    """Print ``text`` as it is: brackets are no markup. That nobody reads on, as after ``| head``, is no error."""
+    try:
+        typer.echo(text)
+    except OSError as error:
+        # What is left in the buffer goes nowhere: else it would fail once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OSError(f"stdout cannot be written: {error.strerror}.") from None
 
 
 @contextmanager

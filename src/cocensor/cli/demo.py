@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import numpy as np
@@ -39,28 +43,35 @@ def demo(
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ValueError(f"--out must be a new or an empty folder, but {out} is there.")
         train, test, models = simulated(n, copula, seed)
-        out.mkdir(parents=True, exist_ok=True)
-        files = _written(out, train, test, models)
-    say(
-        f"{n:,} simulated patients, {len(train)} to fit models and {len(test)} to test them; "
-        f"{100 * train.censoring_rate:.0f} % drop out before their event, and not by chance: Clayton copula, "
-        f"τ = {tau:g}.\nThree models: cox (Cox, all {_COVARIATES} covariates), few (Cox, {_FEW} of them), and joint (a "
-        "joint model of event and dropout, which estimates their dependence).\n"
-    )
-    report = out / "report.html"
-    evaluate(
-        train=out / "train.csv",
-        test=out / "test.csv",
-        time="months",
-        event="died",
-        covariates=",".join(_names()),
-        identity="patient",
-        predictions=[f"{name}={file}" for name, file in files.items()],
-        out=report,
-        title="Simulated patients whose dropout depends on their event",
-    )
-    say(_truth(train, test, models))
-    say(f"\nOpen {report} in a browser. The data and predictions beside it are what you would bring.")
+        chance = (
+            f"and not by chance: Clayton copula, τ = {tau:g}"
+            if tau
+            else "independently of it given covariates"
+        )
+        say(
+            f"{n:,} simulated patients, {len(train)} to fit models and {len(test)} to test them; "
+            f"{100 * train.censoring_rate:.0f} % drop out before their event, {chance}.\n"
+            f"Three models: cox (Cox, all {_COVARIATES} covariates), few (Cox, {_FEW} of them), and joint (a joint "
+            "model of event and dropout, which estimates their dependence).\n"
+        )
+        with _filled_at_once(out) as folder, redirect_stdout(io.StringIO()) as said:
+            files = _written(folder, train, test, models)
+            evaluate(
+                train=folder / "train.csv",
+                test=folder / "test.csv",
+                time="months",
+                event="died",
+                covariates=",".join(_names()),
+                identity="patient",
+                predictions=[f"{name}={file}" for name, file in files.items()],
+                out=folder / "report.html",
+                title=f"Simulated patients whose dropout {'depends on' if tau else 'is independent of'} their event",
+            )
+        say(said.getvalue().replace(str(folder), str(out)).rstrip())
+        say(_truth(train, test, models))
+        say(
+            f"\nOpen {out / 'report.html'} in a browser. The data and predictions beside it are what you would bring."
+        )
 
 
 def simulated(
@@ -82,6 +93,18 @@ def simulated(
         for name, table in predicted.items()
     }
     return train, test, curves
+
+
+@contextmanager
+def _filled_at_once(folder: Path) -> Iterator[Path]:
+    """A place for files, which move to ``folder`` when all are written: a demo that is stopped leaves it as it was."""
+    target = folder.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".cocensor-", dir=target.parent) as place:
+        yield Path(place)
+        target.mkdir(exist_ok=True)
+        for file in Path(place).iterdir():
+            file.replace(target / file.name)
 
 
 def _names() -> list[str]:

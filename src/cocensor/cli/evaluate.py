@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
+from unicodedata import category
 
 import typer
 
@@ -21,6 +22,7 @@ from cocensor.cli.inputs import (
     Event,
     Time,
     Train,
+    covariate_names,
     covariates_of,
     items,
     numbers,
@@ -32,6 +34,8 @@ _PREDICTIONS = "Predictions"
 _ASSUMPTIONS = "Assumptions about the censoring"
 _SCORES = "Scores"
 _OUTPUT = "Output"
+_BETWEEN = {"linear": "linear between its times", "step": "steps at its times"}
+_BEYOND = {"none": "nothing beyond", "last": "the last value beyond"}
 
 
 def evaluate(
@@ -49,7 +53,7 @@ def evaluate(
         typer.Option(
             metavar="NAME=FILE",
             help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
-            "named after times. Once per model.",
+            'named after times. Once per model; a name has no "=".',
             rich_help_panel=_PREDICTIONS,
         ),
     ],
@@ -155,11 +159,12 @@ def evaluate(
         inputs = [train, test, *files.values()]
         check_output("--out", out, (".html", ".htm"), inputs)
         check_output("--json", json, (".json",), inputs)
-        check_choice(interpolation, "--interpolation", ("linear", "step"))
-        check_choice(tail, "--tail", ("none", "last"))
+        check_choice(interpolation, "--interpolation", tuple(_BETWEEN))
+        check_choice(tail, "--tail", tuple(_BEYOND))
         if title is not None and out is None:
             raise ValueError("--title is the report's: give --out too.")
-        names = None if covariates is None else items(covariates, "--covariates")
+        roles = {"time": time, "event": event, "administrative": administrative, "id": identity}
+        names = covariate_names(covariates, **roles)
         settings: dict[str, Any] = {
             "copula": _copula(copula, tau),
             "adjustments": _adjustments(adjustments, names is not None, out is not None),
@@ -168,47 +173,58 @@ def evaluate(
         }
         grid = _sensitivity_grid(families, taus)
         with progress_bar("Reading"):
-            samples = read_table(train), read_table(test)
+            samples = read_table(train), read_table(test, identity)
             y_train, y_test = (outcomes(table, time, event, administrative) for table in samples)
             x_train, x_test = covariates_of(names, *samples, notes=notes)
             how: tuple[Any, Any] = interpolation, None if tail == "none" else tail
             models = {
-                name: predicted_curves(read_table(file), samples[1], identity, *how, notes=notes)
+                name: predicted_curves(read_table(file, identity), samples[1], identity, *how, notes=notes)
                 for name, file in files.items()
             }
         with progress_bar("Scoring") as progress, noting(notes):
             result = cc.evaluate(models, y_train, y_test, x_train, x_test, progress=progress, **settings)
-        result = replace(result, notes=(*notes, *result.notes))
-        say(repr(result))
-        for each in result.scored.values():
-            for note in each.notes:
-                if not note.startswith("No score"):  # told already
-                    say(f"{each.label}: {note}")
+        came_as = {
+            name: f"{_spelt(file)}, {_BETWEEN[interpolation]}, {_BEYOND[tail]}"
+            for name, file in files.items()
+        }
+        result = replace(result, came_as=came_as, notes=(*notes, *result.notes))
         sensitivity = None
         if any(each.moves for each in result.scored.values()):
             with progress_bar("Other copulas") as progress:
                 sensitivity = result.sensitivity(**grid, progress=progress)
-            say(f"\n{sensitivity!r}")
         with progress_bar("Writing"), written_together(out, json) as (page, numbers_file):
             if page is not None:
                 result.to_html(page, sensitivity, title)
             if numbers_file is not None:
                 result.to_json(numbers_file, sensitivity)
-    for path, content in ((out, "The report is"), (json, "All numbers are")):
-        if path is not None:
-            say(f"{content} in {path}.")
+        say(repr(result))
+        for each in result.scored.values():
+            for note in each.notes:
+                if note not in each.cautions:  # told already
+                    say(f"{each.label}: {note}")
+        if sensitivity is not None:
+            say(f"\n{sensitivity!r}")
+        for path, content in ((out, "The report is"), (json, "All numbers are")):
+            if path is not None:
+                say(f"{content} in {path}.")
 
 
 def _files_by_name(predictions: Sequence[str]) -> dict[str, Path]:
     files: dict[str, Path] = {}
     for text in predictions:
         name, equals, file = (part.strip() for part in text.partition("="))
-        if not (name and equals and file and name.isprintable()):
+        # Format characters belong to some scripts; control characters, line ends and broken bytes to none.
+        if not (name and equals and file) or {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name)):
             raise ValueError(f"--predictions must be NAME=FILE, but is {text!r}.")
         if name in files:
             raise ValueError(f"--predictions must have different names, but {name!r} comes twice.")
         files[name] = Path(file)
     return files
+
+
+def _spelt(file: Path) -> str:
+    """The name of a file as UTF-8 can hold it, which not every name is."""
+    return file.name.encode(errors="replace").decode()
 
 
 def _copula(family: str, tau: float | None) -> Any:
@@ -259,9 +275,14 @@ def _horizon(text: str | None) -> Any:
 
 def _sensitivity_grid(families: str | None, taus: str | None) -> dict[str, Any]:
     chosen = None if families is None else items(families, "--families")
+    if "independence" in (chosen or ()):
+        raise ValueError("--families must not have independence: τ = 0 is independence already.")
+    known = {name: kind.tau_range for name, kind in cc.copulas().items() if name != "independence"}
     for family in chosen or ():
-        check_choice(family, "--families", tuple(cc.copulas()))
+        check_choice(family, "--families", tuple(known))
     grid = None if taus is None else numbers(taus, "--taus")
     for tau in grid or ():
         check_number(tau, "--taus", lower=-1.0, upper=1.0)
+        if tau and not any(low < tau < high for low, high in (known[name] for name in chosen or known)):
+            raise ValueError(f"--taus must be within reach of --families, but {tau:g} is beyond {families}.")
     return {"families": chosen, "taus": grid}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,6 +26,8 @@ class Table:
     path: Path
     data: Any
     decimal: str = "."
+    #: The columns as they are spelt, where the decimal mark is not certain.
+    texts: Any = None
 
     def __len__(self) -> int:
         return int(self.data.num_rows)
@@ -34,9 +38,14 @@ class Table:
 
         values = frame_column(as_frame(self.data, str(self.path)), name, str(self.path))
         missing = pc.is_null(values, nan_is_null=True)
+        texts = plain(values)
+        if is_text(texts.type):
+            missing = pc.or_kleene(missing, pc.equal(pc.utf8_trim_whitespace(texts), ""))
         if pc.any(missing).as_py():
             row = pc.index(missing, True).as_py()
             raise ValueError(f"{self.path}: column {name!r} has no value in row {row}.")
+        if self.texts is not None:
+            self._check_mark(name)
         return values
 
     def numbers(self, name: str) -> Any:
@@ -45,10 +54,13 @@ class Table:
 
     def flags(self, name: str) -> Any:
         """A column that should have TRUE and FALSE or 1 and 0."""
-        return self._spelt(name, _FLAG, "TRUE and FALSE or 1 and 0")
+        values = self._spelt(name, _FLAG, "TRUE and FALSE or 1 and 0")
+        if is_text(values.type):
+            return [text.lower() in ("true", "1") for text in values.to_pylist()]
+        return values
 
     def _spelt(self, name: str, pattern: re.Pattern[str], rule: str) -> Any:
-        values = self.column(name)
+        values = plain(self.column(name))
         if is_text(values.type):
             for row, text in enumerate(values.to_pylist()):
                 if not pattern.fullmatch(text.replace(self.decimal, ".")):
@@ -57,6 +69,26 @@ class Table:
                     )
         return values
 
+    def _check_mark(self, name: str) -> None:
+        """Refuse numbers whose mark may separate thousands: 1,206 beside 332, but not beside 33,2 or 0,332."""
+        import pyarrow.compute as pc
+        from pyarrow import types
+
+        if not types.is_floating(self.data.column(name).type):
+            return
+        texts = pc.utf8_trim_whitespace(self.texts.column(name))
+        thousands = texts.filter(
+            pc.match_substring_regex(texts, rf"^[-+]?[1-9]\d{{0,2}}[{self.decimal}]\d{{3}}$")
+        )
+        whole = texts.filter(pc.match_substring_regex(texts, r"^[-+]?[1-9]\d*$"))
+        marked = pc.sum(pc.match_substring(texts, self.decimal)).as_py()
+        if len(whole) and 0 < len(thousands) == marked:
+            thousand, number = thousands[0].as_py(), whole[0].as_py()
+            raise ValueError(
+                f"{self.path}: column {name!r} has {thousand!r} beside {number!r}, which may be thousands or decimals: "
+                f"write {thousand.replace(self.decimal, '')} or {number}{self.decimal}0."
+            )
+
     @contextmanager
     def named(self) -> Iterator[None]:
         """Put the file's name before what is refused."""
@@ -64,11 +96,12 @@ class Table:
             yield
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, identity: str | None = None) -> Table:
     """The table in a CSV or Parquet file, told apart by content.
 
     CSV is UTF-8, with or without a byte-order mark. A semicolon or a tab in the header separates columns, else a comma
-    does; with the former two, numbers may have decimal commas, as spreadsheets of many countries write them.
+    does; with the former two, numbers may have decimal commas, as spreadsheets of many countries write them. The column
+    ``identity`` is read as texts: 001 and 1 are two ids, and a long one is not rounded.
     """
     try:
         content = path.read_bytes()
@@ -78,7 +111,7 @@ def read_table(path: Path) -> Table:
         if content.startswith(b"PAR1"):
             table = _parquet(path, content)
         else:
-            table = _csv(path, content)
+            table = _csv(path, content, identity)
         twice = repeated(table.data.column_names)
         if twice:
             raise ValueError(f"two columns have the name {twice[0]!r}.")
@@ -94,6 +127,13 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
+def plain(values: Any) -> Any:
+    """A column without its dictionary, if it has one."""
+    from pyarrow import types
+
+    return values.cast(values.type.value_type) if types.is_dictionary(values.type) else values
+
+
 def repeated(names: Sequence[str]) -> list[str]:
     """Those that came before."""
     return [name for k, name in enumerate(names) if name in names[:k]]
@@ -107,7 +147,9 @@ def check_output(option: str, path: Path | None, suffixes: tuple[str, ...], inpu
         raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
     if not path.parent.is_dir():
         raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is none.")
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
+    target = _target(path)
+    writable = os.access(target.parent, os.W_OK) and (not target.exists() or os.access(target, os.W_OK))
+    if target.is_dir() or not writable:
         raise ValueError(f"{option} must be a file that can be written, but is {path}.")
     if path.exists() and any(each.exists() and path.samefile(each) for each in inputs):
         raise ValueError(f"{option} must not overwrite an input, but is {path}.")
@@ -117,22 +159,38 @@ def check_output(option: str, path: Path | None, suffixes: tuple[str, ...], inpu
 def written_together(*paths: Path | None) -> Iterator[list[Path | None]]:
     """Places to write files to; they move to ``paths`` when all are written, and vanish when one is not.
 
-    Each place lies in a hidden folder beside its path, hence on the same disk, and has its name. What is not asked for,
-    None, has no place.
+    Each place lies in a hidden folder beside what its path points to, hence on the same disk, and has its name. What is
+    not asked for, None, has no place.
     """
     wanted = [path for path in paths if path is not None]
     with ExitStack() as stack:
+        stack.enter_context(_terminating_in_order())
         try:
             folders = {
-                path: stack.enter_context(TemporaryDirectory(prefix=".cocensor-", dir=path.parent))
+                path: stack.enter_context(TemporaryDirectory(prefix=".cocensor-", dir=_target(path).parent))
                 for path in wanted
             }
             yield [None if path is None else Path(folders[path], path.name) for path in paths]
             for path, folder in folders.items():
-                Path(folder, path.name).replace(path)
+                Path(folder, path.name).replace(_target(path))
         except OSError as error:
             listed = " and ".join(map(str, wanted))
             raise ValueError(f"{listed} cannot be written: {error.strerror}.") from None
+
+
+def _target(path: Path) -> Path:
+    """The file behind symbolic links, which stay."""
+    return Path(os.path.realpath(path))
+
+
+@contextmanager
+def _terminating_in_order() -> Iterator[None]:
+    """Let SIGTERM end the command as an exception does, so that what is temporary vanishes."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -153,7 +211,7 @@ def _parquet(path: Path, content: bytes) -> Table:
         raise ValueError(f"it starts as a Parquet file, but cannot be read: {error}") from None
 
 
-def _csv(path: Path, content: bytes) -> Table:
+def _csv(path: Path, content: bytes, identity: str | None) -> Table:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -167,14 +225,22 @@ def _csv(path: Path, content: bytes) -> Table:
     header = re.sub(r'"[^"]*"', "", first.group() if first else "")
     separator = next((each for each in ";\t" if each in header), ",")
     decimal = "." if separator == "," else _decimal_mark(text, separator)
-    table = csv.read_csv(
-        pa.BufferReader(content),
-        # One block: a column's type is inferred from all of its values.
-        csv.ReadOptions(block_size=min(len(content) + 1, 2**31 - 1)),
-        csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-        csv.ConvertOptions(strings_can_be_null=True, decimal_point=decimal),
-    )
-    return Table(path, table, decimal)
+
+    def columns(texts: Sequence[str]) -> Any:
+        return csv.read_csv(
+            pa.BufferReader(content),
+            # One block: a column's type is inferred from all of its values.
+            csv.ReadOptions(block_size=min(len(content) + 1, 2**31 - 1)),
+            csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            csv.ConvertOptions(
+                strings_can_be_null=True,
+                decimal_point=decimal,
+                column_types=dict.fromkeys(texts, pa.string()),
+            ),
+        )
+
+    table = columns([] if identity is None else [identity])
+    return Table(path, table, decimal, None if separator == "," else columns(table.column_names))
 
 
 def _decimal_mark(text: str, separator: str) -> str:

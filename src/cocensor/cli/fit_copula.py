@@ -21,11 +21,12 @@ from cocensor.cli.inputs import (
     Event,
     Time,
     Train,
+    covariate_names,
     covariates_of,
     items,
     outcomes,
 )
-from cocensor.evaluation.evaluate import SELECTION_PENALTY
+from cocensor.evaluation.evaluate import selection_penalty
 from cocensor.joint.margins import MARGINS
 from cocensor.joint.select import FAMILIES
 
@@ -64,12 +65,13 @@ def fit_copula(
         str, typer.Option(help="Form of both margins: weibull or spline.", rich_help_panel=_MODEL)
     ] = "weibull",
     penalty: Annotated[
-        float,
+        float | None,
         typer.Option(
-            help="Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood.",
+            help="Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood. By default "
+            "2 divided by the number of subjects.",
             rich_help_panel=_MODEL,
         ),
-    ] = SELECTION_PENALTY,
+    ] = None,
     json: Annotated[
         Path | None, typer.Option(metavar="FILE", help="All numbers, JSON.", rich_help_panel=_OUTPUT)
     ] = None,
@@ -97,27 +99,28 @@ def fit_copula(
             check_choice(family, "--families", tuple(cc.copulas()))
         if set(candidates) == {"independence"}:
             raise ValueError("--families must have one besides independence.")
-        names = None if covariates is None else items(covariates, "--covariates")
+        names = covariate_names(covariates, time=time, event=event, administrative=administrative)
         with progress_bar("Reading"):
             tables = [read_table(path) for path in parts]
             y = [outcomes(table, time, event, administrative) for table in tables]
             x = covariates_of(names, *tables, notes=notes)
         seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
         with progress_bar("Fitting"), noting(notes):
-            settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
+            weight = selection_penalty(len(y[0])) if penalty is None else penalty
+            settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": weight}
             choice = cc.select_copula(x[0], y[0], **settings, **seen)
             profile = choice.profile()
-        if penalty:
-            notes.append(_PENALISED.format(penalty))
-        say(_text(choice, profile, notes))
+        if weight:
+            notes.append(_PENALISED.format(weight))
         with written_together(json, figure) as (numbers_file, picture):
             if numbers_file is not None:
                 numbers_file.write_text(_json(choice, profile, notes), encoding="utf-8")
             if picture is not None:
                 _draw(profile, picture)
-    for path, content in ((json, "All numbers are"), (figure, "The figure is")):
-        if path is not None:
-            say(f"{content} in {path}.")
+        say(_text(choice, profile, notes))
+        for path, content in ((json, "All numbers are"), (figure, "The figure is")):
+            if path is not None:
+                say(f"{content} in {path}.")
 
 
 def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:

@@ -11,7 +11,7 @@ import typer
 
 from cocensor._validation import FloatArray, as_vector
 from cocensor.cli.console import noting
-from cocensor.cli.files import NUMBER, Table, is_text, repeated
+from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
 from cocensor.curves import Interpolation, SurvivalCurves, Tail
 from cocensor.datasets.encoding import Encoder, spelled
 from cocensor.outcomes import Survival
@@ -56,6 +56,7 @@ Covariates = Annotated[
 
 # What R's data.frame() makes of a column name that starts with a digit.
 _R_NAME = re.compile(r"X\d.*")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
 def items(text: str, option: str) -> list[str]:
@@ -67,6 +68,15 @@ def items(text: str, option: str) -> list[str]:
     if twice:
         raise ValueError(f"{option} must not repeat itself, but has {twice[0]!r} twice.")
     return parts
+
+
+def covariate_names(text: str | None, **columns: str | None) -> list[str] | None:
+    """The names in ``--covariates``, none of which is the column of another option."""
+    names = None if text is None else items(text, "--covariates")
+    for option, column in columns.items():
+        if column in (names or ()):
+            raise ValueError(f"--covariates must not name the column of --{option}, but has {column!r}.")
+    return names
 
 
 def numbers(text: str, option: str) -> list[float]:
@@ -126,6 +136,8 @@ def predicted_curves(
     notes: list[str],
 ) -> SurvivalCurves:
     """Curves from a wide table, a row per subject and a column per time, in the order of the test subjects."""
+    if identity is not None:
+        table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
     if columns[:1] == [""]:
         columns = columns[1:]
@@ -138,7 +150,7 @@ def predicted_curves(
         array = np.column_stack([as_vector(values, f"column {name!r}") for name, values in found.items()])
         curves = SurvivalCurves(times, array, interpolation, tail)
     if identity is not None:
-        return curves[_order(table, test, identity)]
+        return curves[_order(table, test, identity, notes)]
     if len(table) != len(test):
         raise ValueError(
             f"{table.path} has {len(table)} rows, but {test.path} has {len(test)}: --id COLUMN matches rows by an id."
@@ -147,20 +159,28 @@ def predicted_curves(
 
 
 def _is_text(values: Any, name: str, table: Table) -> bool:
-    """Whether a column has texts; what is neither text nor number is refused, and so are numbers taken for texts."""
+    """Whether a column has texts; what is neither text nor number is refused, and so is a text among numbers."""
     import pyarrow.types as kinds
 
-    kind = values.type.value_type if kinds.is_dictionary(values.type) else values.type
+    kind = plain(values).type
     if kinds.is_boolean(kind) or kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
         return kinds.is_dictionary(values.type)
     if not is_text(kind):
         raise ValueError(f"{table.path}: column {name!r} must have numbers or texts, but has {kind}.")
-    levels = values.unique().to_pylist()
-    if all(re.fullmatch(r"[-+]?\d+[.,]\d+", level) for level in levels):
-        raise ValueError(
-            f"{table.path}: column {name!r} has {levels[0]!r}, but {table.decimal!r} is the decimal mark of the file."
-        )
+    if not kinds.is_dictionary(values.type):
+        _check_levels(values.to_pylist(), name, table)
     return True
+
+
+def _check_levels(texts: list[str], name: str, table: Table) -> None:
+    """Refuse texts of which most are meant as numbers, whatever marks they have."""
+    other = [row for row, text in enumerate(texts) if not NUMBER.fullmatch(text.replace(table.decimal, "."))]
+    meant = [text for text in texts if NUMBER.fullmatch(re.sub("[.,]", "", text))]
+    if other and 2 * len(meant) > len(texts):
+        raise ValueError(
+            f"{table.path}: column {name!r} has mostly numbers, but row {other[0]} is {texts[other[0]]!r} (a number "
+            f"is like 1{table.decimal}5 here): mend it, or spell all levels as texts."
+        )
 
 
 def _times(columns: list[str], decimal: str, identity: str | None) -> FloatArray:
@@ -174,7 +194,16 @@ def _times(columns: list[str], decimal: str, identity: str | None) -> FloatArray
         raise ValueError(f"column names must be times, but one is {other[0]!r}{hint}")
     if not spelt:
         raise ValueError("there is no column that is named after a time.")
-    return as_vector([float(text) for text in spelt], "times")
+    times = as_vector([float(text) for text in spelt], "times")
+    if times.min() < 0:
+        raise ValueError(f"times must not be negative, but column {columns[times.argmin()]!r} is.")
+    falls = np.flatnonzero(np.diff(times) <= 0)
+    if falls.size:
+        before, after = columns[falls[0] : falls[0] + 2]
+        raise ValueError(f"times must increase strictly, but column {after!r} comes after {before!r}.")
+    if times[-1] == 0:
+        raise ValueError("there is no column that is named after a time beyond 0.")
+    return times
 
 
 def _check_row_names(table: Table, identity: str | None) -> None:
@@ -188,9 +217,11 @@ def _check_row_names(table: Table, identity: str | None) -> None:
         )
 
 
-def _order(table: Table, test: Table, identity: str) -> Any:
+def _order(table: Table, test: Table, identity: str, notes: list[str]) -> Any:
     """For each test subject the row of its prediction."""
-    rows, wanted = _rows_by_id(table, identity), _rows_by_id(test, identity)
+    rows, wanted = (
+        _rows_by_id(each, other, identity, notes) for each, other in ((table, test), (test, table))
+    )
     missing = [each for each in wanted if each not in rows]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -202,10 +233,22 @@ def _order(table: Table, test: Table, identity: str) -> Any:
     return np.array([rows[each] for each in wanted])
 
 
-def _rows_by_id(table: Table, identity: str) -> dict[str, int]:
+def _rows_by_id(table: Table, other: Table, identity: str, notes: list[str]) -> dict[str, int]:
+    """Rows by id; texts are compared as they are, but with the integers of the other table as integers."""
+    from pyarrow import types
+
+    ids = [spelled(value) for value in table.column(identity).to_pylist()]
+    if is_text(plain(table.column(identity)).type) and types.is_integer(plain(other.column(identity)).type):
+        whole = {text: str(int(text)) for text in ids if _INTEGER.fullmatch(text)}
+        changed = [text for text, number in whole.items() if text != number]
+        if changed:
+            notes.append(
+                f"{other.path} has integers as {identity}: those of {table.path} are compared as integers, "
+                f"{changed[0]!r} as {whole[changed[0]]}."
+            )
+        ids = [whole.get(text, text) for text in ids]
     rows: dict[str, int] = {}
-    for row, value in enumerate(table.column(identity).to_pylist()):
-        key = spelled(value)
+    for row, key in enumerate(ids):
         if key in rows:
             raise ValueError(
                 f"{table.path}: {identity} must differ between rows, but rows {rows[key]} and {row} have {key!r}."

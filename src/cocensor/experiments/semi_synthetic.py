@@ -173,8 +173,13 @@ class SemiSyntheticExperiment(Experiment):
 
         first = {row["dataset"]: row for row in reversed(rows)}
         names = [name for name in self.config.datasets if name in first]
-        figure = Figure(figsize=(4.2 * len(names), 3.6), layout="constrained")
-        for ax, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        columns = min(len(names), 4)
+        n_rows = -(-len(names) // columns)
+        figure = Figure(figsize=(4.2 * columns, 3.6 * n_rows), layout="constrained")
+        axes = figure.subplots(n_rows, columns, squeeze=False).flat
+        for ax in axes[len(names) :]:
+            ax.set_visible(False)
+        for ax, name in zip(axes, names, strict=False):
             published = self.config.protocol == "published"
             sample = _design(first[name], published).draw(0 if published else first[name]["seed"])
             OutcomesDisplay.from_outcomes(sample.y).plot(ax)
@@ -297,7 +302,10 @@ def parts_of(cell: Cell, protocol: Protocol, max_rows: int) -> tuple[SemiSynthet
     sample = sample[subsample(sample.y, max_rows, seed=cell["seed"])]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnseenLevelWarning)
-        return sample.parts(cell["seed"])
+        parts = sample.parts(cell["seed"])
+    # A level of the whole data that the training part happens to lack tells nothing.
+    varies = np.ptp(parts[0].X, axis=0) > 0
+    return tuple(replace(part, X=part.X[:, varies]) for part in parts)
 
 
 def _design(cell: Cell, published: bool) -> SemiSynthetic:

@@ -127,7 +127,9 @@ class SyntheticExperiment(Experiment):
         n_rows = -(-len(panels) // columns)
         figure = Figure(figsize=(4.4 * columns + 2.4, 3.9 * n_rows), layout="constrained")
         axes = figure.subplots(n_rows, columns, sharey=True, squeeze=False)
-        for ax, panel in zip(axes.flat, panels, strict=True):
+        for ax in axes.flat[len(panels) :]:
+            ax.set_visible(False)
+        for ax, panel in zip(axes.flat, panels, strict=False):
             names = list(dict.fromkeys(r["adjustment"] for r in table))
             for name, style, marker in zip(names, line_styles(), markers(), strict=False):
                 mine = [r for r in table if r[self.panel] == panel and r["adjustment"] == name]

@@ -289,7 +289,10 @@ class DependenceProfile:
             at = float(taus[np.argmax(values)])
             reach = float(taus[-1] - taus[0])
             if span >= CUT and reach > 0 and (high - low) > _FLAT_SHARE * reach:
-                said.append(f"{name} is flat: any τ from {low:.2g} to {high:.2g} fits about as well.")
+                flat, worse = f"{name} is flat:", top - float(values.max())
+                if worse > CUT:
+                    flat = f"Within {name}, which fits worse by {worse:.0f} log-likelihood units,"
+                said.append(f"{flat} any τ from {low:.2g} to {high:.2g} fits about as well.")
             if at != 0.0 and at in (taus[0], taus[-1]):
                 said.append(
                     f"{name} still rises at τ = {at:.2g}, the end of the range: its optimum is at a boundary."

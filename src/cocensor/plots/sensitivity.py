@@ -11,7 +11,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments import IPCW
-from cocensor.plots.brier_curve import draw_panels
+from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import line_styles
 from cocensor.sensitivity import Sensitivity
 
@@ -25,11 +25,14 @@ _CHANGE: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 0}
 
 @dataclass(frozen=True, eq=False)
 class FamilyScores:
-    """By model the scores along ``taus``, NaN where there is none; who is best at each; the τ where that changes."""
+    """By model the scores along ``taus``, NaN where there is none; who is best at each; the τ where that changes.
+
+    Several are best where they are equally good.
+    """
 
     taus: FloatArray
     scores: dict[str, FloatArray]
-    best: tuple[str, ...]
+    best: tuple[tuple[str, ...], ...]
     flips: tuple[float, ...]
 
 
@@ -37,8 +40,9 @@ class FamilyScores:
 class SensitivityDisplay:
     """The score of every model along Kendall's τ, a panel per copula family.
 
-    Large dots mark the best model at each τ, vertical lines where the best model changes. Ticks at τ = 0 are the scores
-    under IPCW, if the evaluation has them: what is reported where nobody asks.
+    Large dots mark the best model at each τ, all of them where several are equally good, and vertical lines where the
+    best model changes. Ticks at τ = 0 are the scores under IPCW, if the evaluation has them: what is reported where
+    nobody asks.
 
     Attributes
     ----------
@@ -105,7 +109,7 @@ class SensitivityDisplay:
         panel = self.families[family]
         for (model, scores), style in zip(panel.scores.items(), line_styles(), strict=False):
             ax.plot(panel.taus, scores, marker=".", markersize=4.0, label=model, **style)
-            won = np.array([winner == model for winner in panel.best])
+            won = np.array([model in winners for winners in panel.best])
             ax.plot(panel.taus[won], scores[won], color=style["color"], **_BEST)
             if model in self.ipcw:
                 ax.plot(0.0, self.ipcw[model], color=style["color"], **_TICK)

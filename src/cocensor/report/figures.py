@@ -13,8 +13,10 @@ from cocensor._validation import ConvergenceWarning
 from cocensor.copulas import ArchimedeanCopula, Independence, copulas
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.evaluation import Evaluation
-from cocensor.joint.select import CUT
+from cocensor.joint.select import CAVEAT, CUT, CopulaChoice, DependenceProfile
 from cocensor.plots.style import line_styles
+from cocensor.report.headline import caveat
+from cocensor.report.words import family_name
 
 #: Subjects times covariates squared: up to here the profile, some 45 fits to all subjects, takes seconds.
 MOST_PROFILED = 10_000_000
@@ -94,13 +96,31 @@ def likelihood(evaluation: Evaluation) -> Likelihood:
             profile = evaluation.profile
         except ValueError as error:
             return Likelihood(f"There is no profile: {error}")
-    said = " ".join([profile.statement, *dict.fromkeys(f"Note: {each.message}" for each in caught)])
+    said = " ".join(
+        [
+            profile.statement.replace(CAVEAT, caveat(evaluation)),
+            *_disagreement(evaluation.choice, profile),
+            *dict.fromkeys(f"Note: {each.message}" for each in caught),
+        ]
+    )
     top = profile.best[2]
     curves = {
         name: {"taus": taus.tolist(), "difference": (values - top).tolist()}
         for name, (taus, values) in profile.curves.items()
     }
     return Likelihood(said, {"families": curves, "cut": CUT})
+
+
+def _disagreement(choice: CopulaChoice, profile: DependenceProfile) -> list[str]:
+    """Why the first screen names another family than the profile."""
+    family, tau, _ = profile.best
+    if choice.copula.name == (family if tau else "independence"):
+        return []
+    chosen = "independence" if choice.copula.is_independence else family_name(choice.copula.name)
+    return [
+        f"The first screen has {chosen}, which was chosen by {choice.how}; this is the likelihood of the training "
+        "sample itself. That the two disagree shows how little the data tell."
+    ]
 
 
 def _letter(k: int) -> str:

@@ -16,10 +16,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cocensor._validation import write_whole
+from cocensor.adjustments import adjustments
+from cocensor.adjustments.registry import label
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.evaluation import listed
 from cocensor.report.figures import likelihood, palette, series, survival
-from cocensor.report.headline import ISOLATE, family_name, headline
+from cocensor.report.headline import headline, ranking
+from cocensor.report.reach import told_by
 from cocensor.report.tables import (
     curve_tables,
     grid_tables,
@@ -28,6 +30,7 @@ from cocensor.report.tables import (
     survival_table,
     winner_maps,
 )
+from cocensor.report.words import ISOLATE, family_name, models_listed
 from cocensor.sensitivity import Sensitivity
 
 _TITLE = "Survival models when dropout may depend on the outcome"
@@ -76,6 +79,7 @@ def _page(evaluation: Evaluation, sensitivity: Sensitivity, title: str) -> str:
             json.dumps({"series": drawn, "survival": margins, "likelihood": profile.curves}, allow_nan=False)
         ),
         headline=headline(evaluation, sensitivity),
+        ranking=ranking(evaluation),
         series=drawn,
         maps=winner_maps(sensitivity, drawn),
         scores=score_tables(evaluation),
@@ -89,7 +93,7 @@ def _page(evaluation: Evaluation, sensitivity: Sensitivity, title: str) -> str:
         code=_code(evaluation, sensitivity),
         python=platform.python_version(),
         today=date.today().isoformat(),
-        listed=listed,
+        models_listed=models_listed,
     )
 
 
@@ -130,11 +134,12 @@ def _choices(
 def _start(evaluation: Evaluation, sensitivity: Sensitivity) -> dict[str, Any]:
     """Where the controls stand at first: independence, or the τ nearest to it, under the family at hand."""
     taus, family = sensitivity.taus, evaluation.copula.name
-    adjustment = sensitivity.stretches()[0].adjustment
+    adjustment = told_by(sensitivity)
+    answered = sensitivity.answers[adjustment]
     return {
         "adjustment": adjustment,
         "curves": adjustment if adjustment in _scored(evaluation) else _scored(evaluation)[0],
-        "family": family if family in sensitivity.families else sensitivity.families[0],
+        "family": family if family in answered else next(iter(answered)),
         "tau": min(range(len(taus)), key=lambda k: abs(taus[k])),
     }
 
@@ -151,16 +156,38 @@ def _code(evaluation: Evaluation, sensitivity: Sensitivity) -> str:
     if evaluation.horizon_reason == "the times were given":
         end = "times=times"
     copula = '"select"' if evaluation.choice is not None else f"cc.{evaluation.copula!r}"
+    metrics = ", ".join(
+        repr(each.name) if each.floor is None else f"cc.metric({each.name!r}, floor={each.floor!r})"
+        for each in evaluation.question.metrics
+    )
+    asked, own = _adjustments(evaluation)
     return "\n".join(
         (
+            *own,
             "import cocensor as cc",
             "",
             f"result = cc.evaluate(models, y_train, y_test{with_covariates},",
-            f"                     adjustments={list(evaluation.scored)!r},",
-            f"                     metrics={list(evaluation.metrics)!r}, {end}, copula={copula})",
+            f"                     adjustments={asked},",
+            f"                     metrics=[{metrics}], {end}, copula={copula})",
             f"grid = result.sensitivity(families={list(sensitivity.families)!r},",
             f"                          taus={list(sensitivity.taus)!r},",
             f"                          adjustments={list(sensitivity.answers)!r})",
             'result.to_html("report.html", grid)',
         )
     )
+
+
+def _adjustments(evaluation: Evaluation) -> tuple[str, list[str]]:
+    """The adjustments as code; objects are shown by their settings, which may not be all there is to them."""
+    scored = evaluation.scored
+    own = [name for name, each in scored.items() if name not in adjustments() or each.label != label(name)]
+    if not own:
+        return repr(list(scored)), []
+    shown = ", ".join(
+        f"{name!r}: {each.adjustment!r}" if name in own else f"{name!r}: {name!r}"
+        for name, each in scored.items()
+    )
+    objects = "is an object" if len(own) == 1 else "are objects"
+    return f"{{{shown}}}", [
+        f"# {', '.join(map(repr, own))} {objects} of your own code: this text alone does not make the numbers again."
+    ]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.evaluation import listed, ranks
+from cocensor.evaluation.evaluation import ranks
 from cocensor.evaluation.question import REFERENCE
-from cocensor.report.headline import family_name
+from cocensor.report.words import families_listed, family_name
 from cocensor.sensitivity import Sensitivity
 
 _MISSING = "–"
@@ -198,13 +198,16 @@ def _why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:
     refused = {family: why for (name, family), why in sensitivity.missing.items() if name == adjustment}
     found = sensitivity.answers[adjustment]
     short = [
-        family_name(family)
+        family
         for family in sensitivity.families
         if family not in refused and len(found.get(family, {})) < len(sensitivity.taus)
     ]
-    said = [f"No answer under {family_name(family)}: {why}" for family, why in refused.items()]
+    said = [
+        f"No answer {'at some τ ' if family in found else ''}under {family_name(family)}: {why}"
+        for family, why in refused.items()
+    ]
     if short:
-        said.append(f"Not every τ is one that {listed(short)} can have.")
+        said.append(f"Not every τ is one that {families_listed(short)} can have.")
     return tuple(said)
 
 
@@ -216,7 +219,7 @@ def _score(
         return Cell(_MISSING)
     rank = ranked[adjustment][model]
     skill = evaluation.skill(model, adjustment, metric)
-    beside = f"rank {rank}" if np.isnan(skill) else f"rank {rank}, skill {100 * skill:+.1f} %"
+    beside = f"rank {rank}" if np.isnan(skill) else f"rank {rank}, skill {100 * skill:+.1f}\u00a0%"
     return Cell(f"{score:.4f}", score, beside, rank == 1)
 
 

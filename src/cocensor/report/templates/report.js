@@ -12,6 +12,8 @@
 
   const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
   const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
+  // A name in a sentence, whose script does not move the words around it.
+  const isolated = (name) => `\u2068${name}\u2069`;
   const metric = () => numbers.metrics.find((each) => each.name === state.metric);
   const known = (value) => value !== null && value !== undefined;
 
@@ -161,7 +163,7 @@
     const rows = order.map((m) => {
       const row = element("tr"), name = element("td"), score = element("td", ranks[m] === 1 ? "best" : "", shown(scores[m][k]));
       row.append(element("td", "", ranks[m] === null ? "–" : String(ranks[m])));
-      name.append(element("span", `chip k${models[m].colour}`, models[m].letter), " ", models[m].name);
+      name.append(element("span", `chip k${models[m].colour}`, models[m].letter), " ", element("bdi", "", models[m].name));
       row.dataset.model = models[m].name;
       if (known(scores[m][k])) { score.dataset.value = scores[m][k]; score.title = scores[m][k]; }
       row.append(name, score);
@@ -169,7 +171,7 @@
     });
     document.querySelector("#now tbody").replaceChildren(...rows);
     const where = `Under ${capital(state.family)} at τ = ${tau}`;
-    const best = models.filter((_, m) => ranks[m] === 1).map((model) => model.name);
+    const best = models.filter((_, m) => ranks[m] === 1).map((model) => isolated(model.name));
     const why = grid.missing.find((each) => each.adjustment === state.adjustment && each.family === state.family);
     let said = `${where}: ${best.join(" and ")} ${best.length > 1 ? "are equally good" : "is best"}.`;
     if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
@@ -256,16 +258,19 @@
       code.length > 1 ? String.fromCharCode(parseInt(code.slice(1), 16)) : all);
 
   const asCsv = () => {
+    // A spreadsheet would run a name that starts like a formula.
+    const harmless = (value) => (/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
     const quoted = (value) => (/[",\r\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
     const rows = [["metric", "adjustment", "family", "tau", "model", "score", "rank"]];
     numbers.metrics.forEach(({ name }) => Object.keys(grid.scores[name]).forEach((adjustment) =>
       Object.keys(grid.scores[name][adjustment]).forEach((family) => {
         const scores = scoresOf(name, adjustment, family);
         grid.taus.forEach((tau, k) => ranksAt(scores, k).forEach((rank, m) => {
-          if (rank !== null) rows.push([name, adjustment, family, tau, models[m].name, scores[m][k], rank]);
+          if (rank !== null) rows.push([name, harmless(adjustment), family, tau, harmless(models[m].name), scores[m][k], rank]);
         }));
       })));
-    return `${rows.map((row) => row.map(quoted).join(",")).join("\n")}\n`;
+    // The mark at the start tells spreadsheets that this is Unicode.
+    return `\ufeff${rows.map((row) => row.map(quoted).join(",")).join("\n")}\n`;
   };
 
   const offer = (id, kind, text) => {
