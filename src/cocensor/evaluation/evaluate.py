@@ -276,7 +276,7 @@ def _copula(copula: Any, x: Any, y: Survival, notes: list[str]) -> tuple[Copula,
 def selection_penalty(n: int) -> float:
     """The weight of (θ − independence)² beside the mean log-likelihood: two units of the likelihood of all subjects.
 
-    The paper's 0.01, whatever n, draws τ to 0.3 where 0.5 is true; without a penalty, a few hundred subjects take any τ.
+    The paper's 0.01, whatever n, draws τ to 0.3 where 0.5 is true; without any, a few hundred subjects take any τ.
     """
     return 2.0 / n
 
