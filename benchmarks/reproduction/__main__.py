@@ -21,6 +21,7 @@ from cocensor.experiments import experiments
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGE = DOCS / "reproduction.md"
 FIGURES = {
+    "copula-scatter-matched": ("copula-scatter",),
     "dependence-published": ("dependence",),
     "dependence-matched": ("dependence",),
     "censoring-matched": ("censoring",),

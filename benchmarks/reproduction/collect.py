@@ -27,10 +27,10 @@ def collect(folder: Path) -> pd.DataFrame:
         if entry["error"] is None:
             rows += [where | entry["cell"] | row for row in entry["rows"]]
     frame = pd.DataFrame(rows)
-    order = ["dataset", *(c for c in ("strategy", "setting", "copula", "tau", "along") if c in frame), "seed"]
+    order = ["dataset", "strategy", "setting", "copula", "tau", "along", "seed"]
     if "datasets" in config:
         frame["dataset"] = pd.Categorical(frame["dataset"], config["datasets"])
-    return frame.sort_values(order, kind="stable")
+    return frame.sort_values([name for name in order if name in frame], kind="stable")
 
 
 def main() -> None:
