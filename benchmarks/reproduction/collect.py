@@ -11,26 +11,26 @@ import gzip
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+
+from cocensor.experiments import experiments
+from cocensor.experiments.results import Results
 
 RESULTS = Path(__file__).parent.parent / "results"
 
 
 def collect(folder: Path) -> pd.DataFrame:
-    """The rows of one run, in the order of the data sets and seeds of its configuration."""
-    config = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["config"]
-    where = {"experiment": config["experiment"], "protocol": config["protocol"]}
-    rows: list[dict[str, object]] = []
-    for line in (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        if entry["error"] is None:
-            rows += [where | entry["cell"] | row for row in entry["rows"]]
-    frame = pd.DataFrame(rows)
-    order = ["dataset", "strategy", "setting", "copula", "tau", "along", "seed"]
-    if "datasets" in config:
-        frame["dataset"] = pd.Categorical(frame["dataset"], config["datasets"])
-    return frame.sort_values([name for name in order if name in frame], kind="stable")
+    """The rows of one run, in the order of its cells."""
+    held = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["config"]
+    kind = experiments()[held["experiment"]]
+    settings: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in held.items() if name != "experiment"
+    }
+    experiment = kind(type(kind.default_config())(**settings))
+    where = {"experiment": experiment.name, "protocol": experiment.config.protocol}
+    return pd.DataFrame([where | row for row in Results(folder, held).rows(experiment.cells())])
 
 
 def main() -> None:
