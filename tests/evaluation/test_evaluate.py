@@ -184,8 +184,8 @@ def test_the_ranking_says_whether_the_winner_changes(study):
     assert same.ranking().statement == "good and twin are equally good and best under every adjustment."
     alone = cc.evaluate({"good": good}, *y, adjustments=["ipcw"])
     assert alone.ranking().statement == "There is one model, good, and nothing to rank."
-    mixed = kept._ranking_statement({"ipcw": {"good": 1, "bad": 2}, "cg_q": {"good": 2, "bad": 1}})
-    assert mixed == (
+    kept.scored["cg_q"].scores["ibs"] |= {"good": 0.2, "bad": 0.1}
+    assert kept.ranking().statement == (
         "The best model depends on what is assumed about the censoring: good is best under IPCW; "
         "bad is best under CG-Q."
     )
@@ -408,3 +408,11 @@ def test_models_that_cannot_be_scored_are_refused(study, models, message):
 def test_options_that_make_no_sense_are_refused(study, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         study.evaluate(**options)
+
+
+def test_a_status_that_does_not_depend_on_the_model_is_computed_once(study, monkeypatch):
+    calls = []
+    original = cc.ConditionalStatus._status
+    monkeypatch.setattr(cc.ConditionalStatus, "_status", lambda *given: calls.append(1) or original(*given))
+    study.evaluate(adjustments=["cg_q"])
+    assert len(calls) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -174,22 +174,24 @@ class Evaluation:
         """The rank of each model under each adjustment, and whether the winner changes."""
         by = {name: self.ranks(name, metric) for name in self.scored}
         rows = [(model, *(ranked.get(model) for ranked in by.values())) for model in self.models]
-        return Ranking(self._frame(("model", *by), rows), self._ranking_statement(by))
+        return Ranking(self._frame(("model", *by), rows), self.winners_in_words(metric))
 
-    def _ranking_statement(self, by: Mapping[str, dict[str, int]]) -> str:
+    def winners_in_words(self, metric: str | None = None, called: Callable[[str], str] = str) -> str:
+        """Which model is best under which adjustment; ``called`` makes a name of a model what a sentence may hold."""
         if len(self.models) == 1:
-            return f"There is one model, {self.models[0]}, and nothing to rank."
-        winners = {self.scored[name].label: _winners(ranked) for name, ranked in by.items() if ranked}
-        distinct = dict.fromkeys(winners.values())
-        if not distinct:
+            return f"There is one model, {called(self.models[0])}, and nothing to rank."
+        labels: dict[str, list[str]] = {}
+        for name, each in self.scored.items():
+            best = [called(model) for model, rank in self.ranks(name, metric).items() if rank == 1]
+            if best:
+                said = "is best" if len(best) == 1 else "are equally good and best"
+                labels.setdefault(f"{listed(best)} {said}", []).append(each.label)
+        if not labels:
             return "No adjustment could score a model."
-        if len(distinct) == 1:
-            return f"{next(iter(distinct))} under every adjustment."
-        said = [
-            f"{winner} under {listed([label for label, best in winners.items() if best == winner])}"
-            for winner in distinct
-        ]
-        return f"The best model depends on what is assumed about the censoring: {'; '.join(said)}."
+        if len(labels) == 1:
+            return f"{next(iter(labels))} under every adjustment."
+        parts = "; ".join(f"{said} under {listed(under)}" for said, under in labels.items())
+        return f"The best model depends on what is assumed about the censoring: {parts}."
 
     def brier_curves(self) -> Any:
         """The Brier score at each time: one row per adjustment, model and time."""
@@ -467,11 +469,6 @@ def as_names(values: str | Sequence[str]) -> tuple[str, ...]:
 def named(values: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the models, without the reference."""
     return {name: value for name, value in values.items() if name != REFERENCE}
-
-
-def _winners(ranked: Mapping[str, int]) -> str:
-    best = [model for model, rank in ranked.items() if rank == 1]
-    return f"{best[0]} is best" if len(best) == 1 else f"{listed(best)} are equally good and best"
 
 
 def listed(names: Sequence[str]) -> str:

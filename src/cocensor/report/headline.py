@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cocensor.adjustments import IPCW, Adjustment
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.evaluation import listed, ranks
+from cocensor.evaluation.evaluation import ranks
 from cocensor.evaluation.question import REFERENCE
 from cocensor.joint.select import CAVEAT
 from cocensor.report.reach import grid, limit, reach, told_by
@@ -71,19 +71,6 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity) -> Headline:
         hint=_hint(evaluation),
         caution=_caution(evaluation),
     )
-
-
-def ranking(evaluation: Evaluation) -> str:
-    """Who is best under which adjustment, by the first metric."""
-    labels: dict[tuple[str, ...], list[str]] = {}
-    for name, each in evaluation.scored.items():
-        ranked = evaluation.ranks(name)
-        if ranked:
-            labels.setdefault(_first(ranked), []).append(each.label)
-    if len(labels) == 1:
-        return f"{is_best(next(iter(labels)))} under every adjustment."
-    said = "; ".join(f"{is_best(winners)} under {listed(under)}" for winners, under in labels.items())
-    return f"The best model depends on what is assumed about the censoring: {said}."
 
 
 def caveat(evaluation: Evaluation) -> str:

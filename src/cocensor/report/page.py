@@ -20,7 +20,7 @@ from cocensor.adjustments import adjustments
 from cocensor.adjustments.registry import label
 from cocensor.evaluation import Evaluation
 from cocensor.report.figures import likelihood, palette, series, survival
-from cocensor.report.headline import headline, ranking
+from cocensor.report.headline import headline
 from cocensor.report.reach import told_by
 from cocensor.report.tables import (
     curve_tables,
@@ -30,7 +30,7 @@ from cocensor.report.tables import (
     survival_table,
     winner_maps,
 )
-from cocensor.report.words import ISOLATE, family_name, models_listed
+from cocensor.report.words import ISOLATE, family_name, model_name, models_listed
 from cocensor.sensitivity import Sensitivity
 
 _TITLE = "Survival models when dropout may depend on the outcome"
@@ -79,7 +79,7 @@ def _page(evaluation: Evaluation, sensitivity: Sensitivity, title: str) -> str:
             json.dumps({"series": drawn, "survival": margins, "likelihood": profile.curves}, allow_nan=False)
         ),
         headline=headline(evaluation, sensitivity),
-        ranking=ranking(evaluation),
+        ranking=evaluation.winners_in_words(called=model_name),
         series=drawn,
         maps=winner_maps(sensitivity, drawn),
         scores=score_tables(evaluation),
