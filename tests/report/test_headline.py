@@ -7,8 +7,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.evaluation.question import Answer
-from cocensor.report.headline import headline, ranking
-from cocensor.report.words import ISOLATE
+from cocensor.report.headline import headline
+from cocensor.report.words import ISOLATE, model_name
 from cocensor.sensitivity import Sensitivity
 
 A_FIRST = {"a": 0.1, "b": 0.2}
@@ -240,7 +240,7 @@ def test_the_ranking_isolates_names_of_any_script(three):
         name: replace(three.scored[name], scores={"ibs": scores})
         for name, scores in (("ipcw", {"א": 0.1, "ב": 0.1}), ("given_covariates", {"א": 0.2, "ב": 0.1}))
     }
-    assert ranking(replace(three, scored=scored)) == (
+    assert replace(three, scored=scored).winners_in_words(called=model_name) == (
         "The best model depends on what is assumed about the censoring: \u2068א\u2069 and \u2068ב\u2069 are equally "
         "good and best under IPCW; \u2068ב\u2069 is best under given covariates."
     )
