@@ -49,6 +49,8 @@ def own_tables() -> dict[str, str]:
     ]
     cost = tables.read("fit-cost-matched")
     return {
+        "horizon-published": tables.by_end(tables.read("horizon-published")),
+        "horizon-matched": tables.by_end(tables.read("horizon-matched")),
         "dependence-matched": tables.along(by_tau, "tau", "τ = {:g}".format),
         "censoring-matched": tables.along(by_rate, "rate_bin", "{:.0%}".format),
         "misspecification-matched": "\n\n".join(settings),

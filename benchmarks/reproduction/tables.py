@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,16 @@ SEMI_SYNTHETIC = {
     "Dep (KM)": "IBSIndepBG",
     "Dep (CG), selected": "IBSDepBG",
     "IBS-Dep, selected": "IBSDepBGUW",
+}
+# The paper's ranking table, in the order above.
+PAPER_RANKING = {
+    "whas": (38, 39, 40, 40, 39),
+    "gbsg": (40, 40, 38, 37, 35),
+    "metabric": (40, 40, 39, 39, 40),
+    "churn": (37, 37, 34, 29, 32),
+    "flchain": (39, 39, 18, 18, 35),
+    "support": (37, 36, 35, 34, 31),
+    "employee": (33, 35, 12, 11, 13),
 }
 DATASETS = ("whas", "gbsg", "metabric", "churn", "flchain", "support", "employee")
 
@@ -133,7 +144,7 @@ def side_by_side(ours: pd.DataFrame, theirs: pd.DataFrame, by: Sequence[str]) ->
         for name in SEMI_SYNTHETIC:
             for frame in (mine, other):
                 errors = frame.loc[frame["adjustment"] == name, "error"].abs()
-                cells.append(f"{errors.mean():.0f} ± {errors.std():.0f}")
+                cells.append(f"{errors.mean():.0f} ± {errors.std():.0f}{_silent(int(errors.isna().sum()))}")
         rows.append(cells)
     head = [", ".join(by)]
     for name in SEMI_SYNTHETIC:
@@ -142,13 +153,15 @@ def side_by_side(ours: pd.DataFrame, theirs: pd.DataFrame, by: Sequence[str]) ->
 
 
 def rankings_beside(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
-    """Draws of 40 in which two of the oracle's best three learners are among the estimate's, ours / authors'."""
+    """Draws of 40 in which two of the oracle's best three learners are among the estimate's, and the paper's table."""
     rows = []
-    for name in SEMI_SYNTHETIC:
-        counts = [_kept(frame[frame["adjustment"] == name]) for frame in (ours, theirs)]
-        cells = ["{}/{} · {}/{}".format(*counts[0][d], *counts[1][d]) for d in DATASETS]
-        rows.append([name.removesuffix(", selected"), *cells])
-    return markdown(["ours · authors'", *DATASETS], rows)
+    for k, name in enumerate(SEMI_SYNTHETIC):
+        shown = name.removesuffix(", selected")
+        for whose, frame in (("ours", ours), ("authors' rows", theirs)):
+            kept = _kept(frame[frame["adjustment"] == name])
+            rows.append([f"{shown}: {whose}", *(_counted(kept[d]) for d in DATASETS)])
+        rows.append([f"{shown}: the paper", *(str(PAPER_RANKING[d][k]) for d in DATASETS)])
+    return markdown(["of 40", *DATASETS], rows)
 
 
 def selections_beside(ours: pd.DataFrame, folder: Path) -> str:
@@ -184,24 +197,40 @@ def selections_beside(ours: pd.DataFrame, folder: Path) -> str:
 # --- semi-synthetic, matched ---------------------------------------------------------------------------
 
 
+CELL = ["dataset", "strategy", "copula", "tau", "seed", "learner"]
+
+
 def by_dataset(frame: pd.DataFrame) -> str:
-    """Mean |error| by data set, the mean over data sets, also in units of IPCW's and of the floor."""
+    """Mean |error| by data set, and three comparisons with IPCW and the floor, each over the cells that answered.
+
+    "of IPCW's": the mean over data sets in units of IPCW's; "of each": the mean of that ratio over data sets.
+    """
     errors = frame.assign(size=frame["error"].abs())
-    means = errors.pivot_table(index="adjustment", columns="dataset", values="size", sort=False)
-    means = means[[name for name in DATASETS if name in means]]
-    overall = means.mean(axis=1, skipna=False)
-    silent = errors["size"].isna().groupby([errors["adjustment"], errors["dataset"]]).sum()
-    rows = [
-        [
-            str(name),
-            *(f"{v:.1f}{_silent(int(silent[name, dataset]))}" for dataset, v in row.items()),
-            f"{overall[name]:.2f}",
-            f"{overall[name] / overall['IPCW (KM)']:.2f}",
-            f"{overall[name] / overall['floor']:.2f}",
-        ]
-        for name, row in means.iterrows()
+    base = errors.pivot_table(index=CELL, columns="adjustment", values="size", dropna=False)[
+        ["IPCW (KM)", "floor"]
     ]
-    return markdown(["adjustment", *map(str, means.columns), "mean", "of IPCW's", "of the floor"], rows)
+    datasets = [name for name in DATASETS if name in set(frame["dataset"])]
+    rows = []
+    for name, mine in errors.groupby("adjustment", sort=False):
+        known = mine.dropna(subset="size").merge(base.reset_index(), on=CELL)
+        means = known.groupby("dataset")[["size", "IPCW (KM)", "floor"]].mean().reindex(datasets)
+        silent = mine["size"].isna().groupby(mine["dataset"]).sum()
+        rest = means.drop(index="employee", errors="ignore")
+        overall = means.mean()
+        cells = [f"{means['size'][d]:.1f}{_silent(int(silent[d]))}" for d in datasets]
+        rows.append(
+            [
+                str(name),
+                *cells,
+                f"{overall['size']:.2f}",
+                f"{overall['size'] / overall['IPCW (KM)']:.2f}",
+                f"{(means['size'] / means['IPCW (KM)']).mean():.2f}",
+                f"{rest['size'].mean() / rest['IPCW (KM)'].mean():.2f}",
+                f"{overall['size'] / overall['floor']:.2f}",
+            ]
+        )
+    head = ["adjustment", *datasets, "mean", "of IPCW's", "of each", "without Employee", "of the floor"]
+    return markdown(head, rows)
 
 
 def by_law(frame: pd.DataFrame) -> str:
@@ -216,68 +245,101 @@ def by_law(frame: pd.DataFrame) -> str:
 
 
 def rankings(frame: pd.DataFrame) -> str:
-    """The percentage of draws in which two of the oracle's best three learners are among the estimate's."""
+    """In how many draws of 40 two of the oracle's best three learners are among the estimate's."""
     rows = []
     for name, mine in frame.groupby("adjustment", sort=False):
         kept = _kept(mine)
-        rows.append(
-            [str(name), *(f"{100 * kept[d][0] / kept[d][1]:.0f}" if d in kept else "–" for d in DATASETS)]
-        )
+        rows.append([str(name), *(_counted(kept[d]) if d in kept else "–" for d in DATASETS)])
     return markdown(["adjustment", *DATASETS], rows)
 
 
-def _kept(rows: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """By data set, in how many draws of how many the best three agree in two."""
-    found: dict[str, list[bool]] = {}
-    for key, each in rows.dropna(subset="estimate").groupby(
-        ["dataset", "strategy", "copula", "seed"], sort=False
-    ):
-        best = [set(each.nsmallest(3, by)["learner"]) for by in ("oracle", "estimate")]
-        found.setdefault(str(key[0]), []).append(len(best[0] & best[1]) >= 2)
-    return {dataset: (sum(kept), len(kept)) for dataset, kept in found.items()}
+def _kept(rows: pd.DataFrame) -> dict[str, tuple[int, int, int]]:
+    """By data set, in how many draws of how many the best three agree in two: at least, at most, of all.
+
+    Equal scores leave open which learners are the best three.
+    """
+    found: dict[str, list[tuple[bool, bool]]] = {}
+    draws = rows.dropna(subset="estimate").groupby(["dataset", "strategy", "copula", "seed"], sort=False)
+    for key, each in draws:
+        oracle, estimate = (_best_three(each, by) for by in ("oracle", "estimate"))
+        kept = [len(a & b) >= 2 for a in oracle for b in estimate]
+        found.setdefault(str(key[0]), []).append((all(kept), any(kept)))
+    return {
+        dataset: (sum(low for low, _ in kept), sum(high for _, high in kept), len(kept))
+        for dataset, kept in found.items()
+    }
+
+
+def _best_three(draw: pd.DataFrame, by: str) -> list[set[str]]:
+    """All sets of three learners of which none outside is better than one inside."""
+    scores = dict(zip(draw["learner"], draw[by], strict=True))
+    sets = [set(chosen) for chosen in combinations(scores, min(3, len(scores)))]
+    return [s for s in sets if all(scores[o] >= max(scores[m] for m in s) for o in scores if o not in s)]
+
+
+def _counted(kept: tuple[int, int, int]) -> str:
+    low, high, total = kept
+    return (f"{low}" if low == high else f"{low}–{high}") + ("" if total == 40 else f" of {total}")
 
 
 # --- how wrong may τ be --------------------------------------------------------------------------------
 
 
 def tolerated(frame: pd.DataFrame) -> str:
-    """By adjustment: from which to which assumed τ, around the true one, its mean |error| is below IPCW's."""
+    """By adjustment: from which to which assumed τ its mean |error| is below IPCW's; in bold around the true τ."""
     wrong_tau = frame[frame["setting"].str.contains(" data at τ = ")]
     settings = list(dict.fromkeys(wrong_tau["setting"]))
-    means = wrong_tau.assign(size=wrong_tau["error"].abs()).groupby(["setting", "adjustment", "along"])[
-        "size"
-    ]
-    curves = means.mean()
+    curves = (
+        wrong_tau.assign(size=wrong_tau["error"].abs())
+        .groupby(["setting", "adjustment", "along"])["size"]
+        .mean()
+    )
     truth = wrong_tau.groupby("setting")["tau"].first()
-    resting = [
-        name
-        for name in dict.fromkeys(wrong_tau["adjustment"])
-        if name not in ("IPCW (KM)", "IPCW (Cox)", "Dep (KM)")
-    ]
+    without = ("IPCW (KM)", "IPCW (Cox)", "Dep (KM)")
     rows = []
-    for name in resting:
-        cells = []
-        for setting in settings:
-            excess = curves[setting, name] - curves[setting, "IPCW (KM)"]
-            cells.append(_stretch_below_zero(excess, float(truth[setting])))
-        rows.append([name, *cells])
+    for name in dict.fromkeys(wrong_tau["adjustment"]):
+        if name not in without:
+            excess = [curves[setting, name] - curves[setting, "IPCW (KM)"] for setting in settings]
+            cells = [_below_zero(each, float(truth[s])) for each, s in zip(excess, settings, strict=True)]
+            rows.append([name, *cells])
     return markdown(["adjustment", *(s.replace(" data at", ",") for s in settings)], rows)
 
 
-def _stretch_below_zero(excess: pd.Series, truth: float) -> str:
-    """The stretch around ``truth`` where ``excess`` is below 0, with ends on straight lines between grid points."""
+def _below_zero(excess: pd.Series, truth: float) -> str:
+    """The stretches where ``excess`` is below 0, with ends on straight lines between grid points."""
     taus, values = excess.index.to_numpy(float), excess.to_numpy(float)
-    start = int(np.argmin(np.abs(taus - truth)))
-    if not values[start] < 0:
+    below = np.flatnonzero(values < 0)
+    if not below.size:
         return "nowhere"
-    ends = []
-    for step, last in ((-1, 0), (1, taus.size - 1)):
-        k = start
-        while k != last and values[k + step] < 0:
-            k += step
-        if k == last:
-            ends.append(f"{taus[k]:g}")
-        else:
+    said = []
+    for run in np.split(below, np.flatnonzero(np.diff(below) > 1) + 1):
+        ends = []
+        for k, step in ((run[0], -1), (run[-1], 1)):
+            if k + step in (-1, taus.size):
+                ends.append(f"{taus[k]:g}")
+                continue
             share = values[k] / (values[k] - values[k + step])
             ends.append(f"{taus[k] + share * (taus[k + step] - taus[k]):.2f}")
-    return "–".join(ends)
+        around = taus[run[0]] <= truth <= taus[run[-1]]
+        said.append(f"**{'–'.join(ends)}**" if around else "–".join(ends))
+    return ", ".join(said)
+
+
+# --- where the interval ends ---------------------------------------------------------------------------
+
+
+def by_end(
+    frame: pd.DataFrame, shown: Sequence[str] = ("IPCW (KM)", "IBS-Dep", "CG-Q", "given covariates, spline", "given the prediction")
+) -> str:
+    """Mean |error| by setting and end of the one interval that all scores run over."""
+    kept = frame[frame["adjustment"].isin(shown)].assign(size=frame["error"].abs())
+    means = kept.groupby(["setting", "adjustment", "at_risk"], sort=False)["size"].mean()
+    ends = sorted(kept["at_risk"].unique(), reverse=True)
+    head = ["setting"]
+    for name in shown:
+        head += [f"{name}: {100 * end:g} %" if end else f"{name}: last time" for end in ends]
+    rows = [
+        [setting, *(f"{means[setting, name, end]:.1f}" for name in shown for end in ends)]
+        for setting in dict.fromkeys(kept["setting"])
+    ]
+    return markdown(head, rows)

@@ -8,11 +8,14 @@ from cocensor.experiments import experiments
 from cocensor.simulate import SyntheticDesign
 
 
-@pytest.mark.parametrize("name", ["dependence", "censoring", "misspecification", "cg-q"])
+@pytest.mark.parametrize("name", ["dependence", "censoring", "misspecification", "cg-q", "horizon"])
 def test_cells_are_those_of_the_paper(name):
     full = experiments()[name]()
     cells = full.cells()
-    assert len(cells) == {"dependence": 180, "censoring": 200, "misspecification": 1040, "cg-q": 180}[name]
+    assert (
+        len(cells)
+        == {"dependence": 180, "censoring": 200, "misspecification": 1040, "cg-q": 180, "horizon": 240}[name]
+    )
     assert len({tuple(sorted(cell.items())) for cell in cells}) == len(cells)
     quick = experiments()[name].configured(quick=True)
     assert {cell["seed"] for cell in quick.cells()} == {0}

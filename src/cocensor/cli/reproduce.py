@@ -37,7 +37,7 @@ def reproduce(
     """Run experiments of the paper; a run that was stopped goes on where it was.
 
     Results, tables (Markdown and LaTeX) and figures (PNG and PDF) go into a folder per experiment and protocol. The
-    exit code is 1 if a cell failed.
+    exit code is 1 if a cell failed, and 3 if a process died.
 
     Example: cocensor reproduce dependence --protocol published --n-jobs 2
     """
@@ -46,12 +46,14 @@ def reproduce(
     known = experiments()
     if show:
         for name, kind in known.items():
-            typer.echo(f"{name:<18}{kind.about}")
+            typer.echo(f"{name:<23}{kind.about}")
         return
     try:
         chosen = _chosen_experiments(names, known)
         asked = {"datasets": datasets, "strategies": strategies, "learners": learners}
         only = {name: tuple(text.split(",")) for name, text in asked.items() if text is not None}
+        if quick and seeds is not None:
+            raise ValueError(f"--seeds must not be given with --quick, which takes one, but is {seeds}.")
         runs = [_configured(known[name], only, names, protocol, seeds, quick) for name in chosen]
     except (TypeError, ValueError) as error:
         typer.echo(f"Error: {error}", err=True)
@@ -63,7 +65,7 @@ def reproduce(
             failed += _run_experiment(experiment, folder, n_jobs, backend, scheduler)
         except (ImportError, OSError, ValueError) as error:
             typer.echo(f"Error: {error}", err=True)
-            raise typer.Exit(2) from None
+            raise typer.Exit(3 if isinstance(error, ChildProcessError) else 2) from None
     if failed:
         raise typer.Exit(1)
 

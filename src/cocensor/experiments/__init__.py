@@ -13,6 +13,7 @@ from cocensor.experiments.synthetic import (
     Censoring,
     ConditionalCounterpart,
     Dependence,
+    Horizon,
     Misspecification,
     SyntheticConfig,
 )
@@ -34,6 +35,7 @@ _EXPERIMENTS: tuple[type[Experiment], ...] = (
     Censoring,
     Misspecification,
     ConditionalCounterpart,
+    Horizon,
     SemiSyntheticExperiment,
     SemiSyntheticCopula,
     FitCost,
@@ -46,6 +48,6 @@ def experiments() -> dict[str, type[Experiment]]:
     Examples
     --------
     >>> list(experiments())
-    ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'semi-synthetic', ...]
+    ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'horizon', ...]
     """
     return {each.name: each for each in _EXPERIMENTS}

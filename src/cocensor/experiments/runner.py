@@ -8,7 +8,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
@@ -87,7 +87,13 @@ def _computed(
     joblib = _need("joblib", "experiments")
     with _workers(joblib, backend, scheduler):
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-        yield from parallel(joblib.delayed(_attempt)(experiment, cell) for cell in cells)
+        try:
+            yield from parallel(joblib.delayed(_attempt)(experiment, cell) for cell in cells)
+        except joblib.externals.loky.process_executor.BrokenProcessPool as error:
+            raise ChildProcessError(
+                "a process died, perhaps for lack of memory; finished cells are kept: run the same again, "
+                "perhaps with fewer processes."
+            ) from error
 
 
 @contextmanager
@@ -136,15 +142,16 @@ def _write(
             part = folder / f".{name}.part.{suffix}"
             figure.savefig(part, dpi=150)
             part.replace(folder / f"{name}.{suffix}")
-    packages = ("cocensor", "numpy", "scipy", "joblib")
+    packages = ("cocensor", "numpy", "scipy", "joblib", "scikit-survival", "scikit-learn", "torch")
     results.write_manifest(
         {
             "cells": len(experiment.cells()),
             "failed": len(results.failed(experiment.cells())),
             "seconds_of_cells": round(sum(entry["seconds"] for entry in results.finished.values()), 1),
             "seconds_of_this_run": round(seconds, 1),
-            "versions": {"python": platform.python_version()} | {p: metadata.version(p) for p in packages},
+            "versions": {"python": platform.python_version()} | _versions(packages),
             "cores": os.cpu_count(),
+            "memory_gib": _memory_gib(),
         }
     )
 
@@ -184,3 +191,20 @@ def _escaped(text: str) -> str:
     for sign in "&%$#_{}":
         text = text.replace(sign, f"\\{sign}")
     return text
+
+
+def _versions(packages: tuple[str, ...]) -> dict[str, str]:
+    """Those of the packages that are there."""
+    found = {}
+    for name in packages:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def _memory_gib() -> float | None:
+    """The memory of the machine, where the system tells."""
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):
+        return None

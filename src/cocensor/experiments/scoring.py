@@ -28,10 +28,14 @@ class Scoring:
     protocol: Protocol
     train: SimulatedSurvival
     test: SimulatedSurvival
+    #: An end for all, whatever the protocol.
+    end: float | None = None
 
     @cached_property
     def ends(self) -> tuple[float, float]:
         """Where the oracle's interval ends, and that of the estimates."""
+        if self.end is not None:
+            return self.end, self.end
         if self.protocol == "published":
             return float(self.test.event_time.max()), self.test.y.t_max
         matched = float(cc.time_grid(self.train.y, n=2, horizon={"at_risk": _AT_RISK})[-1])
@@ -55,6 +59,7 @@ class Scoring:
                     **same,
                     "adjustment": name,
                     "horizon": end,
+                    "oracle_horizon": oracle_end,
                     "oracle": oracle,
                     "estimate": estimate,
                     "note": note,

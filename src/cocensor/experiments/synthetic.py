@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _TRAIN_SHARE = 0.7
 _N_CUT = 200
+_SHARES = (0.05, 0.01, 0.0)
 _TAUS = tuple(round(0.1 * k, 1) for k in range(9))
 _WRONG_TAUS = (0.0, 0.25, 0.5, 0.8)
 _ASSUMED_TAUS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -78,13 +79,17 @@ class SyntheticExperiment(Experiment):
         curves = self._predicted(cc.CoxPH().fit(train.X, seen), test)
         same = {"dataset": "synthetic", "strategy": "original", "learner": "coxph"}
         rate = {"realised_rate": data.censoring_rate, "rate_bin": _middle_of_bin(data.censoring_rate)}
-        scoring = Scoring(self.config.protocol, train, test)
+        scoring = Scoring(self.config.protocol, train, test, self._end(cell, train, test))
         return scoring.rows(curves, _adjustments(assumed, self.config.protocol), **same, **rate)
 
     def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
         return SyntheticDesign.preset(
             self.config.preset, n=self.config.n, copula=truth, censoring_rate=cell["censoring_rate"]
         )
+
+    def _end(self, cell: Cell, train: SyntheticSample, test: SyntheticSample) -> float | None:
+        """An end of the interval that the cell asks for; else that of the protocol."""
+        return None
 
     def _predicted(self, model: cc.CoxPH, test: SyntheticSample) -> cc.SurvivalCurves:
         """The evaluated curves; the published ones were cut at the 90th percentile of the true test times."""
@@ -242,6 +247,32 @@ class ConditionalCounterpart(Dependence):
         """As in ``dependence``, for IPCW, IBS-Dep and CG-Q."""
         table = super().summarise(rows)[self.name]
         return {self.name: [row for row in table if row["adjustment"] in ("IPCW (KM)", "IBS-Dep", "CG-Q")]}
+
+
+class Horizon(Dependence):
+    """The settings of either protocol on one interval for all, as its end moves: what is the interval, what the rest?
+
+    The end is the largest time with a share of the training sample at risk, or the last time of the test sample.
+    """
+
+    name = "horizon"
+    about = "error on one interval for all, as its end moves (not in the paper)"
+    along, label, panel, n_columns = "at_risk", "share at risk at the end", "setting", 2
+
+    def cells(self) -> list[Cell]:
+        """Three ends, two families, four τ, all seeds."""
+        return [
+            self._cell(seed, copula, tau, at_risk=share, setting=f"{copula}, τ = {tau:g}")
+            for copula in ("clayton", "frank")
+            for tau in _WRONG_TAUS
+            for share in _SHARES
+            for seed in self.config.seeds
+        ]
+
+    def _end(self, cell: Cell, train: SyntheticSample, test: SyntheticSample) -> float:
+        if not cell["at_risk"]:
+            return test.y.t_max
+        return float(cc.time_grid(train.y, n=2, horizon={"at_risk": cell["at_risk"]})[-1])
 
 
 def _adjustments(assumed: cc.Copula, protocol: Protocol) -> dict[str, cc.Adjustment]:
