@@ -178,6 +178,11 @@ def test_only_the_adjustments_that_are_asked_for(result):
         ({"taus": [0.0, 1.0]}, "taus must lie strictly between -1 and 1, but one is 1"),
         ({"taus": []}, "taus is empty"),
         ({"taus": [np.nan]}, "taus"),
+        (
+            {"families": ["clayton"], "taus": [-0.5]},
+            "taus must have one that a family reaches, but clayton reach none",
+        ),
+        ({"families": ["frank", "frank"]}, "families must differ, but are frank, frank"),
         ({"adjustments": ["ipcw"]}, "adjustments must be one of .*'ipcw'"),
     ],
 )

@@ -29,6 +29,7 @@ RISE_TOLERANCE = 1e-6
 _BLOCK_ELEMENTS = 1 << 17
 _BLOCK_ROWS = 1 << 12
 _COLLECTING = RLock()
+_MOST_LISTED = 12
 
 
 class HorizonWarning(UserWarning):
@@ -285,8 +286,10 @@ def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
 def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
     """A column by name, as the native series of its library."""
     if column not in frame.columns:
-        listed = ", ".join(map(repr, frame.columns))
-        raise ValueError(f"{name} has no column {column!r}; its columns are {listed}.")
+        shown = ", ".join(map(repr, frame.columns[:_MOST_LISTED]))
+        more = len(frame.columns) - _MOST_LISTED
+        rest = f" and {more} more" if more > 0 else ""
+        raise ValueError(f"{name} has no column {column!r}; its columns are {shown}{rest}.")
     return frame.get_column(column).to_native()
 
 
@@ -326,6 +329,8 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file beside its place and move it there."""
+    if not path.parent.is_dir():
+        raise ValueError(f"path must lie in a folder that exists, but {path.parent} is none.")
     part = path.with_name(f".{path.name}.part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)

@@ -166,7 +166,8 @@ class Sensitivity:
         said = "; ".join(map(_in_words, alike.values()))
         silent = [family for family in self.families if family not in by_family]
         unanswered = f" Under {listed(silent)} there is no answer." if silent else ""
-        return f"By {self.evaluation.scored[name].label}, {said}.{unanswered}"
+        several = f" and the {self.evaluation.question.metrics[0].label}" * (len(self.evaluation.metrics) > 1)
+        return f"By {self.evaluation.scored[name].label}{several}, {said}.{unanswered}"
 
     def _range_in_words(self) -> str:
         """How far the score of a single model moves."""
@@ -207,13 +208,21 @@ class Sensitivity:
                 }
                 for metric in metrics
             },
-            "stretches": [asdict(each) for adjustment in self.answers for each in self.stretches(adjustment)],
-            "flips": [asdict(flip) for adjustment in self.answers for flip in self.flips(adjustment)],
+            "stretches": self._by_metric(self.stretches),
+            "flips": self._by_metric(self.flips),
             "missing": [
                 {"adjustment": adjustment, "family": family, "why": why}
                 for (adjustment, family), why in self.missing.items()
             ],
         }
+
+    def _by_metric(self, found: Callable[[str, str], Sequence[Any]]) -> list[dict[str, Any]]:
+        return [
+            {"metric": metric, **asdict(each)}
+            for metric in self.evaluation.metrics
+            for adjustment in self.answers
+            for each in found(adjustment, metric)
+        ]
 
     def plot(self, ax: Any = None) -> Any:
         """Scores along τ; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""
@@ -276,7 +285,13 @@ def sensitivity(
         raise ValueError("families is empty: at least one is needed.")
     for family in chosen:
         check_choice(family, "families", tuple(copulas()))
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"families must differ, but are {', '.join(chosen)}.")
     grid = as_taus(taus)
+    if not _lines(chosen, grid):
+        raise ValueError(
+            f"taus must have one that a family reaches, but {listed(list(chosen))} reach none of them."
+        )
     moving = [name for name, each in evaluation.scored.items() if each.moves]
     if adjustments is not None:
         for name in as_names(adjustments):

@@ -348,6 +348,58 @@ def test_smooth_models_of_lifelines_are_read_without_steps(study):
     assert result.score("aft", "ipcw") == pytest.approx(result.score("exact", "ipcw"), rel=1e-3)
 
 
+# --- where predictions end, and what is said ----------------------------------------------------------------
+
+
+def test_models_are_scored_up_to_what_they_were_fitted_to(study):
+    from sksurv.linear_model import CoxPHSurvivalAnalysis
+
+    y = study.train.y
+    early = y.time < 12.0
+    outcome = np.array(list(zip(y.event, y.time, strict=True)), dtype=[("event", bool), ("time", float)])
+    fitted = CoxPHSurvivalAnalysis().fit(study.train.X[early], outcome[early])
+    last = y.time[early].max()
+    for model in (fitted, fitted.predict_survival_function(study.test.X)):
+        result = cc.evaluate({"m": model}, y, study.test.y, x_test=study.test.X, adjustments=["ipcw"])
+        assert result.horizon == pytest.approx(last)
+        assert "predictions are known" in result.horizon_reason
+    own = cc.CoxPH().fit(study.train.X[early], y[early])
+    result = cc.evaluate({"m": own}, y, study.test.y, x_test=study.test.X, adjustments=["ipcw"])
+    assert result.horizon <= last
+
+
+def test_with_several_metrics_each_has_its_sentence(study):
+    result = study.evaluate(metrics=["ibs", cc.metric("ils", floor=0.01)], adjustments=["ipcw", "cg_q"])
+    for name in result.scored:
+        result.scored[name].scores["ibs"] |= {"three": 0.1, "one": 0.2}
+        result.scored[name].scores["ils"] |= {"three": 0.2, "one": 0.1}
+    said = (
+        "By the integrated Brier score: three is best under every adjustment. "
+        "By the integrated log score: one is best under every adjustment."
+    )
+    assert result.winners_in_words() == said
+    assert said in repr(result)
+    assert result.ranking("ils").statement == "one is best under every adjustment."
+    assert result.ranking().statement == "three is best under every adjustment."
+
+
+def test_an_adjustment_without_a_score_is_not_counted_among_every(study):
+    censored = cc.Survival(study.test.y.time, np.zeros(len(study.test), dtype=bool))
+    result = cc.evaluate(
+        study.models, study.train.y, censored, adjustments=["ipcw", "given_prediction"], copula=cc.Frank(2.0)
+    )
+    assert result.winners_in_words().endswith(" under IPCW; given the prediction has no score.")
+    assert "No score of one" in result._repr_html_()
+
+
+def test_a_sensitivity_analysis_of_another_evaluation_is_refused(study, tmp_path):
+    one, other = (study.evaluate(adjustments=["cg_q"]) for _ in range(2))
+    grid = other.sensitivity("frank", [0.0, 0.5])
+    for use in (lambda: one.to_json(sensitivity=grid), lambda: one.to_html(tmp_path / "a.html", grid)):
+        with pytest.raises(ValueError, match="sensitivity must be that of this evaluation"):
+            use()
+
+
 # --- refusals ------------------------------------------------------------------------------------------
 
 

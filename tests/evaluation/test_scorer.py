@@ -45,6 +45,12 @@ def test_a_fold_that_cannot_be_scored_is_an_error_and_not_nan(sample):
         cross_val_score(CoxPHSurvivalAnalysis(), X, nobody, scoring=scorer, cv=KFold(4))
 
 
+def test_a_fold_that_does_not_reach_the_horizon_is_an_error(sample):
+    X, y = sample
+    with pytest.raises(cc.FoldError, match="the times reach 500, and its last time is"):
+        cross_val_score(CoxPHSurvivalAnalysis(), X, y, scoring=cc.make_scorer(horizon=500.0), cv=3)
+
+
 def test_an_estimator_that_breaks_is_an_error_and_not_nan(sample):
     class Broken(CoxPHSurvivalAnalysis):
         def predict_survival_function(self, X):

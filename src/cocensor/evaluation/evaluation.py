@@ -174,24 +174,38 @@ class Evaluation:
         """The rank of each model under each adjustment, and whether the winner changes."""
         by = {name: self.ranks(name, metric) for name in self.scored}
         rows = [(model, *(ranked.get(model) for ranked in by.values())) for model in self.models]
-        return Ranking(self._frame(("model", *by), rows), self.winners_in_words(metric))
+        statement = self.winners_in_words(self._metric(metric))
+        return Ranking(self._frame(("model", *by), rows), statement)
 
     def winners_in_words(self, metric: str | None = None, called: Callable[[str], str] = str) -> str:
-        """Which model is best under which adjustment; ``called`` makes a name of a model what a sentence may hold."""
+        """Which model is best under which adjustment, metric by metric unless one is named.
+
+        ``called`` makes a name of a model what a sentence may hold.
+        """
         if len(self.models) == 1:
             return f"There is one model, {called(self.models[0])}, and nothing to rank."
+        if metric is None and len(self.metrics) > 1:
+            return " ".join(
+                f"By the {each.label}: {self.winners_in_words(each.name, called)}"
+                for each in self.question.metrics
+            )
         labels: dict[str, list[str]] = {}
+        silent = []
         for name, each in self.scored.items():
             best = [called(model) for model, rank in self.ranks(name, metric).items() if rank == 1]
-            if best:
-                said = "is best" if len(best) == 1 else "are equally good and best"
-                labels.setdefault(f"{listed(best)} {said}", []).append(each.label)
+            if not best:
+                silent.append(each.label)
+                continue
+            said = "is best" if len(best) == 1 else "are equally good and best"
+            labels.setdefault(f"{listed(best)} {said}", []).append(each.label)
         if not labels:
             return "No adjustment could score a model."
+        more = f"; {listed(silent)} {'has' if len(silent) == 1 else 'have'} no score" if silent else ""
         if len(labels) == 1:
-            return f"{next(iter(labels))} under every adjustment."
+            [(said, under)] = labels.items()
+            return f"{said} under {listed(under) if silent else 'every adjustment'}{more}."
         parts = "; ".join(f"{said} under {listed(under)}" for said, under in labels.items())
-        return f"The best model depends on what is assumed about the censoring: {parts}."
+        return f"The best model depends on what is assumed about the censoring: {parts}{more}."
 
     def brier_curves(self) -> Any:
         """The Brier score at each time: one row per adjustment, model and time."""
@@ -274,10 +288,11 @@ class Evaluation:
                 for name, each in self.scored.items()
             ],
             "metrics": [self._metric_dict(metric) for metric in self.question.metrics],
-            "ranking": self.ranking().statement,
+            "ranking": self.winners_in_words(),
             "notes": list(self.notes),
         }
         if sensitivity is not None:
+            self._check_own(sensitivity)
             everything["sensitivity"] = sensitivity.to_dict()
         return everything
 
@@ -300,7 +315,13 @@ class Evaluation:
         from cocensor.report import check_path, write_report
 
         check_path(Path(path))  # before what takes long
+        if sensitivity is not None:
+            self._check_own(sensitivity)
         return write_report(self, Path(path), sensitivity or self.sensitivity(), title)
+
+    def _check_own(self, sensitivity: Sensitivity) -> None:
+        if sensitivity.evaluation.question is not self.question:
+            raise ValueError("sensitivity must be that of this evaluation, but is of another.")
 
     def __repr__(self) -> str:
         size = _counted(len(self.models), "model"), _counted(len(self.question.y_test), "test subject")
@@ -315,9 +336,14 @@ class Evaluation:
                 *self._text(metric.name),
                 "",
             ]
-        lines.append(self.ranking().statement)
-        cautions = [f"{each.label}: {note}" for each in self.scored.values() for note in each.cautions]
-        return "\n".join([*lines, *cautions, *self.notes])
+        return "\n".join([*lines, self.winners_in_words(), *self._said()])
+
+    def _said(self) -> list[str]:
+        """What must not be overlooked, and what was decided on the way."""
+        return [
+            *(f"{each.label}: {note}" for each in self.scored.values() for note in each.cautions),
+            *self.notes,
+        ]
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(line)}</p>" for line in repr(self).splitlines()[:1]]
@@ -333,7 +359,9 @@ class Evaluation:
                 f"<table><caption>{escape(metric.label)}</caption><thead><tr><th></th>{head}</tr></thead>"
                 f"<tbody>{body}</tbody></table>"
             )
-        return "".join([*parts, f"<p>{escape(self.ranking().statement)}</p>"])
+        return "".join(
+            [*parts, *(f"<p>{escape(line)}</p>" for line in (self.winners_in_words(), *self._said()))]
+        )
 
     def _text(self, metric: str) -> list[str]:
         table = [["", *(each.label for each in self.scored.values())]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cocensor._validation import FloatArray, as_table, as_times, as_vector, check_curves, row_blocks
 from cocensor.adjustments.estimate import are_step_functions
-from cocensor.curves import SurvivalCurves, evaluate_step_functions
+from cocensor.curves import Interpolation, SurvivalCurves, evaluate_step_functions
 
 # Curves on another grid are read once, if all that is read together stays below this many bytes.
 _READ_ONCE = 512 * 2**20
@@ -27,9 +27,11 @@ class Prediction:
 
     @property
     def end(self) -> float:
-        """Up to when the predictions are known."""
-        if isinstance(self.curves, SurvivalCurves) and self.curves.tail is None:
-            return float(self.curves.times[-1])
+        """Up to when the predictions are known; curves that say what they do beyond are known for good."""
+        if isinstance(self.curves, SurvivalCurves):
+            return float(self.curves.times[-1]) if self.curves.tail is None else np.inf
+        if are_step_functions(self.curves):
+            return min(_last_time(each) for each in self.curves)
         return np.inf
 
     def __len__(self) -> int:
@@ -50,6 +52,8 @@ def predictions(models: Any, x_test: Any, times: FloatArray | None, n: int) -> d
             raise TypeError(f"models must have texts as names, but one is {name!r}.")
         try:
             found[name] = _prediction(model, x_test, times)
+        except AttributeError as error:
+            raise ValueError(f"models[{name!r}] is not fitted, or does not predict: {error}") from error
         except Exception as error:  # whatever a model of another package raises
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"models[{name!r}]: {error}") from error
@@ -100,14 +104,23 @@ def _prediction(model: Any, x_test: Any, times: FloatArray | None) -> Prediction
 
 
 def _curves(predicted: Any, model: Any, method: str) -> Any:
-    if isinstance(predicted, SurvivalCurves) or are_step_functions(predicted):
+    if isinstance(predicted, SurvivalCurves):
+        return replace(predicted, tail=None)  # beyond what it was fitted to, a model knows nothing
+    if are_step_functions(predicted):
         return predicted
     if nw.dependencies.is_into_dataframe(predicted):  # lifelines and pycox: a row per time
-        return SurvivalCurves.from_frame(predicted, interpolation="linear" if _is_smooth(model) else "step")
+        between: Interpolation = "linear" if _is_smooth(model) else "step"
+        return SurvivalCurves.from_frame(predicted, interpolation=between, tail=None)
     raise TypeError(
         f"{method} of {type(model).__name__} must give step functions, SurvivalCurves or a frame with a row per time, "
         f"but gave {type(predicted).__name__}."
     )
+
+
+def _last_time(function: Any) -> float:
+    """The end of what a step function was learned from, as scikit-survival has it."""
+    domain = getattr(function, "domain", None)
+    return float(function.x[-1] if domain is None or domain[1] is None else domain[1])
 
 
 def _is_smooth(model: Any) -> bool:

@@ -103,6 +103,9 @@ class Scorer:
             if found is None:
                 raise TypeError(f"{type(estimator).__name__} has no method that predicts survival curves.")
             own = self.y_train is None
+            last = min(Survival.coerce(each, "y").t_max for each in ((y,) if own else (y, self.y_train)))
+            if self.times.max() > last:
+                raise ValueError(f"the times reach {self.times.max():g}, and its last time is {last:g}.")
             at_times = scores(
                 self.metric.loss,
                 y if own else self.y_train,
