@@ -21,4 +21,12 @@ def test_the_drawing_shows_what_the_profile_holds():
     np.testing.assert_array_equal(lines["joe"].get_ydata(), [-3.0, -2.0])
     bottom, top = ax.get_ylim()
     assert bottom < -3.0 < 0.0 < top
+    assert ax.get_ylabel() == f"profile log-likelihood less its maximum, cut at {bottom:.3g}"
+    assert "95 %: not told from the best above" in lines
+    mpl.pyplot.close(ax.figure)
+
+
+def test_what_is_drawn_whole_is_not_called_cut():
+    ax = ProfileLikelihoodDisplay({"joe": (np.array([0.0, 0.5]), np.array([-3.0, 0.0]))}).plot()
+    assert ax.get_ylabel() == "profile log-likelihood less its maximum"
     mpl.pyplot.close(ax.figure)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -36,8 +38,8 @@ def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
         rows = table.loc[("ils", "conditional", "frank", model)]
         np.testing.assert_array_equal(line.get_xdata(), rows["tau"])
         np.testing.assert_array_equal(line.get_ydata(), rows["score"])
-    assert ax.get_title() == "frank"
-    assert ax.get_ylabel() == "integrated log score\ngiven the censoring"
+    assert ax.get_title() == "given the censoring\nfrank"
+    assert ax.get_ylabel() == "integrated log score"
     assert drawn(ax, "hopeful").get_linestyle() != drawn(ax, "grim").get_linestyle()
     mpl.pyplot.close(ax.figure)
 
@@ -62,7 +64,7 @@ def test_all_equally_good_models_are_marked():
     models = {"same": np.full((4, 2), 0.5), "twin": np.full((4, 2), 0.5)}
     found = cc.evaluate(models, y, y, adjustments="cg_q", times=[1.0, 2.0], copula=cc.Clayton(2.0))
     ax = found.sensitivity("clayton", [0.0, 0.4]).plot()
-    marked = [line for line in ax.get_lines() if line.get_marker() == "o" and len(line.get_xdata())]
+    marked = [line for line in ax.get_lines() if line.get_markersize() == 6.5 and len(line.get_xdata())]
     assert [list(line.get_xdata()) for line in marked] == [[0.0, 0.4], [0.0, 0.4]]
     assert len({line.get_color() for line in marked}) == 2
     mpl.pyplot.close(ax.figure)
@@ -74,12 +76,37 @@ def test_ipcw_is_marked_at_independence(sensitivity):
     found = sensitivity.evaluation
     assert [line.get_ydata()[0] for line in ticks] == [found.score(model, "ipcw") for model in found.models]
     assert all(line.get_xdata()[0] == 0.0 for line in ticks)
+    for model, tick in zip(found.models, ticks, strict=True):  # told apart without colour
+        marks = {
+            line.get_marker() for line in ax.get_lines() if list(line.get_ydata()) == list(tick.get_ydata())
+        }
+        assert marks == {"_", drawn(ax, model).get_marker()}
+    assert len({drawn(ax, model).get_marker() for model in found.models}) == 2
     mpl.pyplot.close(ax.figure)
+
+
+def test_marginal_weights_are_shown_rather_than_those_given_covariates(sensitivity):
+    evaluation = sensitivity.evaluation
+    cox = replace(
+        evaluation.scored["ipcw"], adjustment=cc.IPCW(censoring="cox"), scores={"ibs": {"grim": 1.0}}
+    )
+    both = replace(evaluation, scored={"ipcw_cox": cox} | evaluation.scored)
+    display = SensitivityDisplay.from_sensitivity(replace(sensitivity, evaluation=both))
+    assert display.ipcw == {model: evaluation.score(model, "ipcw") for model in evaluation.models}
+
+
+def test_nothing_is_cut_off_in_axes_of_matplotlibs_own_size(sensitivity):
+    figure, ax = mpl.pyplot.subplots()
+    SensitivityDisplay.from_sensitivity(sensitivity, family="frank").plot(ax)
+    tight = ax.get_tightbbox(figure.canvas.get_renderer())
+    assert min(tight.x0, tight.y0) >= 0.0
+    assert tight.y1 <= figure.bbox.y1
+    mpl.pyplot.close(figure)
 
 
 def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
     axes = sensitivity.plot()
-    assert [ax.get_title() for ax in axes] == list(sensitivity.best())
+    assert [ax.get_title().split("\n")[1] for ax in axes] == list(sensitivity.best())
     assert len({(ax.get_xlim(), ax.get_ylim()) for ax in axes}) == 1
     assert len(axes[0].figure.legends) == 1
     with pytest.raises(

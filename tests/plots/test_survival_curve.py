@@ -1,5 +1,6 @@
 import matplotlib as mpl
 import numpy as np
+import pytest
 
 import cocensor as cc
 from cocensor.plots import SurvivalCurveDisplay
@@ -27,3 +28,10 @@ def test_draws_into_given_axes():
     figure, ax = mpl.pyplot.subplots()
     assert SurvivalCurveDisplay.from_estimators({"km": cc.KaplanMeier().fit(Y)}).plot(ax) is ax
     mpl.pyplot.close(figure)
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(ValueError, match="estimators is empty: at least one is needed"):
+        SurvivalCurveDisplay.from_estimators({})
+    with pytest.raises(ValueError, match=r"estimators must be fitted, but 'km' is not: call fit\(y\) first"):
+        SurvivalCurveDisplay.from_estimators({"km": cc.KaplanMeier()})

@@ -223,6 +223,18 @@ def test_names_of_any_script_stand_apart_from_the_words(opened, split, cox, tmp_
     assert "\u2068אבג\u2069 and \u2068דהו\u2069 are equally good" in page.locator("#at-tau").inner_text()
 
 
+def test_a_name_that_turns_text_around_stays_in_its_place(opened, split, cox, tmp_path):
+    train, test = split
+    names = "a\u2069\u202eb", "c"
+    found = cc.evaluate(
+        dict.fromkeys(names, cox(0)), train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None
+    )
+    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [0.0, 0.3])))
+    assert page.locator(".lead bdi").all_inner_texts() == ["ab", "c"]
+    assert "\u2068ab\u2069 and \u2068c\u2069 are equally good" in page.locator("#at-tau").inner_text()
+    assert page.locator(".scores tbody th bdi").first.inner_text() == names[0]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_needs_no_scrolling_sideways(opened, scheme):
     page = opened(360, color_scheme=scheme)

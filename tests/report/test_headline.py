@@ -1,5 +1,6 @@
 """What the first screen says, of scores made up for it."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -138,7 +139,7 @@ def test_equals_that_part(three):
 def test_another_answer_at_independence_by_the_adjustment_of_the_grid(three):
     line = (0.0, 0.4), {"a": [0.20, 0.20], "b": [0.11, 0.14]}
     found = told(three, {"frank": line, "joe": line}, A_FIRST)
-    assert found.lead == "If censoring is independent, a is best, by one score and not by another."
+    assert found.lead == "If censoring is independent, a is best, under one adjustment and not another."
     assert found.reach[0] == "This is not the same answer: already at τ = 0 it is b that is best."
 
 
@@ -153,6 +154,26 @@ def test_a_grid_without_independence_contradicts_no_score_there(three):
     assert told(three, {"joe": joe}).lead == "At τ = 0.3 under Joe, a is best; no other dependence was tried."
 
 
+def test_an_answer_that_is_lost_both_ways_from_a_grid_without_independence(three):
+    lost = {"a": [0.3, 0.3], "b": [0.1, 0.2], "twin": [0.2, 0.1]}
+    found = told(three, {"frank": ((-0.3, 0.3), lost)}, {"a": 0.1, "b": 0.2, "twin": 0.2})
+    assert found.lead.endswith("a is best; outside of τ = -0.30 to 0.30, another may be.")
+    above = {"a": [0.1, 0.4], "b": [0.2, 0.2]}  # crosses at -0.1, where IPCW would object
+    later = {"a": [0.1, 0.25], "b": [0.3, 0.15]}
+    assert "; from about τ = 0.30 on, " in told(three, {"frank": ((-0.3, 0.3), above)}, A_FIRST).lead
+    assert "; from about τ = 0.10 on, " in told(three, {"frank": ((-0.3, 0.3), later)}, A_FIRST).lead
+
+
+def test_the_ends_of_an_answer_are_in_order_on_ragged_grids(three):
+    frank = (-0.4, -0.2, 0.4), {"a": [0.3, 0.1, 0.1], "b": [0.1, 0.1, 0.1]}
+    joe = (0.2, 0.4), {"a": [0.1, 0.3], "b": [0.1, 0.1]}
+    found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
+    assert found.lead.endswith("a is best; outside of τ = -0.20 to 0.20, another may be.")
+    parted = (-0.4, 0.0, 0.4), {"a": [0.1, 0.1, 0.1], "b": [0.2, 0.1, 0.2]}
+    found = told(three, {"frank": parted}, {"a": 0.1, "b": 0.1})
+    assert found.lead.endswith("are equally good and best; away from τ = 0.00, that may change.")
+
+
 def test_independence_alone_is_no_dependence(three):
     found = told(three, {"frank": ((0.0,), {"a": [0.1], "b": [0.2]})}, A_FIRST)
     assert found.lead == "If censoring is independent, a is best; no dependence was tried."
@@ -163,6 +184,7 @@ def test_families_without_an_answer_are_named_and_not_counted(three):
     found = told(three, {"frank": line, "joe": line}, A_FIRST, families=("frank", "joe", "gaussian"))
     assert found.by == "By “given covariates”, over 2 families (Gaussian has no answer) and τ from 0 to 0.4:"
     assert "under every family with an answer: Frank and Joe." in found.reach[0]
+    assert found.lead.endswith("a is best, and at every dependence that has an answer.")
 
 
 def test_a_model_without_a_score_is_not_beaten(three):
@@ -244,3 +266,15 @@ def test_the_ranking_isolates_names_of_any_script(three):
         "The best model depends on what is assumed about the censoring: \u2068א\u2069 and \u2068ב\u2069 are equally "
         "good and best under IPCW; \u2068ב\u2069 is best under given covariates."
     )
+
+
+@pytest.mark.parametrize("mark", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+def test_no_name_ends_its_own_isolation(mark):
+    assert model_name(f"a{mark}b{mark}") == "\u2068ab\u2069"
+
+
+def test_of_several_metrics_the_one_that_is_told_by_is_named(evaluation, sensitivity):
+    found = headline(evaluation, sensitivity)
+    assert re.search(r" (is|are equally good and) best by the integrated Brier score[;,]", found.lead)
+    assert found.by.startswith("By “given covariates” and the integrated Brier score, over ")
+    assert "With it, by “given covariates” and the integrated Brier score, " in found.hint

@@ -126,6 +126,14 @@ def test_the_first_screen_says_what_is_best_how_far_and_what_it_rests_on(evaluat
     assert "No answer under Gaussian: copula must be Archimedean" in words
 
 
+def test_every_metric_has_its_own_winners(evaluation, report):
+    text = Page(report).words
+    assert " ".join(evaluation.winners_in_words().split()) in text
+    for metric in evaluation.question.metrics:
+        assert f"By the {metric.label}: " in text
+        assert f"Kendall’s τ of event and dropout, by “given covariates” and the {metric.label}" in text
+
+
 @pytest.fixture
 def two(split, cox):
     train, test = split

@@ -16,6 +16,7 @@ import cocensor as cc
 from cocensor._validation import FloatArray
 from cocensor.cli.console import refusing, say
 from cocensor.cli.evaluate import evaluate
+from cocensor.cli.files import terminating_in_order
 
 _N_TIMES = 60
 _COVARIATES = 10
@@ -100,7 +101,7 @@ def _filled_at_once(folder: Path) -> Iterator[Path]:
     """A place for files, which move to ``folder`` when all are written: a demo that is stopped leaves it as it was."""
     target = folder.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".cocensor-", dir=target.parent) as place:
+    with terminating_in_order(), TemporaryDirectory(prefix=".cocensor-", dir=target.parent) as place:
         yield Path(place)
         target.mkdir(exist_ok=True)
         for file in Path(place).iterdir():

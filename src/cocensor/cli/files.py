@@ -54,9 +54,15 @@ class Table:
 
     def flags(self, name: str) -> Any:
         """A column that should have TRUE and FALSE or 1 and 0."""
-        values = self._spelt(name, _FLAG, "TRUE and FALSE or 1 and 0")
+        rule = "TRUE and FALSE or 1 and 0"
+        values = self._spelt(name, _FLAG, rule)
         if is_text(values.type):
             return [text.lower() in ("true", "1") for text in values.to_pylist()]
+        for row, value in enumerate(values.to_pylist()):
+            if value not in (0, 1):
+                raise ValueError(
+                    f"{self.path}: column {name!r} must have {rule}, but row {row} is {value!r}."
+                )
         return values
 
     def _spelt(self, name: str, pattern: re.Pattern[str], rule: str) -> Any:
@@ -164,7 +170,7 @@ def written_together(*paths: Path | None) -> Iterator[list[Path | None]]:
     """
     wanted = [path for path in paths if path is not None]
     with ExitStack() as stack:
-        stack.enter_context(_terminating_in_order())
+        stack.enter_context(terminating_in_order())
         try:
             folders = {
                 path: stack.enter_context(TemporaryDirectory(prefix=".cocensor-", dir=_target(path).parent))
@@ -184,7 +190,7 @@ def _target(path: Path) -> Path:
 
 
 @contextmanager
-def _terminating_in_order() -> Iterator[None]:
+def terminating_in_order() -> Iterator[None]:
     """Let SIGTERM end the command as an exception does, so that what is temporary vanishes."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:

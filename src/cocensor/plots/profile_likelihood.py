@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ProfileLikelihoodDisplay:
     """How well each τ fits, family by family: the profile log-likelihood less the largest of all.
 
-    Values above the dashed line are not told from the best (95 %). Curves that are far below it throughout are cut.
+    Values above the dashed line are not told from the best (95 %). What is far below it is cut, as the axis then says.
     """
 
     curves: dict[str, tuple[FloatArray, FloatArray]]
@@ -36,13 +36,19 @@ class ProfileLikelihoodDisplay:
             _, ax = plt.subplots(figsize=(7.0, 4.5), layout="constrained")
         for (name, (taus, difference)), style in zip(self.curves.items(), line_styles(), strict=False):
             ax.plot(taus, difference, marker="o", markersize=3.5, label=name, **style)
-        ax.axhline(-CUT, color="0.4", linestyle="--", linewidth=1.0, label="not told from the best (95 %)")
+        ax.axhline(
+            -CUT, color="0.4", linestyle="--", linewidth=1.0, label="95 %: not told from the best above"
+        )
         ax.axvline(0.0, color="0.8", linewidth=1.0, zorder=0)
         # What is hopeless need not be drawn to scale; every family's best and independence are.
         shown = [difference.max() for _, difference in self.curves.values()]
         shown += [difference[taus == 0.0].min() for taus, difference in self.curves.values()]
         depth = max(3.0 * CUT, -1.5 * float(min(shown)))
-        ax.set(xlabel="Kendall's τ of event and dropout", ylabel="profile log-likelihood less its maximum")
+        is_cut = any(difference.min() < -depth for _, difference in self.curves.values())
+        cut = f", cut at {-depth:.3g}" if is_cut else ""
+        ax.set(
+            xlabel="Kendall's τ of event and dropout", ylabel=f"profile log-likelihood less its maximum{cut}"
+        )
         ax.set_ylim(-depth, 0.05 * depth)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

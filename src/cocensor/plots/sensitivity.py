@@ -5,21 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments import IPCW
+from cocensor.evaluation import Evaluation
+from cocensor.evaluation.evaluation import Scored, named
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import line_styles
+from cocensor.plots.style import MARKERS, line_styles
 from cocensor.sensitivity import Sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BEST: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 6.5}
-_TICK: dict[str, Any] = {"marker": "_", "linestyle": "none", "markersize": 16.0, "markeredgewidth": 2.5}
+# Below the lines: a score under IPCW must not hide one at τ = 0.
+_TICK: dict[str, Any] = {
+    "marker": "_",
+    "markersize": 16.0,
+    "markeredgewidth": 2.5,
+    "linestyle": "none",
+    "zorder": 1,
+}
+_ON_TICK: dict[str, Any] = {"markersize": 8.0, "markerfacecolor": "white", "linestyle": "none", "zorder": 1}
 _CHANGE: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 0}
 
 
@@ -41,21 +52,22 @@ class SensitivityDisplay:
     """The score of every model along Kendall's τ, a panel per copula family.
 
     Large dots mark the best model at each τ, all of them where several are equally good, and vertical lines where the
-    best model changes. Ticks at τ = 0 are the scores under IPCW, if the evaluation has them: what is reported where
-    nobody asks.
+    best model changes. Ticks at τ = 0, with the marker of the model, are the scores under IPCW, if the evaluation has
+    them: what is reported where nobody asks.
 
     Attributes
     ----------
     families : dict of FamilyScores
     ipcw : dict
-        Scores under IPCW by model; empty where there are none.
-    label : str
-        What the scores are, for the axis.
+        Scores under IPCW by model, of the marginal one if there is one; empty where there are none.
+    label, adjustment : str
+        What the scores are, and what they are adjusted by.
     """
 
     families: dict[str, FamilyScores]
     ipcw: dict[str, float]
     label: str
+    adjustment: str
 
     @classmethod
     def from_sensitivity(
@@ -96,10 +108,10 @@ class SensitivityDisplay:
             }
             at = tuple(flip.at for flip in flips if flip.family == each)
             families[each] = FamilyScores(np.array(list(winners)), scores, tuple(winners.values()), at)
-        ipcw = next((s.scores[by] for s in evaluation.scored.values() if isinstance(s.adjustment, IPCW)), {})
-        shown = next(each.label for each in evaluation.question.metrics if each.name == by)
-        known = {model: ipcw[model] for model in evaluation.models if model in ipcw}
-        return cls(families, known, f"{shown}\n{evaluation.scored[name].label}")
+        weighted = under_ipcw(evaluation, by)
+        ipcw = {} if weighted is None else named(weighted.scores[by])
+        label = next(each.label for each in evaluation.question.metrics if each.name == by)
+        return cls(families, ipcw, label, evaluation.scored[name].label)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per family, or into a new figure; returns the axes, several as a list."""
@@ -107,12 +119,14 @@ class SensitivityDisplay:
 
     def _draw(self, family: str, ax: Axes) -> None:
         panel = self.families[family]
-        for (model, scores), style in zip(panel.scores.items(), line_styles(), strict=False):
-            ax.plot(panel.taus, scores, marker=".", markersize=4.0, label=model, **style)
+        looks = zip(panel.scores.items(), line_styles(), cycle(MARKERS), strict=False)
+        for (model, scores), style, marker in looks:
+            ax.plot(panel.taus, scores, marker=marker, markersize=4.0, label=model, **style)
             won = np.array([model in winners for winners in panel.best])
             ax.plot(panel.taus[won], scores[won], color=style["color"], **_BEST)
             if model in self.ipcw:
                 ax.plot(0.0, self.ipcw[model], color=style["color"], **_TICK)
+                ax.plot(0.0, self.ipcw[model], color=style["color"], marker=marker, **_ON_TICK)
         for at in panel.flips:
             ax.axvline(at, **_CHANGE)
         ax.plot([], [], color="0.4", label="best at this τ", **_BEST)
@@ -120,10 +134,21 @@ class SensitivityDisplay:
             ax.plot([], [], label="best model changes", **_CHANGE)
         if self.ipcw:
             ax.plot([], [], color="0.4", label="IPCW (takes τ for 0)", **_TICK)
-        ax.set(xlabel="Kendall's τ of event and dropout", ylabel=self.label, title=family)
+        ax.set(xlabel="Kendall's τ of event and dropout", ylabel=self.label)
+        ax.set_title(f"{self.adjustment}\n{family}")
         ax.set_xlim(*self._limits())
 
     def _limits(self) -> tuple[float, float]:
         """One range of τ for all panels, with room for the ticks at 0."""
         taus = np.concatenate([[0.0] if self.ipcw else [], *(each.taus for each in self.families.values())])
         return float(taus.min()) - 0.05, float(taus.max()) + 0.05
+
+
+def under_ipcw(evaluation: Evaluation, metric: str) -> Scored | None:
+    """What IPCW says, the marginal one rather than one given covariates; None where it has no score."""
+    found = [
+        each
+        for each in evaluation.scored.values()
+        if isinstance(each.adjustment, IPCW) and named(each.scores[metric])
+    ]
+    return min(found, key=lambda each: len(each.adjustment.needs), default=None)

@@ -9,7 +9,7 @@ from typing import Any
 # Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
-_MARKERS = ("o", "s", "^", "D", "v", "P")
+MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
 def line_styles() -> Iterator[dict[str, Any]]:
@@ -22,4 +22,4 @@ def line_styles() -> Iterator[dict[str, Any]]:
 def markers() -> Iterator[str]:
     """A marker for one line after the other, which changes when the colours come again."""
     for i in count():
-        yield _MARKERS[(i // len(_COLOURS)) % len(_MARKERS)]
+        yield MARKERS[(i // len(_COLOURS)) % len(MARKERS)]

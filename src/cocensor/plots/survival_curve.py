@@ -54,8 +54,12 @@ class SurvivalCurveDisplay:
 
         ``truth`` is a function of time, drawn as a thin black line: in simulations the truth is known.
         """
+        if not estimators:
+            raise ValueError("estimators is empty: at least one is needed.")
         curves = {}
         for label, estimator in estimators.items():
+            if not hasattr(estimator, "survival_"):
+                raise ValueError(f"estimators must be fitted, but {label!r} is not: call fit(y) first.")
             times = np.unique(np.concatenate(([0.0], estimator.survival_.times, [estimator.t_max_])))
             lower, upper = estimator.confidence_interval(times, level)
             curves[label] = CurveData(times, estimator.predict(times), lower, upper)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cocensor.adjustments import IPCW, Adjustment
+from cocensor.adjustments import Adjustment
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.evaluation import ranks
 from cocensor.evaluation.question import REFERENCE
 from cocensor.joint.select import CAVEAT
+from cocensor.plots.sensitivity import under_ipcw
 from cocensor.report.reach import grid, limit, reach, told_by
-from cocensor.report.words import family_name, is_best, model_name, models_listed
+from cocensor.report.words import and_metric, family_name, is_best, model_name, models_listed
 from cocensor.sensitivity import Sensitivity
 
 _FEW_EVENTS = 10
@@ -58,14 +59,15 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity) -> Headline:
         support = f"{start.where}, its {metric.label} is {score}."
         found: tuple[str, ...] = (_span(evaluation, sensitivity),)
     else:
-        lead = f"{start.where}, {is_best(winners)}{limit(sensitivity, winners, start.tau)}."
+        told = f" by the {metric.label}" if len(evaluation.metrics) > 1 else ""
+        lead = f"{start.where}, {is_best(winners)}{told}{limit(sensitivity, winners, start.tau)}."
         support = f"By {start.by}, {_lead_over(evaluation, start, metric.label)} Smaller is better."
         found = tuple(reach(sensitivity, winners))
-    by = f"By {_quoted(evaluation, told_by(sensitivity))}, over {grid(sensitivity)}:"
+    by = _quoted(evaluation, told_by(sensitivity)) + and_metric(evaluation, metric)
     return Headline(
         lead=lead,
         support=support,
-        by=" ".join([*_passed_over(evaluation), by]),
+        by=" ".join([*_passed_over(evaluation), f"By {by}, over {grid(sensitivity)}:"]),
         reach=found,
         rests_on=_rests_on(evaluation, sensitivity, start.by),
         hint=_hint(evaluation),
@@ -84,13 +86,8 @@ def caveat(evaluation: Evaluation) -> str:
 def _start(evaluation: Evaluation, sensitivity: Sensitivity) -> _Start:
     """By IPCW, the marginal one if there is one; else by the primary adjustment at the τ nearest to 0."""
     metric = evaluation.metrics[0]
-    weighted = [
-        each
-        for each in evaluation.scored.values()
-        if isinstance(each.adjustment, IPCW) and ranks(each.scores[metric])
-    ]
-    if weighted:
-        each = min(weighted, key=lambda each: len(each.adjustment.needs))
+    each = under_ipcw(evaluation, metric)
+    if each is not None:
         return _Start(_if_independent(each.adjustment), 0.0, each.label, _models(each.scores[metric]))
     name = told_by(sensitivity)
     tau, family = min(
@@ -179,7 +176,8 @@ def _hint(evaluation: Evaluation) -> str:
     ranked = evaluation.ranks(evaluation.primary)
     there = ""
     if ranked and len(evaluation.models) > 1:
-        there = f" With it, by {_quoted(evaluation, evaluation.primary)}, {is_best(_first(ranked))}."
+        by = _quoted(evaluation, evaluation.primary) + and_metric(evaluation, evaluation.question.metrics[0])
+        there = f" With it, by {by}, {is_best(_first(ranked))}."
     if evaluation.choice is not None:
         how = evaluation.choice.how
         return f"A fit to the training sample prefers {named} ({how}).{there} {caveat(evaluation)}"

@@ -36,18 +36,21 @@ def limit(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> s
     best = sensitivity.best()
     apart = [family for family, by_tau in best.items() if not _hold(winners, by_tau.get(start, winners))]
     if apart:
-        return f", but not under {families_listed(apart)}" if start else ", by one score and not by another"
+        return (
+            f", but not under {families_listed(apart)}" if start else ", under one adjustment and not another"
+        )
     if {tau for by_tau in best.values() for tau in by_tau} == {start} and (not start or len(best) == 1):
         return f"; no {'other ' if start else ''}dependence was tried"
-    lows, highs = _ends(sensitivity, winners)
+    lows, highs = _ends(sensitivity, winners, start)
     then = "another may be" if len(winners) == 1 else "that may change"
     if not highs and not lows:
-        return ", and at every dependence that was tried"
+        return f", and at every dependence that {'was tried' if _is_whole(sensitivity) else 'has an answer'}"
     if not lows:
-        return f"; from about τ = {min(highs):.2f} on, {then}"
+        return f"; from about τ = {min(highs):z.2f} on, {then}"
     if not highs:
-        return f"; below about τ = {max(lows):.2f}, {then}"
-    return f"; outside of τ = {max(lows):.2f} to {min(highs):.2f}, {then}"
+        return f"; below about τ = {max(lows):z.2f}, {then}"
+    low, high = f"{max(lows):z.2f}", f"{min(highs):z.2f}"
+    return f"; {f'outside of τ = {low} to {high}' if low != high else f'away from τ = {low}'}, {then}"
 
 
 def reach(sensitivity: Sensitivity, winners: tuple[str, ...]) -> Iterator[str]:
@@ -77,21 +80,36 @@ def _hold(winners: tuple[str, ...], best: tuple[str, ...]) -> bool:
     return set(winners) <= set(best)
 
 
-def _ends(sensitivity: Sensitivity, winners: tuple[str, ...]) -> tuple[list[float], list[float]]:
-    """The τ below which, and those above which, the winners are no longer best, where a family has any."""
+def _is_whole(sensitivity: Sensitivity) -> bool:
+    """Whether every family has an answer wherever it was asked."""
+    name = told_by(sensitivity)
+    silent = any(adjustment == name for adjustment, _ in sensitivity.missing)
+    return not silent and len(sensitivity.answers[name]) == len(sensitivity.families)
+
+
+def _ends(
+    sensitivity: Sensitivity, winners: tuple[str, ...], start: float
+) -> tuple[list[float], list[float]]:
+    """The τ below which, and those above which, the winners are no longer best, where a family has any.
+
+    Both ways from ``start``, which need not be a point of the grid.
+    """
     ends: dict[bool, list[float]] = {False: [], True: []}
     flips = sensitivity.flips()
     for family, best in sensitivity.best().items():
-        start = min(best, key=abs)
         for up in (False, True):
             way = sorted((tau for tau in best if tau == start or (tau > start) == up), reverse=not up)
-            crossed = {flip.below if up else flip.above: flip.at for flip in flips if flip.family == family}
+            crossed = {
+                flip.above if up else flip.below: flip.at
+                for flip in flips
+                if flip.family == family
+                and (flip.at > start) == up
+                and _hold(winners, best[flip.below if up else flip.above])
+            }
             lost = next((k for k, tau in enumerate(way) if not _hold(winners, best[tau])), None)
-            if lost:
-                last = way[lost - 1]
-                ends[up].append(crossed.get(last, last))  # equals that part do so at once
-            elif lost == 0 and (start > 0) == up:
-                ends[up].append(start)
+            if lost is not None:
+                last = way[max(lost - 1, 0)]
+                ends[up].append(crossed.get(way[lost], last))  # equals that part do so at once
     return ends[False], ends[True]
 
 

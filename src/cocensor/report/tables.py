@@ -11,7 +11,8 @@ import numpy as np
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.evaluation import ranks
 from cocensor.evaluation.question import REFERENCE
-from cocensor.report.words import families_listed, family_name
+from cocensor.metrics import Metric
+from cocensor.report.words import and_metric, families_listed, family_name
 from cocensor.sensitivity import Sensitivity
 
 _MISSING = "–"
@@ -73,7 +74,9 @@ def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[
             winners[family_name(family)] = [
                 [looks[model] for model, rank in each.items() if rank == 1] for each in ranked
             ]
-        label = evaluation.scored[adjustment].label
+        label = (
+            f"“{evaluation.scored[adjustment].label}”{and_metric(evaluation, _metric(evaluation, metric))}"
+        )
         notes = _why_missing(sensitivity, adjustment)
         maps.append(WinnerMap(metric, adjustment, label, sensitivity.taus, winners, notes))
     return maps
@@ -118,7 +121,7 @@ def grid_tables(sensitivity: Sensitivity) -> list[Table]:
             ]
         tables.append(
             Table(
-                f"{_metric_label(evaluation, metric)}, {evaluation.scored[adjustment].label}",
+                f"{_metric(evaluation, metric).label}, {evaluation.scored[adjustment].label}",
                 ("family", "model", *(f"τ = {tau:g}" for tau in sensitivity.taus)),
                 rows,
                 _why_missing(sensitivity, adjustment),
@@ -189,8 +192,8 @@ def _pairs(sensitivity: Sensitivity) -> Sequence[tuple[str, str]]:
     return [(metric, adjustment) for metric in metrics for adjustment in sensitivity.answers]
 
 
-def _metric_label(evaluation: Evaluation, name: str) -> str:
-    return next(metric.label for metric in evaluation.question.metrics if metric.name == name)
+def _metric(evaluation: Evaluation, name: str) -> Metric:
+    return next(metric for metric in evaluation.question.metrics if metric.name == name)
 
 
 def _why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:

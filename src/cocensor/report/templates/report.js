@@ -13,7 +13,7 @@
   const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
   const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
   // A name in a sentence, whose script does not move the words around it.
-  const isolated = (name) => `\u2068${name}\u2069`;
+  const isolated = (name) => `\u2068${name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
   const metric = () => numbers.metrics.find((each) => each.name === state.metric);
   const known = (value) => value !== null && value !== undefined;
 
@@ -170,12 +170,13 @@
       return row;
     });
     document.querySelector("#now tbody").replaceChildren(...rows);
+    const by = numbers.metrics.length > 1 ? `, by the ${metric().label}` : "";
     const where = `Under ${capital(state.family)} at τ = ${tau}`;
     const best = models.filter((_, m) => ranks[m] === 1).map((model) => isolated(model.name));
     const why = grid.missing.find((each) => each.adjustment === state.adjustment && each.family === state.family);
-    let said = `${where}: ${best.join(" and ")} ${best.length > 1 ? "are equally good" : "is best"}.`;
+    let said = `${where}${by}: ${best.join(" and ")} ${best.length > 1 ? "are equally good" : "is best"}.`;
     if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
-    else if (models.length === 1) said = `${where}:`;
+    else if (models.length === 1) said = `${where}${by}:`;
     document.getElementById("at-tau").textContent = said;
     document.getElementById("tau").textContent = `τ = ${tau}`;
     document.querySelector("[data-choice=tau]").setAttribute("aria-valuetext", `τ = ${tau}`);
@@ -219,13 +220,15 @@
     const worth = curves.flatMap(([, each]) => [Math.max(...each.difference), each.difference[each.taus.indexOf(0)]]);
     const depth = Math.max(3 * cut, -1.5 * Math.min(...worth));
     const taus = curves.flatMap(([, each]) => each.taus);
+    const isCut = curves.some(([, each]) => Math.min(...each.difference) < -depth);
     const clipped = (value) => (value < -depth ? null : value);
     chart("plot-likelihood", {
       lines: curves.map(([name, each], k) => ({
         points: each.taus.map((tau, j) => [tau, clipped(each.difference[j])]), style: `k${k % 6} d${k % 6}`, end: capital(name), name: capital(name),
       })),
       x: [Math.min(...taus), Math.max(...taus)], y: [-depth, 0.05 * depth], level: -cut, dots: true, right: 66,
-      xLabel: "Kendall’s τ of event and dropout", yLabel: "profile log-likelihood less its maximum",
+      xLabel: "Kendall’s τ of event and dropout",
+      yLabel: `profile log-likelihood less its maximum${isCut ? `, cut at ${(-depth).toPrecision(3)}` : ""}`,
     });
   };
 
