@@ -329,7 +329,14 @@ def _below_zero(excess: pd.Series, truth: float) -> str:
 
 
 def by_end(
-    frame: pd.DataFrame, shown: Sequence[str] = ("IPCW (KM)", "IBS-Dep", "CG-Q", "given covariates, spline", "given the prediction")
+    frame: pd.DataFrame,
+    shown: Sequence[str] = (
+        "IPCW (KM)",
+        "IBS-Dep",
+        "CG-Q",
+        "given covariates, spline",
+        "given the prediction",
+    ),
 ) -> str:
     """Mean |error| by setting and end of the one interval that all scores run over."""
     kept = frame[frame["adjustment"].isin(shown)].assign(size=frame["error"].abs())

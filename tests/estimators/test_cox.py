@@ -136,3 +136,14 @@ def test_columns_must_come_in_the_order_of_the_fit():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call(*tied_data())
+
+
+def test_a_column_that_does_not_vary_among_those_at_risk_is_named():
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0], [0.5, 0.0]])
+    y = cc.Survival(
+        [1.0, 2.0, 3.0, 4.0], [False, True, True, True]
+    )  # the only bearer leaves before the first event
+    with pytest.raises(
+        ValueError, match="X must vary among those at risk when it happens, but column 1 does not"
+    ):
+        cc.CoxPH().fit(X, y)

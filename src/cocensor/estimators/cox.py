@@ -158,6 +158,13 @@ class CoxPH:
     ) -> tuple[FloatArray, float, FloatArray]:
         coef = np.zeros(Z.shape[1])
         value, gradient, information = sets.derivatives(Z, coef, penalty)
+        own = np.diag(information)
+        if own.size and own.min() <= 1e-12 * own.max():
+            column = int(np.argmin(own))
+            raise ValueError(
+                f"X must vary among those at risk when it happens, but column {column} does not: leave it out, or set "
+                "ridge above 0."
+            )
         at_start = np.linalg.eigvalsh(information)
         if at_start[0] <= 1e-12 * at_start[-1]:
             raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
