@@ -1,4 +1,4 @@
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -35,14 +35,14 @@ def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
     assert len({line.get_linestyle() for line in lines}) == 2  # told apart without colour
     assert labels(ax) == ["Kaplan–Meier for everybody", "sure", "unsure"]
     assert ax.get_title() == "IPCW"
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_the_primary_adjustment_is_drawn_by_default_and_its_copula_named(evaluation):
-    figure, ax = mpl.pyplot.subplots()
+    figure, ax = plt.subplots()
     assert evaluation.plot(ax) is ax
     assert ax.get_title() == "CG-Q\nclayton, τ = 0.5"
-    mpl.pyplot.close(figure)
+    plt.close(figure)
 
 
 def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
@@ -53,13 +53,13 @@ def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
     (figure,) = {ax.figure for ax in axes}
     assert len(figure.legends) == 1
     assert all(ax.get_legend() is None for ax in axes)
-    given, row = mpl.pyplot.subplots(1, 2)
+    given, row = plt.subplots(1, 2)
     assert display.plot(row) == list(row)
     assert labels(row[0]) == ["Kaplan–Meier for everybody", "sure", "unsure"]
     with pytest.raises(ValueError, match="ax must hold one axes per panel, 2 of them, but holds 1"):
         display.plot(row[0])
     for each in (figure, given):
-        mpl.pyplot.close(each)
+        plt.close(each)
 
 
 def test_a_model_without_a_score_is_left_out_and_others_keep_their_line(evaluation):
@@ -69,7 +69,7 @@ def test_a_model_without_a_score_is_left_out_and_others_keep_their_line(evaluati
     without, both = ({line.get_label(): line.get_color() for line in ax.get_lines()} for ax in axes)
     assert "sure" not in without
     assert without["unsure"] == both["unsure"] != both["sure"]
-    mpl.pyplot.close(axes[0].figure)
+    plt.close(axes[0].figure)
 
 
 def test_what_cannot_be_drawn_is_refused(evaluation):

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -41,7 +41,7 @@ def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
     assert ax.get_title() == "given the censoring\nfrank"
     assert ax.get_ylabel() == "integrated log score"
     assert drawn(ax, "hopeful").get_linestyle() != drawn(ax, "grim").get_linestyle()
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
@@ -56,7 +56,7 @@ def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
     assert any(list(line.get_xdata()) == [flip.at, flip.at] for line in ax.get_lines())
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend[:3] == ["hopeful", "grim", "best at this τ"]
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_all_equally_good_models_are_marked():
@@ -67,7 +67,7 @@ def test_all_equally_good_models_are_marked():
     marked = [line for line in ax.get_lines() if line.get_markersize() == 6.5 and len(line.get_xdata())]
     assert [list(line.get_xdata()) for line in marked] == [[0.0, 0.4], [0.0, 0.4]]
     assert len({line.get_color() for line in marked}) == 2
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_ipcw_is_marked_at_independence(sensitivity):
@@ -82,7 +82,7 @@ def test_ipcw_is_marked_at_independence(sensitivity):
         }
         assert marks == {"_", drawn(ax, model).get_marker()}
     assert len({drawn(ax, model).get_marker() for model in found.models}) == 2
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_marginal_weights_are_shown_rather_than_those_given_covariates(sensitivity):
@@ -96,12 +96,12 @@ def test_marginal_weights_are_shown_rather_than_those_given_covariates(sensitivi
 
 
 def test_nothing_is_cut_off_in_axes_of_matplotlibs_own_size(sensitivity):
-    figure, ax = mpl.pyplot.subplots()
+    figure, ax = plt.subplots()
     SensitivityDisplay.from_sensitivity(sensitivity, family="frank").plot(ax)
     tight = ax.get_tightbbox(figure.canvas.get_renderer())
     assert min(tight.x0, tight.y0) >= 0.0
     assert tight.y1 <= figure.bbox.y1
-    mpl.pyplot.close(figure)
+    plt.close(figure)
 
 
 def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
@@ -113,7 +113,7 @@ def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
         ValueError, match=f"ax must hold one axes per panel, {len(axes)} of them, but holds 1"
     ):
         sensitivity.plot(axes[0])
-    mpl.pyplot.close(axes[0].figure)
+    plt.close(axes[0].figure)
 
 
 def test_what_cannot_be_drawn_is_refused(sensitivity):
