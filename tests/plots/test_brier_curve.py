@@ -5,8 +5,6 @@ import pytest
 import cocensor as cc
 from cocensor.plots import BrierCurveDisplay
 
-mpl.use("Agg")
-
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 TIMES = [4.0, 2.0, 6.0]
 SURE = np.tile([0.4, 0.6, 0.2], (8, 1))

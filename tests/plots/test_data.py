@@ -1,12 +1,10 @@
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import cocensor as cc
 from cocensor.plots import LatentTimesDisplay, OutcomesDisplay
 from cocensor.simulate import SyntheticDesign
-
-mpl.use("Agg")
 
 
 def test_latent_times_show_who_is_seen():
@@ -15,7 +13,7 @@ def test_latent_times_show_who_is_seen():
     assert ax.get_title() == "clayton, τ = 0.5"
     drawn = [len(points.get_offsets()) for points in ax.collections]
     assert drawn == [150, 150]
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
     ended = SyntheticDesign(n=300, study_end=8.0, hidden=1.0).draw(0)
     display = LatentTimesDisplay.from_simulation(ended)
     assert display.event.sum() == ended.y.n_events
@@ -31,7 +29,7 @@ def test_outcomes_show_the_curve_over_the_counts():
     ax = display.plot()
     np.testing.assert_array_equal(ax.get_lines()[0].get_ydata()[-2:], [0.0, 0.0])
     assert ax.get_title() == "n = 4, 25% censored"
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
     nobody = OutcomesDisplay.from_outcomes(([1.0, 2.0], [0, 0]))
     np.testing.assert_array_equal(nobody.survival, [1.0, 1.0])
     with pytest.raises(ValueError, match="n_bins must be a whole number from 1 on, but is 0"):

@@ -1,10 +1,8 @@
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 
 import cocensor as cc
 from cocensor.plots import ProfileLikelihoodDisplay
-
-mpl.use("Agg")
 
 
 def test_the_drawing_shows_what_the_profile_holds():
@@ -23,10 +21,10 @@ def test_the_drawing_shows_what_the_profile_holds():
     assert bottom < -3.0 < 0.0 < top
     assert ax.get_ylabel() == f"profile log-likelihood less its maximum, cut at {bottom:.3g}"
     assert "95 %: not told from the best above" in lines
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_what_is_drawn_whole_is_not_called_cut():
     ax = ProfileLikelihoodDisplay({"joe": (np.array([0.0, 0.5]), np.array([-3.0, 0.0]))}).plot()
     assert ax.get_ylabel() == "profile log-likelihood less its maximum"
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)

@@ -7,8 +7,6 @@ import pytest
 import cocensor as cc
 from cocensor.plots import SensitivityDisplay
 
-mpl.use("Agg")
-
 TAUS = [0.0, 0.4, 0.8]
 TIMES = [0.4, 0.8, 1.2]
 

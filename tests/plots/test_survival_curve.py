@@ -1,11 +1,9 @@
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import cocensor as cc
 from cocensor.plots import SurvivalCurveDisplay
-
-mpl.use("Agg")
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 
@@ -21,13 +19,13 @@ def test_what_is_drawn_is_what_was_estimated():
         assert line.get_xdata()[-1] == 13
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["truth", "km", "cg"]
     assert len({line.get_linestyle() for line in lines}) == 2  # told apart without colour
-    mpl.pyplot.close(ax.figure)
+    plt.close(ax.figure)
 
 
 def test_draws_into_given_axes():
-    figure, ax = mpl.pyplot.subplots()
+    figure, ax = plt.subplots()
     assert SurvivalCurveDisplay.from_estimators({"km": cc.KaplanMeier().fit(Y)}).plot(ax) is ax
-    mpl.pyplot.close(figure)
+    plt.close(figure)
 
 
 def test_what_cannot_be_drawn_is_refused():
