@@ -1,5 +1,6 @@
 import json
 import pickle
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -468,3 +469,13 @@ def test_a_status_that_does_not_depend_on_the_model_is_computed_once(study, monk
     monkeypatch.setattr(cc.ConditionalStatus, "_status", lambda *given: calls.append(1) or original(*given))
     study.evaluate(adjustments=["cg_q"])
     assert len(calls) == 1
+
+
+def test_many_subjects_are_split_for_the_selection_and_keep_their_frame(study, monkeypatch):
+    monkeypatch.setattr(sys.modules[cc.evaluate.__module__], "_ENOUGH_TO_SPLIT", 300)
+    frames = [pl.DataFrame(part.X, schema=["a", "b", "c"]) for part in (study.train, study.test)]
+    result = study.evaluate(x_train=frames[0], x_test=frames[1], copula="select", adjustments=["cg_q"])
+    assert result.choice.how == "validation part"
+    assert 250 < result.choice.best.n_ < 310
+    assert isinstance(result.choice.table, pl.DataFrame)
+    assert result.choice.best.columns_ == ("a", "b", "c")

@@ -82,6 +82,22 @@ def test_a_finished_run_computes_nothing(tmp_path, monkeypatch):
     assert run(Squares(), tmp_path).rows == first.rows
 
 
+class Dying(Squares):
+    """One cell takes its process along."""
+
+    def run_cell(self, cell):
+        if cell["k"] == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().run_cell(cell)
+
+
+def test_a_process_that_dies_is_told_in_a_sentence_and_what_was_finished_is_kept(tmp_path):
+    with pytest.raises(ChildProcessError, match="a process died, .* finished cells are kept"):
+        run(Dying(), tmp_path, n_jobs=2)
+    outcome = run(Squares(Dying().config), tmp_path, n_jobs=1)
+    assert len(outcome.rows) == 80
+
+
 def test_a_failing_cell_is_recorded_and_tried_again(tmp_path, monkeypatch):
     monkeypatch.setattr(Squares, "failing", 2)
     experiment = Squares(Config(seeds=(0, 1)))
