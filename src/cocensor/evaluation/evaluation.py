@@ -8,20 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cocensor._validation import check_choice, column_names, make_frame, write_whole
+from cocensor._validation import check_choice, make_frame, write_whole
 from cocensor.adjustments import Adjustment, JointConditional
 from cocensor.copulas import Copula
 from cocensor.evaluation.question import REFERENCE, Curves, Question, Scores
 from cocensor.joint import CopulaChoice
-from cocensor.joint.select import CAVEAT
-from cocensor.metrics import Metric
-from cocensor.outcomes import Survival
 
 if TYPE_CHECKING:
     from cocensor.sensitivity import Sensitivity
@@ -259,38 +255,9 @@ class Evaluation:
 
     def to_dict(self, sensitivity: Sensitivity | None = None) -> dict[str, Any]:
         """All numbers and all that they rest on, as JSON can hold them; with a sensitivity analysis, that too."""
-        everything = {
-            "cocensor": metadata.version("cocensor"),
-            "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
-            "data": self._data(),
-            "horizon": {
-                "time": self.horizon,
-                "reason": self.horizon_reason,
-                "n_times": int(self.times.size),
-                "at_risk": {
-                    name: int((y.time >= self.horizon).sum())
-                    for name, y in (("train", self.question.y_train), ("test", self.question.y_test))
-                },
-            },
-            "copula": self._copula(),
-            "models": [{"name": name, "came_as": self.came_as[name]} for name in self.models],
-            "reference": REFERENCE_LABEL,
-            "primary": self.primary,
-            "adjustments": [
-                {
-                    "name": name,
-                    "label": each.label,
-                    "assumption": each.adjustment.assumption,
-                    "settings": repr(each.adjustment),
-                    "rests_on_copula": each.moves,
-                    "notes": list(each.notes),
-                }
-                for name, each in self.scored.items()
-            ],
-            "metrics": [self._metric_dict(metric) for metric in self.question.metrics],
-            "ranking": self.winners_in_words(),
-            "notes": list(self.notes),
-        }
+        from cocensor.evaluation.numbers import all_numbers
+
+        everything = all_numbers(self)
         if sensitivity is not None:
             self._check_own(sensitivity)
             everything["sensitivity"] = sensitivity.to_dict()
@@ -327,7 +294,7 @@ class Evaluation:
         size = _counted(len(self.models), "model"), _counted(len(self.question.y_test), "test subject")
         lines = [
             f"Evaluation of {size[0]} on {size[1]} until {self.horizon:g} ({self.horizon_reason}); "
-            f"{self._copula_in_words()}.",
+            f"{self.copula_in_words()}.",
             "",
         ]
         for metric in self.question.metrics:
@@ -398,73 +365,8 @@ class Evaluation:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), like=self.like)
 
-    def _metric_dict(self, metric: Metric) -> dict[str, Any]:
-        by = {name: each for name, each in self.scored.items() if each.scores[metric.name]}
-        return {
-            "name": metric.name,
-            "label": metric.label,
-            "floor": metric.floor,
-            "scores": {name: named(each.scores[metric.name]) for name, each in by.items()},
-            "reference": {name: each.scores[metric.name].get(REFERENCE) for name, each in by.items()},
-            "skill": {
-                name: {
-                    model: value
-                    for model in each.scores[metric.name]
-                    if model != REFERENCE and np.isfinite(value := self.skill(model, name, metric.name))
-                }
-                for name, each in by.items()
-            },
-            "ranks": {name: self.ranks(name, metric.name) for name in by},
-            "times": self.times.tolist(),
-            "curves": {
-                name: {model: values.tolist() for model, values in named(each.curves[metric.name]).items()}
-                for name, each in by.items()
-            },
-            "reference_curves": {
-                name: each.curves[metric.name][REFERENCE].tolist()
-                for name, each in by.items()
-                if REFERENCE in each.curves[metric.name]
-            },
-        }
-
-    def _data(self) -> dict[str, Any]:
-        x = self.question.x_train
-        names = None if x is None else column_names(x) or [f"x{k}" for k in range(np.shape(x)[1])]
-        return {
-            "train": _summary(self.question.y_train),
-            "test": _summary(self.question.y_test),
-            "covariates": names,
-        }
-
-    def _copula(self) -> dict[str, Any]:
-        copula = self.copula
-        found: dict[str, Any] = {
-            "from": self.copula_from,
-            "family": copula.name,
-            "theta": float(copula.theta),
-            "tau": float(copula.tau),
-            "in_words": self._copula_in_words(),
-        }
-        if self.choice is not None:
-            found |= {
-                "caveat": CAVEAT,
-                "how": self.choice.how,
-                "candidates": [
-                    {
-                        "family": name,
-                        "theta": float(model.copula.theta),
-                        "tau": float(model.copula.tau),
-                        "train_nll": _finite(-model.loglik_ / model.n_),
-                        "validation_nll": _finite(self.choice.validation[name]),
-                        "converged": bool(model.converged_),
-                        "chosen": name == copula.name,
-                    }
-                    for name, model in self.choice.models.items()
-                ],
-            }
-        return found
-
-    def _copula_in_words(self) -> str:
+    def copula_in_words(self) -> str:
+        """What adjustments by name assume about event and dropout."""
         if self.copula_from == "unused":
             return "no adjustment takes a copula from here"
         if self.copula.is_independence:
@@ -504,22 +406,5 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _finite(value: float) -> float | None:
-    """What JSON can hold."""
-    return float(value) if np.isfinite(value) else None
-
-
 def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
-
-
-def _summary(y: Survival) -> dict[str, Any]:
-    ended = 0 if y.administrative is None else int(y.administrative.sum())
-    return {
-        "n": len(y),
-        "events": y.n_events,
-        "dropouts": len(y) - y.n_events - ended,
-        "administrative": ended,
-        "censored": 1.0 - y.n_events / len(y),
-        "t_max": y.t_max,
-    }
