@@ -279,6 +279,19 @@ def sensitivity(
         Of those of the evaluation; by default all that rest on a copula.
     progress : callable, optional
         Called with the number of finished grid points and of all.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k]) for k in (3, 10)}
+    >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
+    >>> result = cc.evaluate(models, train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None)
+    >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
+    By CG-Q, 10 covariates is best from τ = 0 (independent censoring) to 0.33 under clayton and 0.53 under frank, then
+    3 covariates up to 0.6.
     """
     chosen = as_names(families)
     if not chosen:
