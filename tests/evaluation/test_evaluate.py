@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import cocensor as cc
+from cocensor.simulate import SyntheticDesign
 
 GRID = np.linspace(0.0, 20.0, 21)
 
@@ -147,6 +148,20 @@ def test_a_selected_copula_is_said_to_be_a_hint(study):
     assert "a hint, not a measurement" in repr(result)
     again = study.evaluate(copula=chosen, adjustments=["cg_q"])
     assert again.score("one", "cg_q") == result.score("one", "cg_q")
+
+
+def test_a_copula_that_is_hardly_better_than_independence_is_not_taken():
+    data = SyntheticDesign(n=400, n_features=2).draw(2)  # independent
+    curves = cc.CoxPH().fit(data.X, data.y).predict_survival_function(data.X)
+    result = cc.evaluate({"m": curves}, data.y, data.y, data.X, data.X, adjustments=["cg_q"])
+    best = result.choice.copula
+    gain = 400 * (result.choice.validation["independence"] - result.choice.validation[best.name])
+    assert 0 < gain < 5
+    assert result.copula.is_independence
+    assert any(
+        note.startswith(f"The {best.name} copula") and "independence is taken" in note
+        for note in result.notes
+    )
 
 
 def test_a_copula_without_copula_graphic_form_leaves_two_adjustments_out_and_says_so(study):

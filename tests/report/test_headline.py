@@ -257,6 +257,17 @@ def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
     assert found.by.startswith("“given covariates” would come first, but has no score: it is late. By “")
 
 
+def test_a_dependence_that_is_hardly_better_than_independence_is_not_called_preferred(
+    evaluation, sensitivity
+):
+    choice = replace(evaluation.choice, best=evaluation.choice.models["clayton"])
+    kept = replace(evaluation, choice=choice, copula=cc.Independence())
+    hint = headline(kept, sensitivity).hint
+    assert hint.startswith(
+        "No dependence foretells held-out outcomes clearly better than independence (5-fold"
+    )
+
+
 def test_the_ranking_isolates_names_of_any_script(three):
     scored = {
         name: replace(three.scored[name], scores={"ibs": scores})

@@ -235,16 +235,16 @@ def test_many_subjects_go_without_a_profile(evaluation, sensitivity, tmp_path, m
 def test_a_choice_that_the_likelihood_does_not_share_is_explained(evaluation):
     family, tau, _ = evaluation.profile.best
     other = next(name for name in ("clayton", "frank") if name != family)
-    choice = replace(evaluation.choice, best=evaluation.choice.models[other])
-    said = figures.likelihood(replace(evaluation, choice=choice)).statement
+    models = evaluation.choice.models
+    said = figures.likelihood(replace(evaluation, copula=models[other].copula)).statement
     assert tau
     assert (
         f"The first screen has {other.capitalize()}, which was chosen by 5-fold cross-validation; this is the "
         "likelihood of the training sample itself. That the two disagree shows how little the data tell."
         in said
     )
-    same = replace(evaluation.choice, best=evaluation.choice.models[family])
-    assert "The first screen has" not in figures.likelihood(replace(evaluation, choice=same)).statement
+    same = replace(evaluation, copula=models[family].copula)
+    assert "The first screen has" not in figures.likelihood(same).statement
 
 
 def code(path):

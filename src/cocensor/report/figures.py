@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from cocensor._validation import ConvergenceWarning
-from cocensor.copulas import ArchimedeanCopula, Independence, copulas
+from cocensor.copulas import ArchimedeanCopula, Copula, Independence, copulas
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.evaluation import Evaluation
-from cocensor.joint.select import CAVEAT, CUT, CopulaChoice, DependenceProfile
+from cocensor.joint.select import CAVEAT, CUT, DependenceProfile
 from cocensor.plots.style import line_styles
 from cocensor.report.headline import caveat
 from cocensor.report.words import family_name
@@ -99,7 +99,7 @@ def likelihood(evaluation: Evaluation) -> Likelihood:
     said = " ".join(
         [
             profile.statement.replace(CAVEAT, caveat(evaluation)),
-            *_disagreement(evaluation.choice, profile),
+            *_disagreement(evaluation.copula, evaluation.choice.how, profile),
             *dict.fromkeys(f"Note: {each.message}" for each in caught),
         ]
     )
@@ -111,14 +111,14 @@ def likelihood(evaluation: Evaluation) -> Likelihood:
     return Likelihood(said, {"families": curves, "cut": CUT})
 
 
-def _disagreement(choice: CopulaChoice, profile: DependenceProfile) -> list[str]:
+def _disagreement(copula: Copula, how: str, profile: DependenceProfile) -> list[str]:
     """Why the first screen names another family than the profile."""
     family, tau, _ = profile.best
-    if choice.copula.name == (family if tau else "independence"):
+    if copula.name == (family if tau else "independence"):
         return []
-    chosen = "independence" if choice.copula.is_independence else family_name(choice.copula.name)
+    chosen = "independence" if copula.is_independence else family_name(copula.name)
     return [
-        f"The first screen has {chosen}, which was chosen by {choice.how}; this is the likelihood of the training "
+        f"The first screen has {chosen}, which was chosen by {how}; this is the likelihood of the training "
         "sample itself. That the two disagree shows how little the data tell."
     ]
 

@@ -180,7 +180,10 @@ def _hint(evaluation: Evaluation) -> str:
         there = f" With it, by {by}, {is_best(_first(ranked))}."
     if evaluation.choice is not None:
         how = evaluation.choice.how
-        return f"A fit to the training sample prefers {named} ({how}).{there} {caveat(evaluation)}"
+        said = f"A fit to the training sample prefers {named} ({how})."
+        if copula.is_independence and not evaluation.choice.copula.is_independence:
+            said = f"No dependence foretells held-out outcomes clearly better than independence ({how})."
+        return f"{said}{there} {caveat(evaluation)}"
     if evaluation.copula_from == "given":
         return f"The table of scores takes {named}, as given.{there}"
     return f"No copula was given or selected: the table of scores takes independence.{there}"
