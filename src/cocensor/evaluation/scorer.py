@@ -118,7 +118,7 @@ class Scorer:
                 None,
             )
             return -float(time_average(self.times, at_times, "trapezoid"))
-        except Exception as error:
+        except Exception as error:  # whatever it is, it must not become NaN
             raise FoldError(f"a fold of {len(X)} subjects cannot be scored: {error}") from error
 
     def __repr__(self) -> str:
