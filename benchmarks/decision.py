@@ -3,8 +3,9 @@
 Every combination of a family (Clayton, Frank, Gumbel), a τ, a censoring rate and a prediction, with the error of
 benchmarks.accuracy: the integrated Brier score less the oracle's, on one interval up to the time with 10 % of the
 training sample at risk. 2,000 subjects train a Cox model, 2,000 test it. A poor prediction is given 2 of 10 covariates,
-a fair one all 10, a good one all 50 of a design with 50, whose risks spread more than twice as far. In the fourth setting
-risks are quadratic in the covariates: neither the Cox models nor the joint models, which are linear, have the right form.
+a fair one all 10, a good one all 50 of a design with 50, whose risks spread more than twice as far. In the fourth
+setting risks are quadratic in the covariates: neither the Cox models nor the joint models, which are linear, have the
+right form.
 
 Run: OPENBLAS_NUM_THREADS=1 python -m benchmarks.decision
 """
