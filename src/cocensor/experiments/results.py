@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cocensor._validation import write_whole
+from cocensor._files import write_whole
 from cocensor.experiments.base import Cell, Row
 
 _LINES = "cells.jsonl"

@@ -14,7 +14,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from cocensor._validation import check_choice, check_whole, write_whole
+from cocensor._files import write_whole
+from cocensor._validation import check_choice, check_whole
 from cocensor.experiments.base import Cell, Experiment, Row
 from cocensor.experiments.results import Results
 
