@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cocensor._validation import check_choice, make_frame, write_whole
+from cocensor._files import check_path, write_whole
+from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import Adjustment, JointConditional
 from cocensor.copulas import Copula
 from cocensor.evaluation.question import REFERENCE, Curves, Question, Scores
@@ -269,7 +270,7 @@ class Evaluation:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
         text = json.dumps(self.to_dict(sensitivity), ensure_ascii=False, allow_nan=False, indent=1)
         if path is not None:
-            write_whole(Path(path), text + "\n")
+            write_whole(path, text + "\n")
         return text
 
     def to_html(
@@ -279,9 +280,9 @@ class Evaluation:
         title: str | None = None,
     ) -> Path:
         """The report, one file that needs no network; without a ``sensitivity`` the default one is computed."""
-        from cocensor.report import check_path, write_report
+        from cocensor.report import write_report
 
-        check_path(Path(path))  # before what takes long
+        check_path(path)  # before what takes long
         if sensitivity is not None:
             self._check_own(sensitivity)
         return write_report(self, Path(path), sensitivity or self.sensitivity(), title)
