@@ -34,6 +34,7 @@ from cocensor.adjustments.status import (
 )
 from cocensor.curves import StepFunction, SurvivalCurves, evaluate_step_functions
 from cocensor.estimators import CoxPH, KaplanMeier
+from cocensor.estimators.cox import from_log_hazard
 from cocensor.outcomes import Survival
 
 Convention = Literal["left_limit", "scikit-survival"]
@@ -223,13 +224,13 @@ class _Given(Protocol):
 
 class _GivenByCox:
     def __init__(self, model: CoxPH, x: Any) -> None:
-        self.risk, self.baseline = model.relative_hazard(x), model.baseline_at_centre_
+        self.log_ratio, self.log_baseline = model.log_relative_hazard(x), model.log_baseline_at_centre_
 
     def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
-        return np.exp(-self.risk[rows][:, None] * self.baseline(times))
+        return from_log_hazard(self.log_baseline(times) + self.log_ratio[rows][:, None])
 
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
-        return np.exp(-self.risk[rows] * self.baseline(times, side))
+        return from_log_hazard(self.log_baseline(times, side) + self.log_ratio[rows])
 
 
 class _GivenByCurves:
