@@ -32,7 +32,7 @@ _MOST_LISTED = 12
 
 
 class HorizonWarning(UserWarning):
-    """Scores are asked for at times where next to nobody is left to tell."""
+    """Scores are asked for where next to nobody is left to tell: at these times, or with these weights."""
 
 
 class ConvergenceWarning(UserWarning):

@@ -50,9 +50,11 @@ class Estimate:
                 f"estimate must have one row per test subject and one column per time, "
                 f"({n}, {times.size}), but its shape is {array.shape}."
             )
-        if order is None:
-            return cls(times, lambda rows: array.take(rows, axis=0, mode="clip"), n)  # rows are in range
-        return cls(times, lambda rows: array[rows][:, order], n)
+        if order is not None:
+            return cls(times, lambda rows: array[rows][:, order], n)
+        # Of plain arrays take() is the faster one; of others it would copy the whole for every block.
+        plain = array.flags.c_contiguous and array.flags.aligned
+        return cls(times, (lambda rows: array.take(rows, axis=0)) if plain else array.__getitem__, n)
 
     def block(self, rows: npt.NDArray[np.intp]) -> FloatArray:
         """The probabilities of ``rows`` at the sorted times, in double precision."""

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cocensor._numerics import settled
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments.base import Adjustment, Beyond
 from cocensor.adjustments.joint_source import chosen_copula
@@ -99,7 +100,7 @@ class MarginTime(Adjustment):
         if self.tail is None:  # weights need the curve at every censoring
             needed = ~y.event & (weighted | (y.time <= grid.last))
             self._refuse_beyond(np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
-        until[censored[asked]] = self._margin_times(c[asked])
+        until[censored[asked]] = settled(self._margin_times(c[asked]), grid.sorted)
         rows = np.arange(len(y))
         if not weighted:
             group = Group.of(rows, grid.cut(until), EVENT_FREE, EVENT)

@@ -12,6 +12,7 @@ on one side. There the sum is a product of a vector with a block of losses that 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +22,15 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._numerics import lookup
-from cocensor._validation import BoolArray, FloatArray, IntArray, as_times, as_vector, row_blocks
+from cocensor._validation import (
+    BoolArray,
+    FloatArray,
+    HorizonWarning,
+    IntArray,
+    as_times,
+    as_vector,
+    row_blocks,
+)
 from cocensor.adjustments.estimate import Estimate
 
 Rows = npt.NDArray[np.intp]
@@ -34,6 +43,8 @@ class Loss:
 
     event_free: Callable[[FloatArray], FloatArray]
     event: Callable[[FloatArray], FloatArray]
+    #: No prediction loses more.
+    largest: float = np.inf
 
 
 class Losses:
@@ -202,6 +213,7 @@ class Status:
     def __repr__(self) -> str:
         return f"Status(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
 
+    @np.errstate(over="ignore")  # of sums from where on there is no score
     def mean(self, loss: Loss, estimate: Any) -> FloatArray:
         """The weighted mean of a loss of the predictions, at each time in the order given."""
         predicted = Estimate.of(estimate, self.grid.sorted, self.grid.order, self.n)
@@ -224,6 +236,14 @@ class Status:
                         total[columns] += weights.total(rows, columns, losses)
         result = self.grid.restore(total / self.normaliser)
         result[self.times >= self.until] = np.nan
+        above = result > loss.largest * (1.0 + 1e-9)
+        if above.any():
+            warnings.warn(
+                f"the score at time {self.times[above].min():g} is above {loss.largest:g}, the largest loss there is: "
+                "the weights stand for more subjects than there are.",
+                HorizonWarning,
+                stacklevel=4,
+            )
         return result
 
     @cached_property
@@ -242,6 +262,8 @@ class Status:
         every = slice(0, self.times.size)
         columns = np.arange(self.times.size)
         for group in self.groups:
+            if not group.rows.size:
+                continue
             before = group.cut[:, None] > columns
             early, late = (side.dense(group.rows, every) for side in (group.before, group.after))
             for weight, x, y in zip(both, early, late, strict=True):

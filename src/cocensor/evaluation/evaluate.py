@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._numerics import settled
 from cocensor._validation import (
     ConvergenceWarning,
     FloatArray,
@@ -242,7 +243,12 @@ def _grid(
         raise ValueError(
             f"horizon must not pass {known:g}, the end of the shortest predictions, but is {end:g}."
         )
-    return time_grid(train, test, n=N_TIMES, horizon=end), reason
+    grid = time_grid(train, test, n=N_TIMES, horizon=end)
+    end = min(float(grid[-1]), known)
+    for each in found.values():
+        if each.times.size:  # a step that rounding puts behind a grid time has happened there
+            grid = np.maximum(grid, settled(grid, each.times))
+    return np.minimum(grid, end), reason
 
 
 def _asked(horizon: Horizon) -> str:

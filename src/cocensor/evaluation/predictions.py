@@ -34,6 +34,15 @@ class Prediction:
             return min(_last_time(each) for each in self.curves)
         return np.inf
 
+    @property
+    def times(self) -> FloatArray:
+        """The times of the curves themselves, sorted; none where it is an array at the evaluation's."""
+        if isinstance(self.curves, SurvivalCurves):
+            return self.curves.times
+        if are_step_functions(self.curves):
+            return np.unique(np.concatenate(list({id(each.x): each.x for each in self.curves}.values())))
+        return np.empty(0)
+
     def __len__(self) -> int:
         return len(self.curves)
 

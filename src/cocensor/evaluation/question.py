@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from cocensor._validation import FloatArray
 from cocensor.adjustments import Adjustment
 from cocensor.metrics import Metric
@@ -72,8 +74,10 @@ class Question:
             except ValueError as error:
                 notes[f"No score of {called}: {error}"] = None
                 continue
-            if status.until <= self.times.max():
-                notes[f"No score of {called}: there is no answer from time {status.until:g} on."] = None
+            without = self.times[np.any([np.isnan(values) for values in found.values()], axis=0)]
+            if without.size:
+                since = min(status.until, without.min())
+                notes[f"No score of {called}: there is no answer from time {since:g} on."] = None
                 continue
             if name != REFERENCE:
                 notes |= dict.fromkeys(f"{name}: {note}" if own else note for note in status.notes)
