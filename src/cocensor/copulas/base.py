@@ -22,6 +22,7 @@ from cocensor._validation import (
     Seed,
     as_generator,
     as_probabilities,
+    as_table,
     broadcast,
     check_number,
     refuse_first,
@@ -240,7 +241,7 @@ class ArchimedeanCopula(Copula):
 
     def phi_inv(self, t: npt.ArrayLike) -> Any:
         r""":math:`\varphi^{-1}(t)` for t ≥ 0, one at 0."""
-        t = np.asarray(t, dtype=np.float64)
+        t = np.asarray(as_table(t, "t"), dtype=np.float64)  # infinity is allowed
         if not (t >= 0).all():  # NaN fails too
             refuse_first(~(t >= 0), t, "t must not be negative")
         with np.errstate(divide="ignore"):

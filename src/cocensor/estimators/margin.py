@@ -20,6 +20,7 @@ from cocensor._validation import (
     refuse_first,
 )
 from cocensor.copulas import ArchimedeanCopula, Copula
+from cocensor.copulas.steps import log_step
 from cocensor.curves import (
     TAILS,
     StepFunction,
@@ -343,20 +344,20 @@ def given_dropout(
     x_t, x_c, upper, lower = (_hazard(each) for each in (s_t, s_c, above, below))
     step = above > below
 
-    def over_the_step(x: FloatArray) -> FloatArray:
+    def log_chance(x: FloatArray) -> FloatArray:
+        if not step.any():
+            return copula.log_hfunc2_hazard(x, lower)
         # Not even the smallest probability is left below 0.
-        rest = np.where(below > 0, np.exp(copula.log_cdf_hazard(x, lower)), 0.0)
-        return np.exp(copula.log_cdf_hazard(x, upper)) - rest
+        lost = np.where(
+            below > 0,
+            log_step(copula, upper, np.where(step, lower, 2.0 * upper), x),
+            copula.log_cdf_hazard(x, upper),
+        )
+        return lost if step.all() else np.where(step, lost, copula.log_hfunc2_hazard(x, lower))
 
-    if not step.any():
-        result = np.exp(copula.log_hfunc2_hazard(x_t, lower) - copula.log_hfunc2_hazard(x_c, lower))
-    else:
-        result = over_the_step(x_t) / over_the_step(x_c)
-        if not step.all():
-            slope = np.exp(copula.log_hfunc2_hazard(x_t, lower) - copula.log_hfunc2_hazard(x_c, lower))
-            result = np.where(step, result, slope)
-    # A difference may miss its bounds by rounding.
-    return np.where(s_t > 0, np.clip(result, 0.0, 1.0), 0.0)
+    # A difference may miss its bound by rounding.
+    ratio = np.exp(np.minimum(log_chance(x_t) - log_chance(x_c), 0.0))
+    return np.where(s_t > 0, ratio, 0.0)
 
 
 def given_end(copula: Copula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -> FloatArray:
