@@ -342,7 +342,7 @@ def given_dropout(
     ``s_t`` and ``s_c`` are S_E at t and after c; ``above`` and ``below`` are S_C before and after c.
     """
     x_t, x_c, upper, lower = (_hazard(each) for each in (s_t, s_c, above, below))
-    step = above > below
+    step = (lower > upper) | (below == 0)
 
     def log_chance(x: FloatArray) -> FloatArray:
         if not step.any():
