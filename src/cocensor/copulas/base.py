@@ -289,6 +289,12 @@ class ArchimedeanCopula(Copula):
         survival[kept] = np.exp(-total)
         return survival
 
+    def single_step(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
+        r"""The curve after one step alone, :math:`\varphi^{-1}(\varphi(p^+) - \varphi(p^-))`, for each of many."""
+        with np.errstate(divide="ignore"):
+            after, before = (self._formulas._log_phi(x) for x in (hazard - np.log1p(-fraction), hazard))
+        return np.exp(-self._formulas._hazard_from_log_phi(after + log1mexp(after - before)))
+
     # --- what a family writes (never called at the independence limit) -------------------------------
 
     @abstractmethod

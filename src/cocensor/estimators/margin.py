@@ -88,9 +88,16 @@ class MarginEstimator:
         return scalar_like(self._influences().variance[index], t)
 
     def confidence_interval(self, t: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
-        """A pointwise interval for S(t), symmetric on the scale log(−log S), so that it stays in [0, 1].
+        r"""A pointwise interval for S(t), symmetric on the scale log(−log S), so that it stays in [0, 1].
 
-        The single point 1 before the first step; NaN where the curve has reached 0.
+        NaN where the curve has reached 0. Before the first event the curve is 1 and has no variance; there the interval
+        is exact, :math:`[S_L, 1]`. All n subjects at risk at t have outlasted it, which has the probability
+        :math:`[C(S_E, S_C)/S_C]^n` given that they did not drop out before. The lower limit is the :math:`S_E` at which
+        that is α/2 (α = 1 − ``level``),
+
+        .. math:: C(S_L, S_C(t-)) = (\alpha/2)^{1/n} S_C(t-),
+
+        which is the binomial limit :math:`(\alpha/2)^{1/n}` at independence. R's ``survfit`` has NA there.
         """
         level = check_number(level, "level", lower=0.0, upper=1.0)
         t = as_times(t, "t")
@@ -99,13 +106,15 @@ class MarginEstimator:
         with np.errstate(divide="ignore", invalid="ignore"):
             log_survival = np.log(survival)
             spread = z * np.sqrt(variance) / (survival * -log_survival)
-            lower = np.exp(log_survival * np.exp(spread))
-            upper = np.exp(log_survival * np.exp(-spread))
+            lower = np.asarray(np.exp(log_survival * np.exp(spread)))
+            upper = np.asarray(np.exp(log_survival * np.exp(-spread)))
         flat = survival == 1.0
-        return (
-            scalar_like(np.where(flat, 1.0, lower), t),
-            scalar_like(np.where(flat, 1.0, upper), t),
-        )
+        if flat.any():
+            exposed, hazard = self._table.exposed_at(self.of, t[flat])
+            lost = -np.expm1(np.log(0.5 - 0.5 * level) / np.maximum(exposed, 1))
+            lower[flat] = np.where(exposed > 0, self.copula.single_step(hazard, lost), 0.0)
+            upper[flat] = 1.0
+        return scalar_like(lower, t), scalar_like(upper, t)
 
     def quantile(self, p: npt.ArrayLike, *, tail: Tail | None = None) -> Any:
         r"""The smallest t with :math:`S(t) \le 1 - p`; the median is ``quantile(0.5)``.
