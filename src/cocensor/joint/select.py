@@ -113,6 +113,12 @@ def select_copula(
                 validation[name] += penalty * _distance(model) ** 2
     else:
         validation = _cross_validated(X, outcomes, resolved, settings, starts, int(folds), seed, penalised)
+    how = "validation part" if y_val is not None else f"{int(folds)}-fold cross-validation"
+    if np.isinf(list(validation.values())).all():
+        raise ValueError(
+            f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under "
+            "every one of them, because some times or covariates are far from those fitted to."
+        )
     best = min(
         models,
         # Independence first, so that a tie is its.
@@ -122,7 +128,7 @@ def select_copula(
         best=models[best],
         models=models,
         validation=validation,
-        how="validation part" if y_val is not None else f"{int(folds)}-fold cross-validation",
+        how=how,
         problem=problem,
         like=X if X is not None and column_names(X) is not None else None,
     )
