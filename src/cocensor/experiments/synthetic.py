@@ -10,14 +10,13 @@ import numpy as np
 import cocensor as cc
 from cocensor._validation import FloatArray
 from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
-from cocensor.experiments.scoring import Scoring, without_covariates
+from cocensor.experiments.scoring import Scoring, published_curves, without_covariates
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TRAIN_SHARE = 0.7
-_N_CUT = 200
 _SHARES = (0.05, 0.01, 0.0)
 _TAUS = tuple(round(0.1 * k, 1) for k in range(9))
 _WRONG_TAUS = (0.0, 0.25, 0.5, 0.8)
@@ -76,7 +75,7 @@ class SyntheticExperiment(Experiment):
         train, test = data[:split], data[split:]
         everyone = np.ones(len(train), dtype=bool)
         seen = train.y if self.refit else cc.Survival(train.event_time, everyone)
-        curves = self._predicted(cc.CoxPH().fit(train.X, seen), test)
+        curves = self._predicted(cc.CoxPH().fit(train.X, seen), train, test)
         same = {"dataset": "synthetic", "strategy": "original", "learner": "coxph"}
         rate = {"realised_rate": data.censoring_rate, "rate_bin": _middle_of_bin(data.censoring_rate)}
         scoring = Scoring(self.config.protocol, train, test, self._end(cell, train, test))
@@ -91,12 +90,12 @@ class SyntheticExperiment(Experiment):
         """An end of the interval that the cell asks for; else that of the protocol."""
         return None
 
-    def _predicted(self, model: cc.CoxPH, test: SyntheticSample) -> cc.SurvivalCurves:
-        """The evaluated curves; the published ones were cut at the 90th percentile of the true test times."""
+    def _predicted(self, model: cc.CoxPH, train: SyntheticSample, test: SyntheticSample) -> cc.SurvivalCurves:
+        """The evaluated curves; the published ones are cut at the 90th percentile of the true test times."""
         if self.config.protocol == "matched":
             return model.predict_survival_function(test.X)
-        times = np.linspace(0.0, float(np.quantile(test.event_time, 0.9)), _N_CUT)
-        return cc.SurvivalCurves(times, model.survival(times, test.X), interpolation="linear", tail="last")
+        cut = float(np.quantile(test.event_time, 0.9))
+        return published_curves(lambda times: model.survival(times, test.X), train.event_time, cut)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| and bias by censoring and adjustment, with standard errors over seeds."""
