@@ -75,7 +75,7 @@ class SyntheticExperiment(Experiment):
         train, test = data[:split], data[split:]
         everyone = np.ones(len(train), dtype=bool)
         seen = train.y if self.refit else cc.Survival(train.event_time, everyone)
-        curves = self._predicted(cc.CoxPH().fit(train.X, seen), train, test)
+        curves = self._predicted(cc.CoxPH().fit(train.X, seen), seen, train, test)
         same = {"dataset": "synthetic", "strategy": "original", "learner": "coxph"}
         rate = {"realised_rate": data.censoring_rate, "rate_bin": _middle_of_bin(data.censoring_rate)}
         scoring = Scoring(self.config.protocol, train, test, self._end(cell, train, test))
@@ -90,12 +90,18 @@ class SyntheticExperiment(Experiment):
         """An end of the interval that the cell asks for; else that of the protocol."""
         return None
 
-    def _predicted(self, model: cc.CoxPH, train: SyntheticSample, test: SyntheticSample) -> cc.SurvivalCurves:
-        """The evaluated curves; the published ones are cut at the 90th percentile of the true test times."""
+    def _predicted(
+        self, model: cc.CoxPH, seen: cc.Survival, train: SyntheticSample, test: SyntheticSample
+    ) -> cc.SurvivalCurves:
+        """The evaluated curves; the published ones are cut at the 90th percentile of the true test times.
+
+        They are read off straight lines between the times that were ``seen``.
+        """
         if self.config.protocol == "matched":
             return model.predict_survival_function(test.X)
-        cut = float(np.quantile(test.event_time, 0.9))
-        return published_curves(lambda times: model.survival(times, test.X), train.event_time, cut)
+        times = np.unique(seen.time)
+        curves = cc.SurvivalCurves(times, model.survival(times, test.X), interpolation="linear", tail="last")
+        return published_curves(curves, train.event_time, float(np.quantile(test.event_time, 0.9)))
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| and bias by censoring and adjustment, with standard errors over seeds."""
