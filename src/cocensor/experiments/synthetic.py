@@ -70,7 +70,7 @@ class SyntheticExperiment(Experiment):
         """One row per adjustment."""
         truth = cc.copula(cell["copula"], tau=cell["tau"])
         assumed = cc.copula(cell["assumed_copula"], tau=cell["assumed_tau"])
-        data = self._design(cell, truth).draw(cell["seed"])
+        data = self._draw(cell, truth)
         split = round(_TRAIN_SHARE * self.config.n)
         train, test = data[:split], data[split:]
         everyone = np.ones(len(train), dtype=bool)
@@ -80,6 +80,9 @@ class SyntheticExperiment(Experiment):
         rate = {"realised_rate": data.censoring_rate, "rate_bin": _middle_of_bin(data.censoring_rate)}
         scoring = Scoring(self.config.protocol, train, test, self._end(cell, train, test))
         return scoring.rows(curves, _adjustments(assumed, self.config.protocol), **same, **rate)
+
+    def _draw(self, cell: Cell, truth: cc.Copula) -> SyntheticSample:
+        return self._design(cell, truth).draw(cell["seed"])
 
     def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
         return SyntheticDesign.preset(
@@ -99,9 +102,14 @@ class SyntheticExperiment(Experiment):
         """
         if self.config.protocol == "matched":
             return model.predict_survival_function(test.X)
-        times = np.unique(seen.time)
-        curves = cc.SurvivalCurves(times, model.survival(times, test.X), interpolation="linear", tail="last")
-        return published_curves(curves, train.event_time, float(np.quantile(test.event_time, 0.9)))
+
+        def between(grid: FloatArray) -> FloatArray:
+            times = np.unique(seen.time)
+            right = np.clip(np.searchsorted(times, grid), 1, times.size - 1)
+            ends = np.unique(times[[right - 1, right]])
+            return cc.SurvivalCurves(ends, model.survival(ends, test.X), tail="last")(grid)
+
+        return published_curves(between, train.event_time, float(np.quantile(test.event_time, 0.9)))
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| and bias by censoring and adjustment, with standard errors over seeds."""
