@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.reproduction import tables
+from benchmarks.reproduction import replay, tables
 from cocensor.experiments import experiments
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -130,6 +130,7 @@ def tables_beside(folder: Path) -> dict[str, str]:
     ours, theirs = tables.read("semi-synthetic-published"), tables.authors_semi_synthetic(folder)
     found = {name: f"{table}\n\n{tables.agreement(z)}" for name, (table, z) in pairs.items()}
     return found | {
+        "replay-published": replay.differences(folder),
         "semi-synthetic-published": tables.side_by_side(ours, theirs, ["dataset"]),
         "semi-synthetic-published-sd": tables.side_by_side(ours, theirs, ["dataset", "strategy"]),
         "semi-synthetic-published-ranking": tables.rankings_beside(ours, theirs),

@@ -10,12 +10,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import cocensor as cc
 from cocensor._validation import FloatArray
 from cocensor.experiments.base import Protocol, Row
 from cocensor.simulate import SimulatedSurvival
 
+Probabilities = npt.NDArray[np.floating[Any]]
 _N_TIMES = {"matched": 50, "published": 10}
 _AT_RISK = 0.05
 
@@ -89,7 +91,7 @@ class Scoring:
 
 
 def published_curves(
-    survival: Callable[[FloatArray], FloatArray], times: FloatArray, end: float = math.inf
+    survival: Callable[[FloatArray], Probabilities], times: FloatArray, end: float = math.inf
 ) -> cc.SurvivalCurves:
     """Curves as the authors' evaluator reads them.
 

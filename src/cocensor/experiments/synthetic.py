@@ -10,7 +10,7 @@ import numpy as np
 import cocensor as cc
 from cocensor._validation import FloatArray
 from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
-from cocensor.experiments.scoring import Scoring, published_curves, without_covariates
+from cocensor.experiments.scoring import Probabilities, Scoring, published_curves, without_covariates
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class SyntheticExperiment(Experiment):
         if self.config.protocol == "matched":
             return model.predict_survival_function(test.X)
 
-        def between(grid: FloatArray) -> FloatArray:
+        def between(grid: FloatArray) -> Probabilities:
             times = np.unique(seen.time)
             right = np.clip(np.searchsorted(times, grid), 1, times.size - 1)
             ends = np.unique(times[[right - 1, right]])
