@@ -9,7 +9,7 @@ import numpy as np
 
 import cocensor as cc
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.experiments.base import Cell, Config, Experiment, Row
 from cocensor.experiments.scoring import Probabilities, Scoring, published_curves, without_covariates
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
@@ -79,7 +79,7 @@ class SyntheticExperiment(Experiment):
         same = {"dataset": "synthetic", "strategy": "original", "learner": "coxph"}
         rate = {"realised_rate": data.censoring_rate, "rate_bin": _middle_of_bin(data.censoring_rate)}
         scoring = Scoring(self.config.protocol, train, test, self._end(cell, train, test))
-        return scoring.rows(curves, _adjustments(assumed, self.config.protocol), **same, **rate)
+        return scoring.rows(curves, self._adjustments(assumed), **same, **rate)
 
     def _draw(self, cell: Cell, truth: cc.Copula) -> SyntheticSample:
         return self._design(cell, truth).draw(cell["seed"])
@@ -88,6 +88,13 @@ class SyntheticExperiment(Experiment):
         return SyntheticDesign.preset(
             self.config.preset, n=self.config.n, copula=truth, censoring_rate=cell["censoring_rate"]
         )
+
+    def _adjustments(self, assumed: cc.Copula) -> dict[str, cc.Adjustment]:
+        return without_covariates(assumed, self.config.protocol) | {
+            "given covariates, Weibull": cc.JointConditional("covariates", assumed, "weibull"),
+            "given covariates, spline": cc.JointConditional("covariates", assumed),
+            "given the prediction": cc.JointConditional("prediction", assumed),
+        }
 
     def _end(self, cell: Cell, train: SyntheticSample, test: SyntheticSample) -> float | None:
         """An end of the interval that the cell asks for; else that of the protocol."""
@@ -286,14 +293,6 @@ class Horizon(Dependence):
         if not cell["at_risk"]:
             return test.y.t_max
         return float(cc.time_grid(train.y, n=2, horizon={"at_risk": cell["at_risk"]})[-1])
-
-
-def _adjustments(assumed: cc.Copula, protocol: Protocol) -> dict[str, cc.Adjustment]:
-    return without_covariates(assumed, protocol) | {
-        "given covariates, Weibull": cc.JointConditional("covariates", assumed, "weibull"),
-        "given covariates, spline": cc.JointConditional("covariates", assumed),
-        "given the prediction": cc.JointConditional("prediction", assumed),
-    }
 
 
 def _middle_of_bin(rate: float) -> float:
