@@ -2,7 +2,8 @@
 
 A seed gives covariates, coefficients and event times there, the same in all files. Only the dropouts' stream also hangs
 on Python's hash of the copula's name, which differs from run to run and was not kept. It has a million values; the one
-with which all ten seeds censor exactly as many subjects as was published, at τ = 0, is the one in ``HASHES``.
+with which all ten seeds censor exactly as many subjects as was published, at τ = 0, is the one in ``HASHES``. The file
+on the censoring rate was made in another way: there, covariates and coefficients are the authors', and times are not.
 
 Run: python -m benchmarks.reproduction.replay FOLDER
      python -m benchmarks.reproduction.replay --search FOLDER FILE FAMILY
@@ -31,10 +32,11 @@ RESULTS = collect.RESULTS / "replay-published.csv.gz"
 KEYS = ["copula", "tau", "assumed_copula", "assumed_tau", "seed"]
 N, N_FEATURES = 10_000, 10
 EVENT_STREAM, DROPOUT_STREAM = 123_456_789, 987_654_321
-HASHES: dict[str, dict[str, int]] = {
+HASHES: dict[str, dict[str, int | None]] = {
     "correct_copula": {"clayton": 301563, "frank": 466670},
     "bguw_vs_cgq": {"clayton": 139013, "frank": 224099},
     "wrong_copula": {"clayton": 327819, "frank": 863178, "gaussian": 372349},
+    "censoring": {"clayton": None, "frank": None},
 }
 SCORES = {"IPCW (KM)": "ibs_ipcw", "IBS-Dep": "ibs_dep_bguw", "CG-Q": "ibs_dep_cgq"}
 _NAMES = {"dgp_copula": "copula", "copula_name": "copula", "true_k_tau": "tau", "k_tau": "tau"}
@@ -51,15 +53,19 @@ def dropout_seed(seed: int, tau: float, hashed: int) -> int:
     return seed * 1_000_003 + round(10_000 * tau) + 31 * hashed + DROPOUT_STREAM
 
 
-def draw(seed: int, copula: cc.Copula, scale: float, hashed: int) -> SyntheticSample:
-    """One of the authors' samples, the training part first; ``scale`` is that of the dropouts."""
+def draw(seed: int, copula: cc.Copula, scale: float, hashed: int | None) -> SyntheticSample:
+    """One of the authors' samples, the training part first; ``scale`` is that of the dropouts.
+
+    Without a hash, the dropouts are of a stream of our own.
+    """
     design = SyntheticDesign.preset("published", n=N, copula=copula, censoring_rate=None)
     shape = design.censoring[0]
     flat = uniforms(seed, (N + 2) * N_FEATURES)
     X = flat[: N * N_FEATURES].reshape(N, N_FEATURES)
     event_coef, censoring_coef = 2.0 * flat[N * N_FEATURES :].reshape(2, N_FEATURES) - 1.0
     u = np.random.default_rng(seed + EVENT_STREAM).random(N)
-    v = copula.sample_given(u, np.random.default_rng(dropout_seed(seed, copula.tau, hashed)))
+    stream = seed if hashed is None else dropout_seed(seed, copula.tau, hashed)
+    v = copula.sample_given(u, np.random.default_rng(stream))
     event_time = _times(u, X @ event_coef, *design.event)
     censoring_time = _times(v, X @ censoring_coef, shape, scale)
     sample = SyntheticSample(
@@ -86,9 +92,11 @@ class Replay(SyntheticExperiment):
 
     name, along, label = "replay", "tau", "Kendall's τ"
 
-    def __init__(self, published: pd.DataFrame, hashes: dict[str, int]) -> None:
+    def __init__(
+        self, published: pd.DataFrame, hashes: dict[str, int | None], *, refit: bool = False
+    ) -> None:
         super().__init__(SyntheticConfig(protocol="published"))
-        self.published, self.hashes = published, hashes
+        self.published, self.hashes, self.refit = published, hashes, refit  # type: ignore[misc]
 
     def cells(self) -> list[Cell]:
         """Every setting of the families whose hash is known, once."""
@@ -118,16 +126,17 @@ def replayed(folder: Path) -> pd.DataFrame:
     """Our scores on the authors' draws, of all files."""
     rows = []
     for name, hashes in HASHES.items():
-        experiment = Replay(published(folder, name), hashes)
+        experiment = Replay(published(folder, name), hashes, refit=name == "censoring")
         for cell in experiment.cells():
             of = {"file": name} | {key: cell[key] for key in KEYS}
             rows += [of | row for row in experiment.run_cell(cell)]
-    return pd.DataFrame(rows)[["file", *KEYS, "adjustment", "realised_rate", "oracle", "estimate"]]
+    kept = ["file", *KEYS, "adjustment", "realised_rate", "rate_bin", "oracle", "estimate"]
+    return pd.DataFrame(rows)[kept]
 
 
 def differences(folder: Path) -> str:
     """By file and family: the largest |difference| of the censored share, the oracle and the scores."""
-    rows = pd.read_csv(RESULTS)
+    rows = pd.read_csv(RESULTS).query("file != 'censoring'")
     table = []
     for (name, family), ours in rows.groupby(["file", "copula"], sort=False):
         both = ours.merge(published(folder, str(name)).drop_duplicates(KEYS), on=KEYS, how="left")
