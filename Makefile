@@ -33,6 +33,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.margins
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
 	$(BIN)/python -m benchmarks.demo
