@@ -12,9 +12,9 @@ from cocensor.cli.files import Table, repeated
 from cocensor.cli.inputs import covariates_of
 from cocensor.datasets.encoding import Encoder
 
-N_COLUMNS = 400
-# A search among all names takes 200 comparisons on average.
-PER_COLUMN = 40
+N_COLUMNS = 1000
+# A search among all names takes 500 comparisons on average.
+PER_COLUMN = 100
 
 
 class Name(str):
