@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from cocensor._validation import refuse_column
+from cocensor.cli.parquet import read_parquet
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _FLAG = re.compile("true|false|0|1", re.IGNORECASE)
@@ -123,7 +124,7 @@ def read_table(path: Path, identity: str | None = None) -> Table:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
     with _naming(path):
         if content.startswith(b"PAR1"):
-            table = _parquet(path, content)
+            table = Table(path, read_parquet(content))
         else:
             table = _csv(path, content, identity)
         twice = repeated(table.data.column_names)
@@ -219,16 +220,6 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def _parquet(path: Path, content: bytes) -> Table:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return Table(path, parquet.read_table(pa.BufferReader(content)))
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"it starts as a Parquet file, but cannot be read: {error}") from None
 
 
 def _csv(path: Path, content: bytes, identity: str | None) -> Table:
