@@ -312,6 +312,11 @@ def as_generator(rng: Seed) -> np.random.Generator:
     return np.random.default_rng(rng)
 
 
+def escaped(text: str) -> str:
+    """``text`` as UTF-8 can hold it: a lone surrogate, which stands for a broken byte in a name, as its number."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """A view of ``array`` that refuses to be written to."""
     view = array.view()
