@@ -20,6 +20,7 @@ from cocensor._validation import (
     as_vector,
     check_choice,
     collected,
+    escaped,
     make_frame,
 )
 from cocensor.copulas import Copula, Independence, copulas
@@ -233,7 +234,7 @@ class Sensitivity:
     def __repr__(self) -> str:
         grid = f"{', '.join(self.families)}; τ from {min(self.taus):g} to {max(self.taus):g}"
         labels = listed([self.evaluation.scored[name].label for name in self.answers])
-        return f"Sensitivity of {labels} over {grid}.\n{self.statement}"
+        return escaped(f"Sensitivity of {labels} over {grid}.\n{self.statement}")
 
     def _each(self) -> Iterator[tuple[str, str, float, Answer]]:
         for adjustment, by_family in self.answers.items():

@@ -11,7 +11,7 @@ from unicodedata import category
 import typer
 
 import cocensor as cc
-from cocensor._validation import check_choice, check_number
+from cocensor._validation import check_choice, check_number, escaped
 from cocensor.adjustments.registry import needs_copula
 from cocensor.cli.console import noting, progress_bar, refusing, say
 from cocensor.cli.files import read_table
@@ -184,7 +184,7 @@ def evaluate(
         with progress_bar("Scoring") as progress, noting(notes):
             result = cc.evaluate(models, y_train, y_test, x_train, x_test, progress=progress, **settings)
         came_as = {
-            name: f"{_spelt(file)}, {_BETWEEN[interpolation]}, {_BEYOND[tail]}"
+            name: f"{escaped(file.name)}, {_BETWEEN[interpolation]}, {_BEYOND[tail]}"
             for name, file in files.items()
         }
         result = replace(result, came_as=came_as, notes=(*notes, *result.notes))
@@ -220,11 +220,6 @@ def _files_by_name(predictions: Sequence[str]) -> dict[str, Path]:
             raise ValueError(f"--predictions must have different names, but {name!r} comes twice.")
         files[name] = Path(file)
     return files
-
-
-def _spelt(file: Path) -> str:
-    """The name of a file as UTF-8 can hold it, which not every name is."""
-    return file.name.encode(errors="replace").decode()
 
 
 def _copula(family: str, tau: float | None) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cocensor._files import check_path, write_whole
-from cocensor._validation import check_choice, make_frame
+from cocensor._validation import check_choice, escaped, make_frame
 from cocensor.adjustments import Adjustment, JointConditional
 from cocensor.copulas import Copula
 from cocensor.evaluation.question import REFERENCE, Curves, Question, Scores
@@ -59,7 +59,7 @@ class Ranking:
     statement: str
 
     def __repr__(self) -> str:
-        return f"{self.statement}\n\n{self.table}"
+        return escaped(f"{self.statement}\n\n{self.table}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,7 +268,8 @@ class Evaluation:
         self, path: str | os.PathLike[str] | None = None, sensitivity: Sensitivity | None = None
     ) -> str:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
-        text = json.dumps(self.to_dict(sensitivity), ensure_ascii=False, allow_nan=False, indent=1)
+        # A surrogate that is escaped in the text of JSON is the same surrogate.
+        text = escaped(json.dumps(self.to_dict(sensitivity), ensure_ascii=False, allow_nan=False, indent=1))
         if path is not None:
             write_whole(path, text + "\n")
         return text
@@ -304,7 +305,7 @@ class Evaluation:
                 *self._text(metric.name),
                 "",
             ]
-        return "\n".join([*lines, self.winners_in_words(), *self._said()])
+        return escaped("\n".join([*lines, self.winners_in_words(), *self._said()]))
 
     def _said(self) -> list[str]:
         """What must not be overlooked, and what was decided on the way."""
@@ -327,9 +328,8 @@ class Evaluation:
                 f"<table><caption>{escape(metric.label)}</caption><thead><tr><th></th>{head}</tr></thead>"
                 f"<tbody>{body}</tbody></table>"
             )
-        return "".join(
-            [*parts, *(f"<p>{escape(line)}</p>" for line in (self.winners_in_words(), *self._said()))]
-        )
+        parts += [f"<p>{escape(line)}</p>" for line in (self.winners_in_words(), *self._said())]
+        return escaped("".join(parts))
 
     def _text(self, metric: str) -> list[str]:
         table = [["", *(each.label for each in self.scored.values())]]
