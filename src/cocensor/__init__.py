@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cocensor._validation import ConvergenceWarning, HorizonWarning
+from cocensor._validation import ConvergenceWarning, HorizonWarning, TiedTimesWarning
 from cocensor.adjustments import (
     IPCW,
     Adjustment,
@@ -83,6 +83,7 @@ __all__ = [
     "StepFunction",
     "Survival",
     "SurvivalCurves",
+    "TiedTimesWarning",
     "adjustment",
     "adjustments",
     "brier_score",

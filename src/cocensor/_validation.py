@@ -36,6 +36,10 @@ class HorizonWarning(UserWarning):
     """Scores are asked for at times where next to nobody is left to tell."""
 
 
+class TiedTimesWarning(UserWarning):
+    """Events and dropouts share so many times that what comes first at one of them decides a curve."""
+
+
 class ConvergenceWarning(UserWarning):
     """An optimiser stopped before it had converged; its result is not the optimum."""
 
