@@ -7,7 +7,7 @@ from cocensor import _interrupt as _interrupt
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cocensor._validation import ConvergenceWarning, HorizonWarning
+from cocensor._validation import ConvergenceWarning, HorizonWarning, TiedTimesWarning
 from cocensor.adjustments import (
     IPCW,
     Adjustment,
@@ -87,6 +87,7 @@ __all__ = [
     "StepFunction",
     "Survival",
     "SurvivalCurves",
+    "TiedTimesWarning",
     "adjustment",
     "adjustments",
     "brier_score",

@@ -35,6 +35,10 @@ class HorizonWarning(UserWarning):
     """Scores are asked for where next to nobody is left to tell: at these times, or with these weights."""
 
 
+class TiedTimesWarning(UserWarning):
+    """Events and dropouts share so many times that what comes first at one of them decides a curve."""
+
+
 class ConvergenceWarning(UserWarning):
     """An optimiser stopped before it had converged; its result is not the optimum."""
 
