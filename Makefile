@@ -30,6 +30,7 @@ format: $(VENV)/.installed-lint  ## Let ruff format and mend what it can
 
 bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, then speed against peers
 	$(BIN)/python -m pytest -m slow -n auto
+	$(BIN)/python -m tests.fuzz --seconds 60
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.ties
 	$(BIN)/python -m benchmarks.bias

@@ -39,6 +39,8 @@ def scores(
 
     if not isinstance(estimate, Mapping):
         return status(estimate).mean(loss, estimate)
+    if not estimate:
+        raise ValueError("estimate is empty: at least one model is needed.")
     shared = None if "estimate" in fitted.needs else status(None)
     found = {}
     for name, each in estimate.items():
