@@ -3,18 +3,22 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cocensor._validation import ConvergenceWarning, HorizonWarning
+from cocensor._notes import Note
+from cocensor._validation import ConvergenceWarning, HorizonWarning, PredictionWarning
 from cocensor.adjustments import (
     IPCW,
     Adjustment,
-    ConditionalStatus,
     DependentIPCW,
-    JointConditional,
+    Fitted,
+    Imputation,
     MarginTime,
     Oracle,
     Status,
+    TrueLaw,
     adjustment,
-    adjustments,
+    adjustment_names,
+    register_adjustment,
+    unregister_adjustment,
 )
 from cocensor.copulas import (
     ArchimedeanCopula,
@@ -26,21 +30,25 @@ from cocensor.copulas import (
     Independence,
     Joe,
     copula,
-    copulas,
+    copula_families,
 )
-from cocensor.curves import StepFunction, SurvivalCurves
+from cocensor.curves import Predictions, StepFunction
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
-from cocensor.evaluation import Evaluation, FoldError, evaluate, make_scorer
+from cocensor.evaluation import Evaluation, FoldError, evaluate, survival_scorer
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
     Metric,
+    MetricValue,
     brier_score,
     brier_skill_score,
     integrated_brier_score,
     integrated_log_score,
     log_score,
     metric,
+    metric_names,
+    register_metric,
     time_grid,
+    unregister_metric,
 )
 from cocensor.outcomes import RiskTable, Survival
 from cocensor.sensitivity import Sensitivity
@@ -55,7 +63,6 @@ __all__ = [
     "Adjustment",
     "ArchimedeanCopula",
     "Clayton",
-    "ConditionalStatus",
     "ConvergenceWarning",
     "Copula",
     "CopulaChoice",
@@ -64,31 +71,36 @@ __all__ = [
     "DependenceProfile",
     "DependentIPCW",
     "Evaluation",
+    "Fitted",
     "FoldError",
     "Frank",
     "Gaussian",
     "Gumbel",
     "HorizonWarning",
+    "Imputation",
     "Independence",
     "Joe",
-    "JointConditional",
     "JointModel",
     "KaplanMeier",
     "MarginTime",
     "Metric",
+    "MetricValue",
+    "Note",
     "Oracle",
+    "PredictionWarning",
+    "Predictions",
     "RiskTable",
     "Sensitivity",
     "Status",
     "StepFunction",
     "Survival",
-    "SurvivalCurves",
+    "TrueLaw",
     "adjustment",
-    "adjustments",
+    "adjustment_names",
     "brier_score",
     "brier_skill_score",
     "copula",
-    "copulas",
+    "copula_families",
     "datasets",
     "evaluate",
     "fit_joint",
@@ -96,12 +108,17 @@ __all__ = [
     "integrated_log_score",
     "learners",
     "log_score",
-    "make_scorer",
     "metric",
+    "metric_names",
     "plots",
+    "register_adjustment",
+    "register_metric",
     "select_copula",
     "simulate",
+    "survival_scorer",
     "time_grid",
+    "unregister_adjustment",
+    "unregister_metric",
 ]
 
 # Packages beyond the core, imported when they are first asked for.

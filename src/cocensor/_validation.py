@@ -24,8 +24,6 @@ IntArray = npt.NDArray[np.signedinteger[Any]]
 Side = Literal["left", "right"]
 Seed = np.random.Generator | int | None
 
-# Predictions computed in single precision may rise by rounding alone; a rise below this is not a rise.
-RISE_TOLERANCE = 1e-6
 _BLOCK_ELEMENTS = 1 << 17
 _BLOCK_ROWS = 1 << 12
 _COLLECTING = RLock()
@@ -34,6 +32,10 @@ _MOST_LISTED = 12
 
 class HorizonWarning(UserWarning):
     """Scores are asked for at times where next to nobody is left to tell."""
+
+
+class PredictionWarning(UserWarning):
+    """Predictions were read otherwise than they are written."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -171,51 +173,6 @@ def as_probabilities(values: Any, name: str, *, interior: bool = False) -> Float
     if floats.min() < 0 or floats.max() > 1:
         refuse_first((floats < 0) | (floats > 1), floats, f"{name} must lie in [0, 1]")
     return floats
-
-
-def as_curves(values: Any, name: str, times: FloatArray) -> npt.NDArray[np.floating[Any]]:
-    """``values`` as n × T survival probabilities at ``times``, falling along each row.
-
-    Single and double precision are kept as they are, and nothing is copied: the array may be large.
-    """
-    array = to_numpy(values, name)
-    if array.dtype not in (np.float32, np.float64):
-        array = as_floats(array, name)
-    if array.ndim != 2 or array.shape[1] != times.size:
-        raise ValueError(
-            f"{name} must have one row per subject and one column per time, (n, {times.size}), "
-            f"but its shape is {array.shape}."
-        )
-    if not array.shape[0]:
-        raise ValueError(f"{name} has no rows.")
-    for rows in row_blocks(*array.shape):
-        check_curves(array[rows], name, times, np.arange(rows.start, rows.stop))
-    return array
-
-
-def check_curves(block: npt.NDArray[Any], name: str, times: FloatArray, rows: npt.NDArray[np.intp]) -> None:
-    """Refuse a block of survival curves that leaves [0, 1] or rises; ``rows`` are its row numbers."""
-    # One pass accepts: rows that fall, from at most 1 to at least 0. A NaN fails every comparison. One flat
-    # comparison is three times as fast as one by rows; what it says of the step from row to row is ignored.
-    flat = block.ravel()
-    falls = flat[1:] <= flat[:-1]
-    falls[block.shape[1] - 1 :: block.shape[1]] = True
-    if falls.all() and block[:, 0].max() <= 1 and block[:, -1].min() >= 0:
-        return
-    outside = ~((block >= 0) & (block <= 1))
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        raise ValueError(
-            f"{name} must lie in [0, 1], but row {rows[row]} at time {times[column]:g} is {block[row, column]}."
-        )
-    lowest = np.minimum.accumulate(block, axis=1)
-    rises = block > lowest + RISE_TOLERANCE
-    if rises.any():
-        row, column = np.argwhere(rises)[0]
-        raise ValueError(
-            f"{name} must not increase over time, but row {rows[row]} rises from "
-            f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}."
-        )
 
 
 def check_length(values: Sized, name: str, expected: int, expected_name: str) -> None:

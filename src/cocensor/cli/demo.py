@@ -77,7 +77,7 @@ def demo(
 
 def simulated(
     n: int, copula: cc.Copula, seed: int
-) -> tuple[cc.simulate.SyntheticSample, cc.simulate.SyntheticSample, dict[str, cc.SurvivalCurves]]:
+) -> tuple[cc.simulate.SyntheticSample, cc.simulate.SyntheticSample, dict[str, cc.Predictions]]:
     """Training and test half of a draw of the paper's design, and what three models predict for the latter."""
     data = cc.simulate.SyntheticDesign(n=n, n_features=_COVARIATES, copula=copula).draw(seed)
     train, test = data[: n // 2], data[n // 2 :]
@@ -90,7 +90,7 @@ def simulated(
     }
     # As written to the files: one rounding more would make the truth another's.
     curves = {
-        name: cc.SurvivalCurves(times, table.round(6), interpolation="linear")
+        name: cc.Predictions(times, table.round(6), interpolation="linear")
         for name, table in predicted.items()
     }
     return train, test, curves
@@ -116,7 +116,7 @@ def _written(
     out: Path,
     train: cc.simulate.SyntheticSample,
     test: cc.simulate.SyntheticSample,
-    models: dict[str, cc.SurvivalCurves],
+    models: dict[str, cc.Predictions],
 ) -> dict[str, Path]:
     """Write the samples and the predictions; the files of the latter by model."""
     patients = 1 + np.arange(len(train) + len(test))
@@ -140,7 +140,7 @@ def _write(path: Path, names: list[str], table: FloatArray) -> None:
 def _truth(
     train: cc.simulate.SyntheticSample,
     test: cc.simulate.SyntheticSample,
-    models: dict[str, cc.SurvivalCurves],
+    models: dict[str, cc.Predictions],
 ) -> str:
     """What the models score with the event times that a study would not have seen."""
     asked = {"ipcw": cc.IPCW(), "truth": cc.Oracle(test.event_time)}

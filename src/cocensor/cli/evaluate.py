@@ -228,7 +228,7 @@ def _spelt(file: Path) -> str:
 
 
 def _copula(family: str, tau: float | None) -> Any:
-    check_choice(family, "--copula", ("select", *cc.copulas()))
+    check_choice(family, "--copula", ("select", *cc.copula_families()))
     if family in ("select", "independence"):
         if tau is not None:
             raise ValueError(f"--tau must come with the family of a --copula, but that is {family}.")
@@ -277,7 +277,7 @@ def _sensitivity_grid(families: str | None, taus: str | None) -> dict[str, Any]:
     chosen = None if families is None else items(families, "--families")
     if "independence" in (chosen or ()):
         raise ValueError("--families must not have independence: τ = 0 is independence already.")
-    known = {name: kind.tau_range for name, kind in cc.copulas().items() if name != "independence"}
+    known = {name: kind.tau_range for name, kind in cc.copula_families().items() if name != "independence"}
     for family in chosen or ():
         check_choice(family, "--families", tuple(known))
     grid = None if taus is None else numbers(taus, "--taus")

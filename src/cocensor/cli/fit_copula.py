@@ -96,7 +96,7 @@ def fit_copula(
         check_choice(margins, "--margins", MARGINS)
         candidates = items(families, "--families")
         for family in candidates:
-            check_choice(family, "--families", tuple(cc.copulas()))
+            check_choice(family, "--families", tuple(cc.copula_families()))
         if set(candidates) == {"independence"}:
             raise ValueError("--families must have one besides independence.")
         names = covariate_names(covariates, time=time, event=event, administrative=administrative)

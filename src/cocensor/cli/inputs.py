@@ -12,7 +12,7 @@ import typer
 from cocensor._validation import FloatArray, as_vector
 from cocensor.cli.console import noting
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
-from cocensor.curves import Interpolation, SurvivalCurves, Tail
+from cocensor.curves import Interpolation, Predictions, Tail
 from cocensor.datasets.encoding import Encoder, spelled
 from cocensor.outcomes import Survival
 
@@ -134,7 +134,7 @@ def predicted_curves(
     interpolation: Interpolation,
     tail: Tail | None,
     notes: list[str],
-) -> SurvivalCurves:
+) -> Predictions:
     """Curves from a wide table, a row per subject and a column per time, in the order of the test subjects."""
     if identity is not None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
@@ -148,7 +148,7 @@ def predicted_curves(
     found = {name: table.numbers(name) for name in columns}
     with table.named():
         array = np.column_stack([as_vector(values, f"column {name!r}") for name, values in found.items()])
-        curves = SurvivalCurves(times, array, interpolation, tail)
+        curves = Predictions(times, array, interpolation, tail)
     if identity is not None:
         return curves[_order(table, test, identity, notes)]
     if len(table) != len(test):

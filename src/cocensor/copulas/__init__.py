@@ -7,7 +7,7 @@ from cocensor.copulas.gaussian import Gaussian
 from cocensor.copulas.gumbel import Gumbel
 from cocensor.copulas.independence import Independence
 from cocensor.copulas.joe import Joe
-from cocensor.copulas.registry import copula, copulas
+from cocensor.copulas.registry import copula, copula_families
 
 __all__ = [
     "ArchimedeanCopula",
@@ -19,5 +19,5 @@ __all__ = [
     "Independence",
     "Joe",
     "copula",
-    "copulas",
+    "copula_families",
 ]

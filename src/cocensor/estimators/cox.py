@@ -19,7 +19,7 @@ from cocensor._validation import (
     check_number,
     column_names,
 )
-from cocensor.curves import StepFunction, SurvivalCurves
+from cocensor.curves import StepFunction, Predictions
 from cocensor.outcomes import Margin, Survival
 
 Ties = Literal["efron", "breslow"]
@@ -134,10 +134,10 @@ class CoxPH:
         with np.errstate(over="ignore"):
             return np.exp((self._design(X) - self.centre_) @ self.coef_)
 
-    def predict_survival_function(self, X: Any) -> SurvivalCurves:
+    def predict_survival_function(self, X: Any) -> Predictions:
         """Survival curves of all rows, as steps at the times of the events: n × (number of such times)."""
         times = self.baseline_at_centre_.times
-        return SurvivalCurves(times, self.survival(times, X), interpolation="step", tail="last")
+        return Predictions(times, self.survival(times, X), interpolation="step", tail="last")
 
     def _design(self, X: Any) -> FloatArray:
         self._check_fitted()

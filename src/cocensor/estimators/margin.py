@@ -20,14 +20,8 @@ from cocensor._validation import (
     refuse_first,
 )
 from cocensor.copulas import ArchimedeanCopula, Copula
-from cocensor.curves import (
-    TAILS,
-    StepFunction,
-    Tail,
-    tail_area,
-    tail_quantile,
-    tail_values,
-)
+from cocensor.curves import StepFunction
+from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
 from cocensor.estimators.influence import MarginInfluence
 from cocensor.outcomes import Margin, RiskTable, Survival
 

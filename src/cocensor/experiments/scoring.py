@@ -42,7 +42,7 @@ class Scoring:
         return matched, matched
 
     def rows(
-        self, curves: cc.SurvivalCurves, adjustments: dict[str, cc.Adjustment], **same: Any
+        self, curves: cc.Predictions, adjustments: dict[str, cc.Adjustment], **same: Any
     ) -> list[Row]:
         """One row per adjustment, with what is the ``same`` in all; one that has no answer says why."""
         oracle_end, end = self.ends
@@ -67,7 +67,7 @@ class Scoring:
             )
         return rows
 
-    def _score(self, adjustment: cc.Adjustment, curves: cc.SurvivalCurves, end: float) -> float:
+    def _score(self, adjustment: cc.Adjustment, curves: cc.Predictions, end: float) -> float:
         times = np.linspace(0.0, end, _N_TIMES[self.protocol])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.HorizonWarning)

@@ -122,7 +122,7 @@ class SemiSyntheticExperiment(Experiment):
         train: SemiSyntheticSample,
         validation: SemiSyntheticSample,
         test: SemiSyntheticSample,
-    ) -> cc.SurvivalCurves:
+    ) -> cc.Predictions:
         """The curves of a learner; published ones run straight from time to time, and on to 0 from (0, 1)."""
         if self.config.protocol == "matched":
             return learner(name).fit(train.X, train.y, validation.X, validation.y).predict(test.X)
@@ -261,7 +261,7 @@ class TrueLaw(Adjustment):
 
 
 def _at_tau_given_the_score(
-    copula: cc.Copula, test: SemiSyntheticSample, curves: cc.SurvivalCurves
+    copula: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
 ) -> dict[str, cc.Adjustment]:
     """Given the prediction, at the τ that event and dropout of the test part have given the prediction's score.
 

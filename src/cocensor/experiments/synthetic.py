@@ -91,12 +91,12 @@ class SyntheticExperiment(Experiment):
         """An end of the interval that the cell asks for; else that of the protocol."""
         return None
 
-    def _predicted(self, model: cc.CoxPH, test: SyntheticSample) -> cc.SurvivalCurves:
+    def _predicted(self, model: cc.CoxPH, test: SyntheticSample) -> cc.Predictions:
         """The evaluated curves; the published ones were cut at the 90th percentile of the true test times."""
         if self.config.protocol == "matched":
             return model.predict_survival_function(test.X)
         times = np.linspace(0.0, float(np.quantile(test.event_time, 0.9)), _N_CUT)
-        return cc.SurvivalCurves(times, model.survival(times, test.X), interpolation="linear", tail="last")
+        return cc.Predictions(times, model.survival(times, test.X), interpolation="linear", tail="last")
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| and bias by censoring and adjustment, with standard errors over seeds."""

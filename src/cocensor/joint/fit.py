@@ -21,7 +21,7 @@ from cocensor._validation import (
     check_whole,
     column_names,
 )
-from cocensor.copulas import Copula, Independence, copulas
+from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.joint.likelihood import Derivatives, Likelihood
 from cocensor.joint.link import LARGEST_TAU, Link, tau_slope
 from cocensor.joint.margins import MARGINS, Basis, Margin, Margins
@@ -126,8 +126,8 @@ def resolve_family(copula: Any, theta: float | None = None) -> tuple[type[Copula
             raise ValueError(f"theta must be None where copula has its own, but is {theta}.")
         return type(copula), copula.theta
     if isinstance(copula, str):
-        check_choice(copula.lower(), "copula", tuple(copulas()))
-        copula = copulas()[copula.lower()]
+        check_choice(copula.lower(), "copula", tuple(copula_families()))
+        copula = copula_families()[copula.lower()]
     if not (isinstance(copula, type) and issubclass(copula, Copula) and hasattr(copula, "name")):
         kind = type(copula).__name__
         raise TypeError(f"copula must be a copula, a family or its name, but is of type {kind}.")

@@ -27,7 +27,7 @@ from cocensor._validation import (
     refuse_first,
     row_blocks,
 )
-from cocensor.copulas import Copula, copulas
+from cocensor.copulas import Copula, copula_families
 from cocensor.joint.likelihood import Likelihood, last_end, start_of_group
 from cocensor.joint.margins import Basis, Margin
 from cocensor.outcomes import Survival
@@ -246,7 +246,7 @@ class JointModel:
             for name in ("names_", "columns_"):
                 plain[name] = None if plain[name] is None else tuple(plain[name])
             model = cls(
-                copula=copulas()[content["copula"]["family"]](content["copula"]["theta"]),
+                copula=copula_families()[content["copula"]["family"]](content["copula"]["theta"]),
                 event=_margin_from_json(content["event"]),
                 censoring=_margin_from_json(content["censoring"]),
                 starts_=tuple(

@@ -23,7 +23,7 @@ from cocensor._validation import (
     make_frame,
     take_rows,
 )
-from cocensor.copulas import Copula, Independence, copulas
+from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.joint.fit import STARTS, Family, JointProblem, Times, resolve_family
 from cocensor.joint.margins import Margins
 from cocensor.joint.model import JointModel, refuse_zero
@@ -192,7 +192,7 @@ class CopulaChoice:
         at_zero = self.problem.loglik(self.problem.independence, Independence())
         found: dict[str, tuple[FloatArray, FloatArray]] = {}
         for name in self.models:
-            family = copulas()[name]
+            family = copula_families()[name]
             if family is Independence:
                 continue
             lower, upper = family.tau_range
@@ -257,7 +257,7 @@ class DependenceProfile:
         """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
         top = self.best[2]
         rows = [
-            (name, float(tau), copulas()[name].from_tau(float(tau)).theta, float(value), float(value) - top)
+            (name, float(tau), copula_families()[name].from_tau(float(tau)).theta, float(value), float(value) - top)
             for name, curve in self.curves.items()
             for tau, value in zip(*curve, strict=True)
         ]
@@ -329,7 +329,7 @@ def _free_family(family: Family) -> type[Copula]:
     if isinstance(family, Copula):
         raise ValueError(f"families must not fix θ, but one is {family!r}.")
     if isinstance(family, str):
-        check_choice(family.lower(), "families", tuple(copulas()))
+        check_choice(family.lower(), "families", tuple(copula_families()))
     return resolve_family(family)[0]
 
 

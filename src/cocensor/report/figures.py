@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._validation import ConvergenceWarning
-from cocensor.copulas import ArchimedeanCopula, Copula, Independence, copulas
+from cocensor.copulas import ArchimedeanCopula, Copula, Independence, copula_families
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.evaluation import Evaluation
 from cocensor.joint.select import CAVEAT, CUT, DependenceProfile
@@ -56,7 +56,7 @@ def survival(evaluation: Evaluation) -> dict[str, Any]:
     times = np.linspace(0.0, min(evaluation.horizon, y.t_max), _N_POINTS)
     families = {
         name: family
-        for name, family in copulas().items()
+        for name, family in copula_families().items()
         if issubclass(family, ArchimedeanCopula) and family is not Independence
     }
     family = evaluation.copula.name

@@ -1,17 +1,23 @@
-"""Names as they stand in the sentences of the report."""
+"""Names as they stand in sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from cocensor.evaluation import Evaluation
-from cocensor.evaluation.evaluation import listed
-from cocensor.metrics import Metric
+from collections.abc import Iterable, Sequence
 
 #: Around names that users gave, whatever their script: Unicode's first strong isolate and its end.
 ISOLATE = "\u2068", "\u2069"
 # Those and their like, which inside of a name would end its isolation or turn the words after it around.
 _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def family_name(name: str) -> str:
@@ -32,11 +38,6 @@ def model_name(model: str) -> str:
 def models_listed(models: Iterable[str]) -> str:
     """Models' names as in a sentence."""
     return listed(list(map(model_name, models)))
-
-
-def and_metric(evaluation: Evaluation, metric: Metric) -> str:
-    """The metric after the adjustment that something is told by, where there are several metrics."""
-    return f" and the {metric.label}" if len(evaluation.metrics) > 1 else ""
 
 
 def is_best(models: tuple[str, ...]) -> str:

@@ -1,0 +1,58 @@
+"""Metrics by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cocensor.metrics.base import Metric
+from cocensor.metrics.brier import IntegratedBrierScore
+from cocensor.metrics.log import IntegratedLogScore
+
+_REGISTRY: dict[str, type[Metric]] = {each.name: each for each in (IntegratedBrierScore, IntegratedLogScore)}
+
+
+def register_metric(kind: type[Metric]) -> type[Metric]:
+    """Make a metric of your own known by its ``name``, wherever metrics are named; also as a decorator of its class."""
+    name = getattr(kind, "name", None)
+    if not (isinstance(kind, type) and issubclass(kind, Metric)) or not isinstance(name, str):
+        raise TypeError(f"kind must be a subclass of Metric with a name, but is {kind!r}.")
+    if name in _REGISTRY:
+        raise ValueError(f"name must not be taken, but {name!r} is a metric already.")
+    _REGISTRY[name] = kind
+    return kind
+
+
+def unregister_metric(name: str) -> None:
+    """Forget a metric that was registered."""
+    del _REGISTRY[name]
+
+
+def metric_names() -> list[str]:
+    """The names of the metrics.
+
+    Examples
+    --------
+    >>> metric_names()
+    ['ibs', 'ils']
+    """
+    return list(_REGISTRY)
+
+
+def metric(name: str, **settings: Any) -> Metric:
+    """A metric by name, with its settings: the integrated log score needs a ``floor``.
+
+    Examples
+    --------
+    >>> metric("ibs").label
+    'integrated Brier score'
+    >>> metric("ils", floor=0.01)
+    IntegratedLogScore(floor=0.01)
+    """
+    if name not in _REGISTRY:
+        raise ValueError(f"metric must be one of {', '.join(map(repr, _REGISTRY))}, but is {name!r}.")
+    kind = _REGISTRY[name]
+    try:
+        return kind(**settings)
+    except TypeError as error:
+        needed = ", ".join(getattr(kind, "__dataclass_fields__", {})) or "nothing"
+        raise ValueError(f"the settings of the metric {name!r} are {needed}, but {error}.") from None

@@ -1,0 +1,6 @@
+"""How much an answer moves as the assumed dependence moves."""
+
+from cocensor.sensitivity.grid import FAMILIES, TAUS, as_taus, sensitivity
+from cocensor.sensitivity.result import Change, Sensitivity, Stretch
+
+__all__ = ["FAMILIES", "TAUS", "Change", "Sensitivity", "Stretch", "as_taus", "sensitivity"]

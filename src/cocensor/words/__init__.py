@@ -1,0 +1,24 @@
+"""Results in words: one narrator for terminal, notebook and page."""
+
+from cocensor.words.evaluation import (
+    copula_in_words,
+    evaluation_as_html,
+    evaluation_as_text,
+    important_notes,
+    minor_notes,
+    note_in_words,
+    winners_in_words,
+)
+from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
+
+__all__ = [
+    "copula_in_words",
+    "evaluation_as_html",
+    "evaluation_as_text",
+    "important_notes",
+    "minor_notes",
+    "note_in_words",
+    "sensitivity_as_text",
+    "sensitivity_in_words",
+    "winners_in_words",
+]

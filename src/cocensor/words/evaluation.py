@@ -1,0 +1,155 @@
+"""An evaluation in words and in text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor.evaluation import Evaluation
+from cocensor.metrics import Metric
+from cocensor.words.names import counted, listed
+
+REFERENCE_IN_WORDS = "Kaplan–Meier curve, the same for everybody"
+
+
+def evaluation_as_text(evaluation: Evaluation) -> str:
+    """What a terminal shows of an evaluation."""
+    lines = [_opening(evaluation), ""]
+    for metric in evaluation.data.metrics:
+        lines += [f"{_caption(metric)}, skill against Kaplan–Meier", *_text_table(evaluation, metric), ""]
+    return "\n".join([*lines, winners_in_words(evaluation), *important_notes(evaluation)])
+
+
+def evaluation_as_html(evaluation: Evaluation) -> str:
+    """What a notebook shows of an evaluation."""
+    parts = [f"<p>{escape(_opening(evaluation))}</p>"]
+    head = "".join(f"<th>{escape(each.label)}</th>" for each in evaluation.results.values())
+    for metric in evaluation.data.metrics:
+        body = "".join(
+            f"<tr><th>{escape(model)}</th>"
+            + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(evaluation, model, metric))
+            + "</tr>"
+            for model in evaluation.models
+        )
+        parts.append(
+            f"<table><caption>{escape(_caption(metric))}</caption><thead><tr><th></th>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )
+    said = (winners_in_words(evaluation), *important_notes(evaluation))
+    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
+
+
+def winners_in_words(
+    evaluation: Evaluation, metric: str | None = None, called: Callable[[str], str] = str
+) -> str:
+    """Which model is best under which adjustment, metric by metric unless one is named.
+
+    ``called`` makes a name of a model what a sentence may hold.
+    """
+    if len(evaluation.models) == 1:
+        return f"There is one model, {called(evaluation.models[0])}, and nothing to rank."
+    if metric is None and len(evaluation.metrics) > 1:
+        return " ".join(
+            f"By the {each.label}: {winners_in_words(evaluation, each.name, called)}"
+            for each in evaluation.data.metrics
+        )
+    labels: dict[str, list[str]] = {}
+    silent = []
+    for name, each in evaluation.results.items():
+        best = [called(model) for model, rank in evaluation.ranks(metric, name).items() if rank == 1]
+        if not best:
+            silent.append(each.label)
+            continue
+        said = "is best" if len(best) == 1 else "are equally good and best"
+        labels.setdefault(f"{listed(best)} {said}", []).append(each.label)
+    if not labels:
+        return "No adjustment could score a model."
+    more = f"; {listed(silent)} {'has' if len(silent) == 1 else 'have'} no score" if silent else ""
+    if len(labels) == 1:
+        [(said, under)] = labels.items()
+        return f"{said} under {listed(under) if silent else 'every adjustment'}{more}."
+    parts = "; ".join(f"{said} under {listed(under)}" for said, under in labels.items())
+    return f"The best model depends on what is assumed about the censoring: {parts}{more}."
+
+
+def copula_in_words(evaluation: Evaluation) -> str:
+    """What adjustments by name assume about event and dropout."""
+    assumed = evaluation.assumed
+    if assumed.origin == "unused":
+        return "no adjustment takes a copula from here"
+    if assumed.copula.is_independence:
+        said = "event and dropout are taken for independent"
+    else:
+        said = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"
+    origin = {"selected": ", as selected: a hint, not a measurement", "given": ", as given"}
+    return said + origin.get(assumed.origin, "")
+
+
+def note_in_words(evaluation: Evaluation, note: Note) -> str:
+    """A note with what it is about before it."""
+    label = "" if note.adjustment is None else evaluation.results[note.adjustment].label
+    about = ", ".join(part for part in (label, note.model or "") if part)
+    text = f"no score: {note.text}" if note.kind == "missing" else note.text
+    return f"{about}: {text}" if about else text
+
+
+def important_notes(evaluation: Evaluation) -> list[str]:
+    """What must not be overlooked: cautions, missing scores, and what was decided for the evaluation as a whole."""
+    found = [
+        note
+        for each in evaluation.results.values()
+        for note in each.notes
+        if note.kind in ("caution", "missing")
+    ]
+    return [note_in_words(evaluation, note) for note in (*found, *evaluation.notes)]
+
+
+def minor_notes(evaluation: Evaluation) -> list[str]:
+    """What was decided under single adjustments."""
+    return [
+        note_in_words(evaluation, note)
+        for each in evaluation.results.values()
+        for note in each.notes_of("decision")
+    ]
+
+
+def _opening(evaluation: Evaluation) -> str:
+    size = counted(len(evaluation.models), "model"), counted(len(evaluation.data.samples.y_test), "test subject")
+    return (
+        f"Evaluation of {size[0]} on {size[1]} until {evaluation.horizon.time:g} ({evaluation.horizon.reason}); "
+        f"{copula_in_words(evaluation)}."
+    )
+
+
+def _caption(metric: Metric) -> str:
+    return f"{metric.label} ({metric.direction} is better, * best)"
+
+
+def _text_table(evaluation: Evaluation, metric: Metric) -> list[str]:
+    table = [["", *(each.label for each in evaluation.results.values())]]
+    table += [[model, *_cells(evaluation, model, metric)] for model in evaluation.models]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if k == 0 else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+
+
+def _cells(evaluation: Evaluation, model: str, metric: Metric) -> list[str]:
+    cells = []
+    for name in evaluation.results:
+        score = evaluation.score(model, metric.name, name).value
+        if np.isnan(score):
+            cells.append("–")
+            continue
+        best = "*" if evaluation.ranks(metric.name, name)[model] == 1 else " "
+        skill = evaluation.skill(model, metric.name, name)
+        saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
+        cells.append(f"{score:.4f}{best} {saved}")
+    return cells
