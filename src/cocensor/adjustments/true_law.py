@@ -43,7 +43,7 @@ class TrueLaw(Adjustment):
     >>> law = TrueLaw(Clayton(4.0), lambda t: np.tile(np.exp(-t), (1, 1)), alike, alike)
     >>> y = ([1.0], [0])
     >>> law.fit(y).status(y, [1.5, 2.0]).a.round(3)
-    array([[0.165, 0.024]])
+    array([[0.165, 0.015]])
     """
 
     copula: Copula
