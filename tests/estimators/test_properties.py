@@ -9,7 +9,7 @@ import cocensor as cc
 from tests.strategies import archimedean, member_id, members, outcomes
 
 STRONG = members(
-    [f for f in cc.copulas().values() if f is not cc.Gaussian],
+    [f for f in cc.copula_families().values() if f is not cc.Gaussian],
     taus=(-0.99, -0.5, 0.0, 1e-9, 1e-3, 0.3, 0.8, 0.99),
 )
 

@@ -7,7 +7,7 @@ import cocensor as cc
 from tests.strategies import member_id, members
 
 COPULAS = members(
-    [f for f in cc.copulas().values() if f is not cc.Gaussian], taus=(-0.6, 0.0, 0.1, 0.4, 0.95)
+    [f for f in cc.copula_families().values() if f is not cc.Gaussian], taus=(-0.6, 0.0, 0.1, 0.4, 0.95)
 )
 
 
