@@ -6,17 +6,17 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import numpy as np
 import typer
 
 import cocensor as cc
+from cocensor._files import behind_links, hidden_folder, move
 from cocensor._validation import FloatArray
 from cocensor.cli.console import refusing, say
 from cocensor.cli.evaluate import evaluate
-from cocensor.cli.files import terminating_in_order
+from cocensor.cli.outputs import terminating_in_order
 
 _N_TIMES = 60
 _COVARIATES = 10
@@ -99,13 +99,12 @@ def simulated(
 @contextmanager
 def _filled_at_once(folder: Path) -> Iterator[Path]:
     """A place for files, which move to ``folder`` when all are written: a demo that is stopped leaves it as it was."""
-    target = folder.resolve()
+    target = behind_links(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with terminating_in_order(), TemporaryDirectory(prefix=".cocensor-", dir=target.parent) as place:
-        yield Path(place)
+    with terminating_in_order(), hidden_folder(target.parent) as place:
+        yield place
         target.mkdir(exist_ok=True)
-        for file in Path(place).iterdir():
-            file.replace(target / file.name)
+        move({file: target / file.name for file in place.iterdir()})
 
 
 def _names() -> list[str]:

@@ -14,7 +14,7 @@ import cocensor as cc
 from cocensor._validation import check_choice, check_number
 from cocensor.adjustments.registry import needs_copula
 from cocensor.cli.console import noting, progress_bar, refusing, say
-from cocensor.cli.files import check_output, read_table, written_together
+from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
     Administrative,
@@ -29,6 +29,7 @@ from cocensor.cli.inputs import (
     outcomes,
     predicted_curves,
 )
+from cocensor.cli.outputs import check_outputs, written_together
 
 _PREDICTIONS = "Predictions"
 _ASSUMPTIONS = "Assumptions about the censoring"
@@ -157,8 +158,7 @@ def evaluate(
     with refusing():
         files = _files_by_name(predictions)
         inputs = [train, test, *files.values()]
-        check_output("--out", out, (".html", ".htm"), inputs)
-        check_output("--json", json, (".json",), inputs)
+        check_outputs(inputs, out=(out, (".html", ".htm")), json=(json, (".json",)))
         check_choice(interpolation, "--interpolation", tuple(_BETWEEN))
         check_choice(tail, "--tail", tuple(_BEYOND))
         if title is not None and out is None:
