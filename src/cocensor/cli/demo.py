@@ -127,7 +127,7 @@ def _written(
         _write(out / f"{name}.csv", ["patient", "months", "died", *_names()], table)
     files = {name: out / f"{name}.csv" for name in models}
     for name, curves in models.items():
-        table = np.column_stack([patients[len(train) :], curves.evaluate(curves.times, slice(None))])
+        table = np.column_stack([patients[len(train) :], curves.probabilities])
         _write(files[name], ["patient", *(f"{t:.10g}" for t in curves.times)], table)
     return files
 
@@ -143,8 +143,10 @@ def _truth(
 ) -> str:
     """What the models score with the event times that a study would not have seen."""
     asked = {"ipcw": cc.IPCW(), "truth": cc.Oracle(test.event_time)}
-    found = cc.evaluate(models, train.y, test.y, adjustments=asked, copula=None)
-    by_adjustment = {name: {model: found.score(model, name) for model in models} for name in asked}
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=asked, copula=None)
+    by_adjustment = {
+        name: {model: found.score(model, adjustment=name).value for model in models} for name in asked
+    }
     scores = ", ".join(f"{model} {score:.4f}" for model, score in by_adjustment["truth"].items())
     best = {name: min(scores, key=scores.__getitem__) for name, scores in by_adjustment.items()}
     said = "IPCW picks the wrong one" if best["ipcw"] != best["truth"] else "IPCW picks it too"
