@@ -33,6 +33,8 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
 	$(BIN)/python -m benchmarks.demo

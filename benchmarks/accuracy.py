@@ -12,7 +12,7 @@ Run: python -m benchmarks.accuracy
 from __future__ import annotations
 
 import warnings
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -46,15 +46,18 @@ def adjustments(copula: cc.ArchimedeanCopula, given_score: cc.ArchimedeanCopula)
     }
 
 
-def errors(preset: Preset, family: type[cc.ArchimedeanCopula], tau: float, seed: int) -> dict[str, float]:
+def errors(
+    design: SyntheticDesign, seed: int, n_train: int = N_TRAIN, n_used: int = N_USED
+) -> dict[str, float]:
     """The integrated Brier score under each adjustment less the oracle's; NaN where it gives no answer."""
-    copula = family.from_tau(tau)
-    data = SyntheticDesign.preset(preset, copula=copula).draw(seed)
-    train, test = data[:N_TRAIN], data[N_TRAIN:]
+    copula = cast(cc.ArchimedeanCopula, design.copula)
+    family = type(copula)
+    data = design.draw(seed)
+    train, test = data[:n_train], data[n_train:]
     times = np.linspace(0.0, float(np.quantile(train.y.time, 0.9)), N_TIMES + 1)[1:]
-    cox = cc.CoxPH().fit(train.X[:, :N_USED], train.y)
-    curves = cox.survival(times, test.X[:, :N_USED])
-    reached = data.tau_given(cox.predict(data.X[:, :N_USED]))
+    cox = cc.CoxPH().fit(train.X[:, :n_used], train.y)
+    curves = cox.survival(times, test.X[:, :n_used])
+    reached = data.tau_given(cox.predict(data.X[:, :n_used]))
     given_score = family.from_tau(reached if family.tau_range[0] < 0 else max(reached, 0.0))
 
     def score(adjustment: cc.Adjustment) -> float:
@@ -80,7 +83,12 @@ def errors(preset: Preset, family: type[cc.ArchimedeanCopula], tau: float, seed:
 
 def table(preset: Preset) -> None:
     found = {
-        tau: [errors(preset, family, tau, seed) for family in FAMILIES for seed in SEEDS] for tau in TAUS
+        tau: [
+            errors(SyntheticDesign.preset(preset, copula=family.from_tau(tau)), seed)
+            for family in FAMILIES
+            for seed in SEEDS
+        ]
+        for tau in TAUS
     }
     print(f"\nCensoring as in the {preset}: mean |error| of the IBS (bias), in units of 0.001\n")
     print("| adjustment | " + " | ".join(f"τ = {tau:g}" for tau in TAUS) + " | all | of IPCW's |")

@@ -1,5 +1,9 @@
 """How good is a survival model when people drop out for reasons related to the outcome?"""
 
+# First: what follows takes a moment, in which the command may be interrupted.
+from cocensor import _interrupt as _interrupt
+
+# isort: split
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

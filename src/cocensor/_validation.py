@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator, Sized
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 from threading import RLock
 from typing import Any, Literal, NoReturn
 
@@ -282,12 +281,3 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     step = min(max(1, _BLOCK_ELEMENTS // max(1, n_columns)), _BLOCK_ROWS)
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there."""
-    if not path.parent.is_dir():
-        raise ValueError(f"path must lie in a folder that exists, but {path.parent} is none.")
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)

@@ -1,14 +1,12 @@
 import importlib
 import json
 import os
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.cli.files import written_together
 from tests.cli.study import TIMES, refusal, run
 
 
@@ -565,41 +563,6 @@ def test_an_interruption_is_one_line_and_leaves_nothing(study, monkeypatch, wher
     result = study.evaluate("--json", study.folder / "out.json")
     assert (result.exit_code, result.output) == (130, "Interrupted.\n")
     assert study.files() == before
-
-
-def test_termination_leaves_nothing_half_written(tmp_path):
-    def terminated():
-        with written_together(tmp_path / "a.txt") as (place,):
-            place.write_text("half")
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as caught:
-        terminated()
-    assert caught.value.code == 143
-    assert not list(tmp_path.iterdir())
-    assert signal.getsignal(signal.SIGTERM) == before
-
-
-def test_files_are_written_together_or_not_at_all(tmp_path):
-    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
-    first.write_text("old")
-
-    def fail():
-        with written_together(first, second) as (place, _):
-            place.write_text("new")
-            raise OSError(28, "No space left on device")
-
-    with pytest.raises(ValueError, match="a.txt and .*b.txt cannot be written: No space left on device."):
-        fail()
-    assert first.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [first]
-    with written_together(first, None, second) as places:
-        for place, text in zip(places, ("one", None, "two"), strict=True):
-            if place:
-                place.write_text(text)
-    assert (first.read_text(), second.read_text()) == ("one", "two")
-    assert sorted(tmp_path.iterdir()) == [first, second]
 
 
 def test_a_full_disk_is_one_line(study, monkeypatch):

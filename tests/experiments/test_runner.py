@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from cocensor._files import held
 from cocensor.cli import app
 from cocensor.experiments import Config, experiments, run
 from cocensor.experiments.base import Experiment
@@ -49,6 +51,7 @@ def test_a_run_writes_rows_tables_and_a_manifest(tmp_path):
     assert seen[0] == (0, 40)
     assert seen[-1] == (40, 40)
     assert {path.name for path in tmp_path.iterdir()} == {
+        ".lock",
         "cells.jsonl",
         "manifest.json",
         "results.csv",
@@ -120,16 +123,136 @@ def test_another_configuration_does_not_mix(tmp_path):
         run(Squares(Config(seeds=(1,), protocol="published")), tmp_path)
 
 
-def test_half_a_line_is_cut_off(tmp_path):
-    run(Squares(Config(seeds=(0,))), tmp_path)
-    path = tmp_path / "cells.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-20])
-    results = Results(tmp_path, Config(seeds=(0,)).as_dict() | {"experiment": "squares"})
-    assert len(results.finished) == 3
-    outcome = run(Squares(Config(seeds=(0,))), tmp_path)
-    assert len(outcome.rows) == 8
+SMALL = Config(seeds=(0,))
+
+
+def finished(folder):
+    """The folder of a run of four cells, and the lines of these."""
+    run(Squares(SMALL), folder)
+    return folder / "cells.jsonl", (folder / "cells.jsonl").read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "damage"),
+    [
+        (4, lambda line: line[:-20]),  # killed in the middle of it
+        (4, lambda line: b"\x00" * 40),  # the power went
+        (2, lambda line: line[:30] + line),  # begun twice
+        (1, lambda line: b"\n"),
+        (3, lambda line: b"\xff\xfe\xfd\n"),
+        (3, lambda line: b"{}\n"),
+        (3, lambda line: b'{"cell": {}, "rows": [1], "error": null, "seconds": 1}\n'),
+        (3, lambda line: b"[" * 100_000 + b"\n"),
+    ],
+)
+def test_a_damaged_line_is_set_aside_and_its_cell_run_again(tmp_path, line, damage):
+    expected = run(Squares(SMALL), tmp_path).rows
+    path, lines = finished(tmp_path)
+    lines[line - 1] = damage(lines[line - 1])
+    path.write_bytes(b"".join(lines))
+    outcome = run(Squares(SMALL), tmp_path)
+    assert outcome.rows == expected
+    (note,) = outcome.notes
+    assert note.startswith(f"{path} was damaged in line {line}: ")
+    assert (tmp_path / "cells.jsonl.damaged").read_bytes() == lines[line - 1].removesuffix(b"\n") + b"\n"
+    again = run(Squares(SMALL), tmp_path)
+    assert (again.rows, again.notes) == (expected, [])
     assert len(path.read_bytes().splitlines()) == 4
+
+
+def test_only_the_end_of_the_last_line_is_missing(tmp_path, monkeypatch):
+    path, lines = finished(tmp_path)
+    path.write_bytes(b"".join(lines)[:-1])
+    monkeypatch.setattr(Squares, "run_cell", None)
+    assert len(run(Squares(SMALL), tmp_path).rows) == 8
+    assert path.read_bytes() == b"".join(lines)
+
+
+def test_what_is_set_aside_twice_is_kept_twice(tmp_path):
+    path, lines = finished(tmp_path)
+    for damaged in (b"one\n", b"two\n"):
+        path.write_bytes(b"".join(lines) + damaged)
+        run(Squares(SMALL), tmp_path)
+    assert (tmp_path / "cells.jsonl.damaged").read_bytes() == b"one\ntwo\n"
+
+
+def test_a_disk_that_writes_in_pieces_gets_it_all(tmp_path, monkeypatch):
+    write = os.write
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", lambda handle, data: write(handle, data[:7]))
+        _, lines = finished(tmp_path)
+    assert [json.loads(line)["cell"]["k"] for line in lines] == [0, 1, 2, 3]
+
+
+def test_a_disk_that_is_full_for_a_moment_costs_one_cell(tmp_path, monkeypatch):
+    expected = run(Squares(SMALL), tmp_path / "undisturbed").rows
+    write, lines = os.write, []
+
+    def full_in_the_second_line(handle, data):
+        lines.append(data)
+        if len(lines) == 2:
+            return write(handle, data[:30])
+        if len(lines) == 3:
+            raise OSError(28, "No space left on device")
+        return write(handle, data)
+
+    config = SMALL.as_dict() | {"experiment": "squares"}
+    results = Results(tmp_path, config)
+    rows = Squares(SMALL).run_cell({"seed": 0, "k": 0})
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full_in_the_second_line)
+        results.append({"seed": 0, "k": 0}, rows, None, 0.0)
+        with pytest.raises(OSError, match="No space left on device: .*cells.jsonl"):
+            results.append({"seed": 0, "k": 1}, rows, None, 0.0)
+        results.append({"seed": 0, "k": 2}, Squares(SMALL).run_cell({"seed": 0, "k": 2}), None, 0.0)
+    cells = [json.loads(line)["cell"]["k"] for line in results.path.read_bytes().splitlines()]
+    assert cells == [0, 2]
+    assert results.missing(Squares(SMALL).cells()) == [{"seed": 0, "k": 1}, {"seed": 0, "k": 3}]
+    resumed = run(Squares(SMALL), tmp_path)
+    assert (resumed.rows, resumed.notes) == (expected, [])
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"config": 3}', "{half", "\x00\x00", "[" * 100_000])
+def test_a_damaged_manifest_is_a_sentence(tmp_path, content):
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(content)
+    with pytest.raises(ValueError, match="manifest.json must hold the configuration .*, but is damaged"):
+        run(Squares(SMALL), tmp_path)
+    assert manifest.read_text() == content
+
+
+HOLDER = """
+import sys
+sys.path.insert(0, {root!r})
+from tests.experiments.test_runner import Squares
+from cocensor.experiments import run
+experiment = Squares()
+experiment.pause = 0.5
+run(experiment, sys.argv[1], n_jobs=2, progress=lambda done, total: print(done, flush=True))
+"""
+
+
+def test_a_folder_takes_one_run_at_a_time_and_a_killed_one_lets_go(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER.format(root=str(Path(__file__).parents[2])), str(tmp_path)],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        # Its processes are at work.
+        assert [process.stdout.readline() for _ in range(2)] == [b"0\n", b"1\n"]
+        with pytest.raises(BlockingIOError, match=f"^{tmp_path} is in use by another run: "):
+            run(Squares(), tmp_path)
+        process.kill()
+        process.wait()
+        # Those that it has started live a little longer.
+        assert len(run(Squares(), tmp_path).rows) == 80
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
 
 
 SCRIPT = """
@@ -239,6 +362,25 @@ def test_everything_in_small(tmp_path):
         assert list(folder.glob("*.pdf"))
         if hasattr(kind.default_config(), "strategies"):
             assert manifest["config"]["strategies"] == ["top_5"]
+
+
+def test_the_command_says_what_it_found_in_a_line(tmp_path):
+    command = ["reproduce", "copula-scatter", "--quick", "--out", str(tmp_path)]
+    folder = tmp_path / "copula-scatter-matched-quick"
+    folder.mkdir()
+    (folder / "cells.jsonl").write_text("half")
+    resumed = CliRunner().invoke(app, command)
+    assert resumed.exit_code == 0
+    assert f"Note: {folder / 'cells.jsonl'} was damaged in line 1: " in resumed.stderr
+    with held(folder):
+        refused = CliRunner().invoke(app, command)
+    assert refused.exit_code == 2
+    assert f"Error: {folder} is in use by another run: " in refused.stderr
+    (folder / "manifest.json").unlink()
+    (folder / "manifest.json").mkdir()
+    refused = CliRunner().invoke(app, command)
+    assert refused.exit_code == 2
+    assert f"Error: {folder / 'manifest.json'}: Is a directory.\n" in refused.stderr
 
 
 def test_a_failed_cell_shows_in_the_exit_code(tmp_path, monkeypatch):

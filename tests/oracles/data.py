@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from sksurv.datasets import load_gbsg2, load_whas500
+from sksurv.datasets import load_gbsg2, load_veterans_lung_cancer, load_whas500
 
 VALUES = Path(__file__).parent / "values"
 
@@ -15,7 +15,7 @@ def values(name):
 
 def load(name):
     """Columns as in the R scripts, with time and event."""
-    X, y = load_gbsg2() if name == "gbsg" else load_whas500()
+    X, y = {"gbsg": load_gbsg2, "whas500": load_whas500, "veteran": load_veterans_lung_cancer}[name]()
     event, time = y.dtype.names
     if name == "gbsg":
         frame = pd.DataFrame(
@@ -27,6 +27,14 @@ def load(name):
                 "hormon": X["horTh"] == "yes",
             }
         )
-    else:
+    elif name == "whas500":
         frame = X[["age", "hr", "chf", "bmi"]].copy()
+    else:
+        frame = pd.DataFrame(
+            {
+                "karno": X["Karnofsky_score"],
+                "diagtime": X["Months_from_Diagnosis"],
+                "age": X["Age_in_years"],
+            }
+        )
     return frame.astype(float).assign(time=y[time], event=y[event])

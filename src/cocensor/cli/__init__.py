@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import cocensor as cc
+from cocensor.cli.console import interruptible
 from cocensor.cli.demo import demo
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.fit_copula import fit_copula
@@ -31,7 +32,8 @@ class _OneLineErrors(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            with interruptible():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(130) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from threading import Timer
 
 import typer
+
+from cocensor._interrupt import end
 
 # A command that is done before this many seconds needs no bar.
 _PATIENCE = 1.0
@@ -27,12 +30,33 @@ def say(text: str) -> None:
 
 
 @contextmanager
+def interruptible() -> Iterator[None]:
+    """Let an interruption be an exception, as it is by default, so that what was begun is undone."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not end:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def in_a_line(error: Exception) -> str:
+    """What an error says; the file system's names its file."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    return " ".join(str(error).splitlines())
+
+
+@contextmanager
 def refusing() -> Iterator[None]:
     """Turn what the library or the file system refuses into one line on stderr and exit code 2."""
     try:
         yield
     except (ImportError, OSError, TypeError, ValueError) as error:
-        typer.echo(f"Error: {' '.join(str(error).splitlines())}", err=True)
+        typer.echo(f"Error: {in_a_line(error)}", err=True)
         raise typer.Exit(2) from None
 
 

@@ -6,17 +6,17 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import numpy as np
 import typer
 
 import cocensor as cc
+from cocensor._files import behind_links, hidden_folder, move
 from cocensor._validation import FloatArray
 from cocensor.cli.console import refusing, say
 from cocensor.cli.evaluate import evaluate
-from cocensor.cli.files import terminating_in_order
+from cocensor.cli.outputs import terminating_in_order
 
 _N_TIMES = 60
 _COVARIATES = 10
@@ -99,13 +99,12 @@ def simulated(
 @contextmanager
 def _filled_at_once(folder: Path) -> Iterator[Path]:
     """A place for files, which move to ``folder`` when all are written: a demo that is stopped leaves it as it was."""
-    target = folder.resolve()
+    target = behind_links(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with terminating_in_order(), TemporaryDirectory(prefix=".cocensor-", dir=target.parent) as place:
-        yield Path(place)
+    with terminating_in_order(), hidden_folder(target.parent) as place:
+        yield place
         target.mkdir(exist_ok=True)
-        for file in Path(place).iterdir():
-            file.replace(target / file.name)
+        move({file: target / file.name for file in place.iterdir()})
 
 
 def _names() -> list[str]:
@@ -128,7 +127,7 @@ def _written(
         _write(out / f"{name}.csv", ["patient", "months", "died", *_names()], table)
     files = {name: out / f"{name}.csv" for name in models}
     for name, curves in models.items():
-        table = np.column_stack([patients[len(train) :], curves.evaluate(curves.times, slice(None))])
+        table = np.column_stack([patients[len(train) :], curves.probabilities])
         _write(files[name], ["patient", *(f"{t:.10g}" for t in curves.times)], table)
     return files
 
@@ -144,8 +143,10 @@ def _truth(
 ) -> str:
     """What the models score with the event times that a study would not have seen."""
     asked = {"ipcw": cc.IPCW(), "truth": cc.Oracle(test.event_time)}
-    found = cc.evaluate(models, train.y, test.y, adjustments=asked, copula=None)
-    by_adjustment = {name: {model: found.score(model, name) for model in models} for name in asked}
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=asked, copula=None)
+    by_adjustment = {
+        name: {model: found.score(model, adjustment=name).value for model in models} for name in asked
+    }
     scores = ", ".join(f"{model} {score:.4f}" for model, score in by_adjustment["truth"].items())
     best = {name: min(scores, key=scores.__getitem__) for name, scores in by_adjustment.items()}
     said = "IPCW picks the wrong one" if best["ipcw"] != best["truth"] else "IPCW picks it too"

@@ -1,16 +1,12 @@
-"""Tables from files as spreadsheets, R and Python write them, and files that are written whole or not at all."""
+"""Tables from files as spreadsheets, R and Python write them."""
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from cocensor._validation import as_frame, frame_column
@@ -143,60 +139,6 @@ def plain(values: Any) -> Any:
 def repeated(names: Sequence[str]) -> list[str]:
     """Those that came before."""
     return [name for k, name in enumerate(names) if name in names[:k]]
-
-
-def check_output(option: str, path: Path | None, suffixes: tuple[str, ...], inputs: Sequence[Path]) -> None:
-    """Refuse, before anything is computed, what cannot or must not be written."""
-    if path is None:
-        return
-    if path.suffix.lower() not in suffixes:
-        raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
-    if not path.parent.is_dir():
-        raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is none.")
-    target = _target(path)
-    writable = os.access(target.parent, os.W_OK) and (not target.exists() or os.access(target, os.W_OK))
-    if target.is_dir() or not writable:
-        raise ValueError(f"{option} must be a file that can be written, but is {path}.")
-    if path.exists() and any(each.exists() and path.samefile(each) for each in inputs):
-        raise ValueError(f"{option} must not overwrite an input, but is {path}.")
-
-
-@contextmanager
-def written_together(*paths: Path | None) -> Iterator[list[Path | None]]:
-    """Places to write files to; they move to ``paths`` when all are written, and vanish when one is not.
-
-    Each place lies in a hidden folder beside what its path points to, hence on the same disk, and has its name. What is
-    not asked for, None, has no place.
-    """
-    wanted = [path for path in paths if path is not None]
-    with ExitStack() as stack:
-        stack.enter_context(terminating_in_order())
-        try:
-            folders = {
-                path: stack.enter_context(TemporaryDirectory(prefix=".cocensor-", dir=_target(path).parent))
-                for path in wanted
-            }
-            yield [None if path is None else Path(folders[path], path.name) for path in paths]
-            for path, folder in folders.items():
-                Path(folder, path.name).replace(_target(path))
-        except OSError as error:
-            listed = " and ".join(map(str, wanted))
-            raise ValueError(f"{listed} cannot be written: {error.strerror}.") from None
-
-
-def _target(path: Path) -> Path:
-    """The file behind symbolic links, which stay."""
-    return Path(os.path.realpath(path))
-
-
-@contextmanager
-def terminating_in_order() -> Iterator[None]:
-    """Let SIGTERM end the command as an exception does, so that what is temporary vanishes."""
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

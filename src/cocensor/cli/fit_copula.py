@@ -13,7 +13,7 @@ import typer
 import cocensor as cc
 from cocensor._validation import check_choice
 from cocensor.cli.console import noting, progress_bar, refusing, say
-from cocensor.cli.files import check_output, read_table, written_together
+from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
     Administrative,
@@ -26,6 +26,7 @@ from cocensor.cli.inputs import (
     items,
     outcomes,
 )
+from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.evaluation.evaluate import selection_penalty
 from cocensor.joint.margins import MARGINS
 from cocensor.joint.select import FAMILIES
@@ -91,8 +92,7 @@ def fit_copula(
     notes: list[str] = []
     with refusing():
         parts = [train] if validation is None else [train, validation]
-        check_output("--json", json, (".json",), parts)
-        check_output("--figure", figure, (".png", ".pdf", ".svg"), parts)
+        check_outputs(parts, json=(json, (".json",)), figure=(figure, (".png", ".pdf", ".svg")))
         check_choice(margins, "--margins", MARGINS)
         candidates = items(families, "--families")
         for family in candidates:

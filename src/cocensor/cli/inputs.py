@@ -97,7 +97,7 @@ def outcomes(table: Table, time: str, event: str, administrative: str | None) ->
 
 
 def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: list[str]) -> list[Any]:
-    """The named columns of each table as numbers, a pyarrow table each, encoded as the training part says."""
+    """The named columns of each table as numbers, a pyarrow table each, encoded as the first table says."""
     if names is None:
         return [None, *(None for _ in others)]
     import pyarrow as pa
@@ -127,15 +127,16 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
     return encoded
 
 
-def predicted_curves(
+def predictions_of(
     table: Table,
     test: Table,
     identity: str | None,
     interpolation: Interpolation,
     tail: Tail | None,
+    source: str,
     notes: list[str],
 ) -> Predictions:
-    """Curves from a wide table, a row per subject and a column per time, in the order of the test subjects."""
+    """Predictions from a wide table, a row per subject and a column per time, in the order of the test subjects."""
     if identity is not None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
@@ -148,7 +149,7 @@ def predicted_curves(
     found = {name: table.numbers(name) for name in columns}
     with table.named():
         array = np.column_stack([as_vector(values, f"column {name!r}") for name, values in found.items()])
-        curves = Predictions(times, array, interpolation, tail)
+        curves = Predictions(times, array, interpolation, tail, source)
     if identity is not None:
         return curves[_order(table, test, identity, notes)]
     if len(table) != len(test):

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from cocensor.cli.console import in_a_line
+
 
 def reproduce(
     names: Annotated[list[str] | None, typer.Argument(help="Experiments by name, or 'all'.")] = None,
@@ -36,8 +38,8 @@ def reproduce(
 ) -> None:
     """Run experiments of the paper; a run that was stopped goes on where it was.
 
-    Results, tables (Markdown and LaTeX) and figures (PNG and PDF) go into a folder per experiment and protocol. The
-    exit code is 1 if a cell failed, and 3 if a process died.
+    Results, tables (Markdown and LaTeX) and figures (PNG and PDF) go into a folder per experiment and protocol, in
+    which one run works at a time. The exit code is 1 if a cell failed, and 3 if a process died.
 
     Example: cocensor reproduce dependence --protocol published --n-jobs 2
     """
@@ -64,7 +66,7 @@ def reproduce(
         try:
             failed += _run_experiment(experiment, folder, n_jobs, backend, scheduler)
         except (ImportError, OSError, ValueError) as error:
-            typer.echo(f"Error: {error}", err=True)
+            typer.echo(f"Error: {in_a_line(error)}", err=True)
             raise typer.Exit(3 if isinstance(error, ChildProcessError) else 2) from None
     if failed:
         raise typer.Exit(1)
@@ -103,6 +105,8 @@ def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, sc
             scheduler=scheduler,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
+    for note in outcome.notes:
+        typer.echo(f"Note: {note}", err=True)
     for cell, error in outcome.failed[:5]:
         typer.echo(f"Failed: {cell}: {error}", err=True)
     console = Console()

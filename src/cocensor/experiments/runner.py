@@ -14,7 +14,8 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from cocensor._validation import check_choice, check_whole, write_whole
+from cocensor._files import held, write_whole, written_whole
+from cocensor._validation import check_choice, check_whole
 from cocensor.experiments.base import Cell, Experiment, Row
 from cocensor.experiments.results import Results
 
@@ -30,6 +31,7 @@ class Outcome:
     rows: list[Row]
     tables: dict[str, list[Row]]
     failed: list[tuple[Cell, str]]
+    notes: list[str]
 
 
 def run(
@@ -47,7 +49,8 @@ def run(
     ----------
     experiment : Experiment
     folder : path
-        Results of an earlier run with the same configuration are taken up; those of another are refused.
+        Results of an earlier run with the same configuration are taken up; those of another are refused, and so is
+        a folder in which another run is at work.
     n_jobs : int
         How many processes; each computes on one core, so that the numbers do not depend on how many there are.
     backend, scheduler
@@ -61,22 +64,30 @@ def run(
         raise ValueError(
             "scheduler must be the address of a Dask scheduler with backend 'dask', and None without."
         )
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    with held(place):
+        return _run(experiment, place, n_jobs, backend, scheduler, progress or (lambda done, total: None))
+
+
+def _run(
+    experiment: Experiment, folder: Path, n_jobs: int, backend: str, scheduler: str | None, progress: Progress
+) -> Outcome:
     cells = experiment.cells()
-    results = Results(Path(folder), experiment.config.as_dict() | {"experiment": experiment.name})
+    results = Results(folder, experiment.config.as_dict() | {"experiment": experiment.name})
     missing = results.missing(cells)
     begin = time.perf_counter()
-    report = progress or (lambda done, total: None)
-    report(len(cells) - len(missing), len(cells))
+    progress(len(cells) - len(missing), len(cells))
     for done, (cell, rows, error, seconds) in enumerate(
         _computed(experiment, missing, n_jobs, backend, scheduler), start=len(cells) - len(missing) + 1
     ):
         results.append(cell, rows, error, seconds)
-        report(done, len(cells))
+        progress(done, len(cells))
     where = {"experiment": experiment.name, "protocol": experiment.config.protocol}
     rows = [where | row for row in results.rows(cells)]
     tables = experiment.summarise(rows) if rows else {}
     _write(results, experiment, rows, tables, time.perf_counter() - begin)
-    return Outcome(experiment, results.folder, rows, tables, results.failed(cells))
+    return Outcome(experiment, results.folder, rows, tables, results.failed(cells), results.notes)
 
 
 def _computed(
@@ -139,9 +150,8 @@ def _write(
         write_whole(folder / f"{name}.tex", as_latex(table))
     for name, figure in (experiment.plot(rows) if rows else {}).items():
         for suffix in ("png", "pdf"):
-            part = folder / f".{name}.part.{suffix}"
-            figure.savefig(part, dpi=150)
-            part.replace(folder / f"{name}.{suffix}")
+            with written_whole(folder / f"{name}.{suffix}") as (place,):
+                figure.savefig(place, dpi=150)
     packages = ("cocensor", "numpy", "scipy", "joblib", "scikit-survival", "scikit-learn", "torch")
     results.write_manifest(
         {

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._files import write_whole
 from cocensor._numerics import log1mexp
 from cocensor._validation import (
     FloatArray,
@@ -224,11 +225,7 @@ class JointModel:
             "ends": None if self.ends_ is None else self.ends_.tolist(),
             **{name: _number(getattr(self, name)) for name in _PLAIN},
         }
-        target = Path(path)
-        part = target.with_name(target.name + ".part")
-        # Written beside its place and moved there: a file is never half a model.
-        part.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
-        part.replace(target)
+        write_whole(path, json.dumps(content, indent=1, allow_nan=False))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> JointModel:

@@ -1,5 +1,5 @@
 """The report: one HTML file that says in words what an evaluation found, with all numbers and no network."""
 
-from cocensor.report.page import check_path, write_report
+from cocensor.report.page import write_report
 
-__all__ = ["check_path", "write_report"]
+__all__ = ["write_report"]

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cocensor._validation import write_whole
+from cocensor._files import write_whole
 from cocensor.adjustments import adjustments
 from cocensor.adjustments.registry import label
 from cocensor.evaluation import Evaluation
@@ -40,17 +40,8 @@ _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 def write_report(evaluation: Evaluation, path: Path, sensitivity: Sensitivity, title: str | None) -> Path:
     """Write the report to ``path``, whole or not at all, and return the path."""
-    check_path(path)
     write_whole(path, _page(evaluation, sensitivity, title or _TITLE))
     return path
-
-
-def check_path(path: Path) -> None:
-    """Refuse what no report can be written to."""
-    if path.is_dir():
-        raise ValueError(f"path must be a file, but {path} is a folder.")
-    if not path.parent.is_dir():
-        raise ValueError(f"path must lie in a folder that exists, but {path.parent} is none.")
 
 
 def _page(evaluation: Evaluation, sensitivity: Sensitivity, title: str) -> str:

@@ -1,8 +1,11 @@
 # IPCW Brier scores from riskRegression and pec, of predictions that a formula gives.
 # Run: Rscript tests/oracles/scripts/brier.R FOLDER > tests/oracles/values/brier.json
-# FOLDER holds gbsg.csv and whas500.csv: the rows of scikit-survival's load_gbsg2 and load_whas500, with
+# FOLDER holds gbsg.csv, whas500.csv and veteran.csv: the rows of scikit-survival's load_gbsg2, load_whas500 and
+# load_veterans_lung_cancer, with
 #   gbsg     age, size = tsize, nodes = pnodes, event = cens (rows in another order than in load_gbsg2)
 #   whas500  age, hr, chf ("0"/"1" there), time = lenfol, event = fstat (rows in the same order)
+#   veteran  karno, diagtime, age, event = status (rows in the same order)
+# veteran has 9 censorings among 137 rows: too few for a Cox model of a half, so only "all" and "integrated_all".
 #
 # Predictions: S_i(t) = exp(-(t / scale) * exp(intercept + sum_j coefficients_j * covariates_ij)).
 # Rows: "all" scores the full data, with the censoring distribution G from the same data. For the others the
@@ -162,25 +165,42 @@ data_set <- function(name, s) {
   censorings <- sapply(s$times, function(t) sum(rows$time == t & rows$event == 0))
   stopifnot(any(events > 0 & censorings == 0), any(events == 0 & censorings > 0),
             any(events > 0 & censorings > 0), any(events == 0 & censorings == 0))
-  object(
+  halves <- if (sum(rows$event == 0) < 20) NULL else list(
+    test = from_packages(sorted[!odd, ], s$times, s),
+    train_test = objects(by_hand_all(sorted[odd, ], sorted[!odd, ], s$times, s))
+  )
+  do.call(object, c(list(
     covariates = strings(s$covariates), intercept = s$intercept, coefficients = numbers(s$coefficients),
     scale = s$scale, sort_by = strings(sort_by),
     times = numbers(s$times), events_at_times = numbers(events), censorings_at_times = numbers(censorings),
-    all = from_packages(rows, s$times, s),
-    test = from_packages(sorted[!odd, ], s$times, s),
-    train_test = objects(by_hand_all(sorted[odd, ], sorted[!odd, ], s$times, s)),
-    integrated_all = integrated(rows, s)
-  )
+    all = from_packages(rows, s$times, s)),
+    halves,
+    list(integrated_all = integrated(rows, s))
+  ))
+}
+
+# gbsg with its times rounded up to months, quarters and half-years: how much the ties of the Cox model matter
+gbsg <- list(covariates = c("age", "size", "nodes"), intercept = 0, coefficients = c(-0.01, 0.008, 0.06),
+             scale = 4000, times = c(300, 426, 753, 859, 1219, 1500), grid = c(to = 1500, by = 50))
+rounded <- function(unit) {
+  rows <- read.csv(file.path(folder, "gbsg.csv"))[c(gbsg$covariates, "time", "event")]
+  rows$time <- ceiling(rows$time / unit)
+  at <- floor(c(300, 600, 900, 1200, 1500) / unit)
+  s <- replace(gbsg, "scale", gbsg$scale / unit)
+  objects(list(times = at, cox = score(rows, at, s, "cox")$Brier, cox_first_efron =
+    by_hand_cox(rows, rows, at, predicted(rows, at, s), s, "efron", "breslow", events_first = TRUE)))
 }
 
 cat(object(
   source = paste0('"R ', R.version$major, ".", R.version$minor, paste0(
     sapply(c("riskRegression", "pec", "survival", "prodlim", "rms"),
            function(p) paste("", p, packageVersion(p))), collapse = ""), '"'),
-  gbsg = data_set("gbsg", list(
-    covariates = c("age", "size", "nodes"), intercept = 0, coefficients = c(-0.01, 0.008, 0.06),
-    scale = 4000, times = c(300, 426, 753, 859, 1219, 1500), grid = c(to = 1500, by = 50))),
+  gbsg = data_set("gbsg", gbsg),
+  gbsg_rounded = object(`30` = rounded(30), `91` = rounded(91), `182` = rounded(182)),
   whas500 = data_set("whas500", list(
     covariates = c("age", "hr", "chf"), intercept = -5, coefficients = c(0.05, 0.01, 0.7),
-    scale = 2000, times = c(10, 166, 400, 497, 800, 1232), grid = c(to = 1200, by = 40)))
+    scale = 2000, times = c(10, 166, 400, 497, 800, 1232), grid = c(to = 1200, by = 40))),
+  veteran = data_set("veteran", list(
+    covariates = c("karno", "diagtime", "age"), intercept = 2, coefficients = c(-0.035, 0.001, -0.004),
+    scale = 100, times = c(25, 60, 83, 100, 117, 231), grid = c(to = 250, by = 10)))
 ), "\n")

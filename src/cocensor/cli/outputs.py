@@ -1,0 +1,71 @@
+"""What commands write: refused early, and all of it or nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from cocensor._files import behind_links, written_whole
+
+_Suffixes = tuple[str, ...]
+
+
+def check_outputs(inputs: Sequence[Path], **outputs: tuple[Path | None, _Suffixes]) -> None:
+    """Refuse, before anything is computed, what cannot or must not be written; ``outputs`` by option, with suffixes."""
+    seen: dict[str, Path] = {}
+    for name, (path, suffixes) in outputs.items():
+        if path is None:
+            continue
+        option = f"--{name}"
+        _check_output(option, path, suffixes)
+        if any(_same_file(path, each) for each in inputs):
+            raise ValueError(f"{option} must not overwrite an input, but is {path}.")
+        for other, written in seen.items():
+            if _same_file(path, written):
+                raise ValueError(f"{option} must be another file than {other}, but {path} is {written}.")
+        seen[option] = path
+
+
+def _check_output(option: str, path: Path, suffixes: _Suffixes) -> None:
+    if path.suffix.lower() not in suffixes:
+        raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
+    if not path.parent.is_dir():
+        raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is none.")
+    target = behind_links(path)
+    writable = os.access(target.parent, os.W_OK) and (not target.exists() or os.access(target, os.W_OK))
+    if target.is_dir() or not writable:
+        raise ValueError(f"{option} must be a file that can be written, but is {path}.")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, by whatever links; it need not be there."""
+    if behind_links(one) == behind_links(other):
+        return True
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+@contextmanager
+def written_together(*paths: Path | None) -> Iterator[list[Path | None]]:
+    """:func:`written_whole`, in a sentence where it fails; what is not asked for, None, has no place."""
+    wanted = [path for path in paths if path is not None]
+    try:
+        with terminating_in_order(), written_whole(*wanted) as places:
+            left = iter(places)
+            yield [None if path is None else next(left) for path in paths]
+    except OSError as error:
+        listed = " and ".join(map(str, wanted))
+        raise ValueError(f"{listed} cannot be written: {error.strerror or error}.") from None
+
+
+@contextmanager
+def terminating_in_order() -> Iterator[None]:
+    """Let SIGTERM end the command as an exception does, so that what is temporary vanishes."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
