@@ -114,9 +114,8 @@ def evaluate(
     asked = as_adjustments(adjustments, samples.x_test is not None, why_not)
     by_default = isinstance(adjustments, str) and adjustments == "default"
     if isinstance(copula, Copula | CopulaChoice):
-        labelled_adjustments(
-            asked, assumed_copula(copula), by_default
-        )  # refuses a copula that an adjustment cannot rest on
+        # Refuses a copula that an adjustment cannot rest on.
+        labelled_adjustments(asked, assumed_copula(copula), by_default)
     grid, ends = _times(samples, asked_times, horizon)
     _check_names(models)
     predictions = _predictions(models, x_test, asked_times, len(test), notes)
