@@ -164,15 +164,21 @@ def _predictions(
         try:
             found[name] = as_predictions(model, n, times=times, X=x_test, name=called)
         except AttributeError as error:
-            raise ValueError(f"{called} is not fitted, or does not predict: {error}") from error
+            raise ValueError(f"{called} is not fitted, or does not predict: {_sentence(error)}") from error
         except Exception as error:  # whatever a model of another package raises
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(str(error) if called in str(error) else f"{called}: {error}") from error
+            said = _sentence(error)
+            raise kind(said if called in said else f"{called}: {said}") from error
         rounded = found[name].n_rounded
         if rounded:
             text = f"{rounded} probabilities leave [0, 1] by less than 1e-6: they are read as 0 or 1."
             notes.append(Note("decision", text, model=name))
     return found
+
+
+def _sentence(error: Exception) -> str:
+    """What an error of any package says, ended by a full stop."""
+    return f"{str(error).rstrip('.')}."
 
 
 def _times(samples: Samples, times: FloatArray | None, horizon: HorizonRule) -> tuple[FloatArray, Horizon]:
