@@ -1,5 +1,6 @@
 """Results in words: one narrator for terminal, notebook and page."""
 
+from cocensor.words.choice import choice_in_words
 from cocensor.words.evaluation import (
     copula_in_words,
     evaluation_as_html,
@@ -12,6 +13,7 @@ from cocensor.words.evaluation import (
 from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
 
 __all__ = [
+    "choice_in_words",
     "copula_in_words",
     "evaluation_as_html",
     "evaluation_as_text",
