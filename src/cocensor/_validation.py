@@ -30,7 +30,7 @@ _MOST_LISTED = 12
 
 
 class HorizonWarning(UserWarning):
-    """Scores are asked for at times where next to nobody is left to tell."""
+    """Scores are asked for where next to nobody is left to tell: at these times, or with these weights."""
 
 
 class PredictionWarning(UserWarning):
@@ -97,8 +97,8 @@ def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
         floats = np.empty(array.shape)
         for place, value in np.ndenumerate(array):
             try:
-                if isinstance(value, str | bytes):
-                    raise TypeError  # "0" is a text, even where float() would take it
+                if isinstance(value, str | bytes) or np.iscomplexobj(value):
+                    raise TypeError  # "0" is a text, and numpy's 1 + 2j no 1, even where float() would take them
                 floats[place] = float(value)
             except (TypeError, ValueError, OverflowError):
                 refuse_at(place, value, f"{name} must be {kind}")

@@ -142,6 +142,11 @@ def select_copula(
         assert folds is not None
         n_judged = len(outcomes)
         validation = _cross_validated(X, outcomes, resolved, settings, starts, folds, seed, penalised)
+    if np.isinf(list(validation.values())).all():
+        raise ValueError(
+            f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under "
+            "every one of them, because some times or covariates are far from those fitted to."
+        )
     preferred = min(
         models,
         # Independence first, so that a tie is its.
