@@ -27,7 +27,7 @@ from cocensor.datasets import (
     load_whas,
     subsample,
 )
-from cocensor.estimators.margin import given_dropout, given_end
+from cocensor.estimators.conditional import given_dropout, given_end
 from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
 from cocensor.experiments.scoring import Scoring, without_covariates
 from cocensor.learners import learner, learners
@@ -233,8 +233,8 @@ class TrueLaw(Adjustment):
         ended = np.zeros(n, dtype=bool) if y.administrative is None else y.administrative
         asked = ~y.event & (y.time < grid.last)
         s_c = sample.own_survival("event", y.time)
-        below = sample.own_survival("censoring", y.time)
-        above = sample.own_survival("censoring", np.nextafter(y.time, 0.0))
+        below = sample.own_survival("dropout", y.time)
+        above = sample.own_survival("dropout", np.nextafter(y.time, 0.0))
         s_t = sample.event_survival(grid.sorted)
 
         def dropped(rows: Rows, columns: slice) -> FloatArray:
