@@ -67,11 +67,12 @@ def test_derivatives_against_differences():
         for of in ("event", "dropout"):
             sets = RiskSets.build(y, of, ties)
             Z, coef = X[sets.order], np.array([0.3, -0.2, 0.5, 0.1])
-            _, gradient, information = sets.derivatives(Z, coef, penalty)
+            at = sets.derivatives(Z, coef, penalty)
             for k, step in enumerate(1e-5 * np.eye(4)):
                 up, down = (sets.derivatives(Z, coef + sign * step, penalty) for sign in (1, -1))
-                assert (up[0] - down[0]) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-6)
-                np.testing.assert_allclose(-(up[1] - down[1]) / 2e-5, information[k], rtol=1e-5, atol=1e-5)
+                assert (up.value - down.value) / 2e-5 == pytest.approx(at.gradient[k], rel=1e-6, abs=1e-6)
+                difference = (up.gradient - down.gradient) / 2e-5
+                np.testing.assert_allclose(difference, at.hessian[k], rtol=1e-5, atol=1e-5)
 
 
 def test_units_do_not_matter():
