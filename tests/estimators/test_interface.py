@@ -32,7 +32,7 @@ KM = cc.KaplanMeier().fit(Y)
         (lambda: KM.margin_time(3.0, horizon=20.0), "horizon must not pass the last observed time 13"),
         (
             lambda: KM.margin_time(3.0, interpolation="cubic"),
-            "curve must be one of 'step', 'linear', but is 'cubic'",
+            "interpolation must be one of 'step', 'linear', but is 'cubic'",
         ),
         (lambda: KM.margin_time_variance(3.0, 20.0), "horizon must not pass the last observed time 13"),
         (lambda: KM.conditional_survival(5, 3, given="x"), "given must be one of 'event_free', 'dropout'"),

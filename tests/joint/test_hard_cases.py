@@ -153,7 +153,7 @@ def test_only_administrative_censoring():
     assert np.isinf(model.sample(data.X, rng=0)[1]).all()
     with pytest.raises(ValueError, match="y has no dropout: the dependence cannot be estimated"):
         cc.fit_joint(data.X, y, "clayton")
-    status = cc.JointConditional("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
+    status = cc.Imputation("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
     np.testing.assert_allclose(status.a.mean(axis=0), (data.event_time[:, None] > t).mean(axis=0), atol=1e-12)
 
 
@@ -212,8 +212,8 @@ def test_damaged_files_are_refused(tmp_path, old, new):
             lambda X, y: cc.select_copula(X, y, 1e6 * X, y, families=("clayton",)),
             "no family can be chosen: by validation part, y_val has a likelihood of 0",
         ),
-        (lambda X, y: cc.JointConditional("covariates", penalty=-1), "penalty must not be negative"),
-        (lambda X, y: cc.JointConditional("prediction", score_times=[]), "score_times is empty"),
+        (lambda X, y: cc.Imputation("covariates", penalty=-1), "penalty must not be negative"),
+        (lambda X, y: cc.Imputation("prediction", score_times=[]), "score_times is empty"),
     ],
 )
 def test_more_refusals(run, message):
@@ -236,7 +236,10 @@ def test_a_fold_that_cannot_be_fitted_is_named():
 def test_few_subjects_with_a_validation_part_need_no_folds():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     few = data[:8]
-    cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=100)
+    choice = cc.select_copula(None, few.y, None, data.y, families=("clayton",), margins="weibull")
+    assert set(choice.validation) == {"independence", "clayton"}
+    with pytest.raises(ValueError, match="folds"):
+        cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=5)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
