@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray, check_choice
+from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.question import REFERENCE
@@ -90,6 +90,6 @@ class BrierCurveDisplay:
             ax.plot(self.times, self.reference[title], color="0.6", linewidth=2.5, label=label)
         for model, style in zip(self.models, line_styles(), strict=False):
             if model in self.curves[title]:
-                ax.plot(self.times, self.curves[title][model], label=model, **style)
+                ax.plot(self.times, self.curves[title][model], label=escaped(model), **style)
         ax.set(xlabel="time", ylabel="Brier score", title=title, xlim=(self.times[0], self.times[-1]))
         ax.set_ylim(bottom=0.0)

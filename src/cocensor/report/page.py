@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cocensor._files import write_whole
+from cocensor._validation import escaped
 from cocensor.adjustments import adjustments
 from cocensor.adjustments.registry import label
 from cocensor.evaluation import Evaluation
@@ -40,7 +41,7 @@ _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 def write_report(evaluation: Evaluation, path: Path, sensitivity: Sensitivity, title: str | None) -> Path:
     """Write the report to ``path``, whole or not at all, and return the path."""
-    write_whole(path, _page(evaluation, sensitivity, title or _TITLE))
+    write_whole(path, escaped(_page(evaluation, sensitivity, title or _TITLE)))
     return path
 
 
