@@ -17,9 +17,9 @@ from scipy.special import ndtri
 
 import cocensor as cc
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell
-from cocensor.experiments.synthetic import Horizon, SyntheticConfig
 from cocensor.outcomes import Margin
+from cocensor.paper.base import Cell
+from cocensor.paper.synthetic import Horizon, SyntheticConfig
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 from cocensor.simulate.synthetic import Risk
 

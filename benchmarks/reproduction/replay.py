@@ -24,8 +24,8 @@ import cocensor as cc
 from benchmarks.reproduction import collect
 from benchmarks.reproduction.tables import markdown
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell
-from cocensor.experiments.synthetic import SyntheticConfig, SyntheticExperiment
+from cocensor.paper.base import Cell
+from cocensor.paper.synthetic import SyntheticConfig, SyntheticExperiment
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 RESULTS = collect.RESULTS / "replay-published.csv.gz"

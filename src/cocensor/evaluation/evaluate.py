@@ -135,7 +135,7 @@ def evaluate(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
-    return Evaluation(data, results, assumed, ends, tuple([*notes, *left_out]), template)
+    return Evaluation(data, results, assumed, ends, (*notes, *left_out), template)
 
 
 def _predictions(
@@ -182,7 +182,9 @@ def _times(samples: Samples, times: FloatArray | None, horizon: HorizonRule) -> 
         reason = f"the largest time with at least {100 * rule['at_risk']:g} % of {both} at risk"
     else:
         reason = f"the last time of {both}" if rule == "t_max" else "as asked"
-    return time_grid(*outcomes, n=N_TIMES, horizon=end), Horizon(end, "default" if horizon is None else "asked", reason)
+    return time_grid(*outcomes, n=N_TIMES, horizon=end), Horizon(
+        end, "default" if horizon is None else "asked", reason
+    )
 
 
 def _within_predictions(
@@ -199,9 +201,13 @@ def _within_predictions(
     if ends.time <= known:
         return grid, ends
     if given:
-        raise ValueError(f"times must not pass {known:g}, the end of models[{shortest!r}], but reach {ends.time:g}.")
+        raise ValueError(
+            f"times must not pass {known:g}, the end of models[{shortest!r}], but reach {ends.time:g}."
+        )
     if horizon is not None:
-        raise ValueError(f"horizon must not pass {known:g}, the end of models[{shortest!r}], but is {ends.time:g}.")
+        raise ValueError(
+            f"horizon must not pass {known:g}, the end of models[{shortest!r}], but is {ends.time:g}."
+        )
     outcomes = [y for y in (samples.y_train, samples.y_test) if y is not None]
     reason = "the largest time up to which all predictions are known"
     return time_grid(*outcomes, n=N_TIMES, horizon=known), Horizon(known, "predictions", reason)
@@ -223,11 +229,7 @@ def _assumed(copula: Any, samples: Samples, notes: list[Note]) -> AssumedCopula:
         return AssumedCopula(copula.copula, "selected", copula)
     if isinstance(copula, Copula):
         return AssumedCopula(copula, "given")
-    x, y = (
-        (samples.x_test, samples.y_test)
-        if samples.y_train is None
-        else (samples.x_train, samples.y_train)
-    )
+    x, y = (samples.x_test, samples.y_test) if samples.y_train is None else (samples.x_train, samples.y_train)
     try:
         with collected(ConvergenceWarning) as warned:
             choice = select_copula(x, y)

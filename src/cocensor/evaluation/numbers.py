@@ -79,9 +79,7 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             name: {model: found.value for model, found in each.values[metric.name].items()}
             for name, each in by.items()
         },
-        "reference": {
-            name: _value(each.reference.get(metric.name)) for name, each in by.items()
-        },
+        "reference": {name: _value(each.reference.get(metric.name)) for name, each in by.items()},
         "skill": {
             name: {
                 model: value

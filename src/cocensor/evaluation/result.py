@@ -236,7 +236,9 @@ class Evaluation:
     def dependence_profile(self, progress: Any = None) -> DependenceProfile:
         """The profile likelihood over τ of the copula that was selected; computed once, and then part of the report."""
         if self.assumed.choice is None:
-            raise ValueError("copula must have been selected from the data for a profile likelihood, but was not.")
+            raise ValueError(
+                "copula must have been selected from the data for a profile likelihood, but was not."
+            )
         if "profile" not in self._analyses:
             self._analyses["profile"] = self.assumed.choice.profile(progress=progress)
         return self._analyses["profile"]

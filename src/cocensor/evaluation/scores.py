@@ -84,7 +84,9 @@ class AdjustmentScores:
         return tuple(note for note in self.notes if note.kind == kind)
 
 
-def scores_under(data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted) -> AdjustmentScores:
+def scores_under(
+    data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted
+) -> AdjustmentScores:
     """Fit an adjustment, if that is to be done, and score all models and the reference curve under it."""
     scoring = _Scoring(data, name)
     predictions = {**data.predictions, REFERENCE: data.reference}

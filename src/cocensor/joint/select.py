@@ -308,7 +308,13 @@ class DependenceProfile:
         """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
         top = self.best[2]
         rows = [
-            (name, float(tau), copula_families()[name].from_tau(float(tau)).theta, float(value), float(value) - top)
+            (
+                name,
+                float(tau),
+                copula_families()[name].from_tau(float(tau)).theta,
+                float(value),
+                float(value) - top,
+            )
             for name, curve in self.curves.items()
             for tau, value in zip(*curve, strict=True)
         ]

@@ -120,7 +120,10 @@ def minor_notes(evaluation: Evaluation) -> list[str]:
 
 
 def _opening(evaluation: Evaluation) -> str:
-    size = counted(len(evaluation.models), "model"), counted(len(evaluation.data.samples.y_test), "test subject")
+    size = (
+        counted(len(evaluation.models), "model"),
+        counted(len(evaluation.data.samples.y_test), "test subject"),
+    )
     return (
         f"Evaluation of {size[0]} on {size[1]} until {evaluation.horizon.time:g} ({evaluation.horizon.reason}); "
         f"{copula_in_words(evaluation)}."

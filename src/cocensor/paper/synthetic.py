@@ -9,8 +9,9 @@ import numpy as np
 
 import cocensor as cc
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell, Config, Experiment, Row
-from cocensor.experiments.scoring import Probabilities, Scoring, published_curves, without_covariates
+from cocensor.paper.adjustments import imputation, without_covariates
+from cocensor.paper.base import Cell, Config, Experiment, Row
+from cocensor.paper.scoring import Probabilities, Scoring, published_curves
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ class SyntheticExperiment(Experiment):
 
     def _adjustments(self, assumed: cc.Copula) -> dict[str, cc.Adjustment]:
         return without_covariates(assumed, self.config.protocol) | {
-            "given covariates, Weibull": cc.JointConditional("covariates", assumed, "weibull"),
-            "given covariates, spline": cc.JointConditional("covariates", assumed),
-            "given the prediction": cc.JointConditional("prediction", assumed),
+            "given covariates, Weibull": imputation("covariates", assumed, "weibull"),
+            "given covariates, spline": imputation("covariates", assumed, "spline"),
+            "given the prediction": imputation("prediction", assumed, "spline"),
         }
 
     def _end(self, cell: Cell, train: SyntheticSample, test: SyntheticSample) -> float | None:

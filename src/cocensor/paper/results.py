@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cocensor._files import write_whole, written_whole
-from cocensor.experiments.base import Cell, Row
+from cocensor.paper.base import Cell, Row
 
 _LINES = "cells.jsonl"
 _MANIFEST = "manifest.json"

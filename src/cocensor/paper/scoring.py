@@ -1,10 +1,10 @@
-"""How an experiment scores predictions under a protocol: the interval, the adjustments, the rows."""
+"""How an experiment scores predictions under a protocol: the interval, and the rows."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 import cocensor as cc
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Protocol, Row
+from cocensor.paper.base import Protocol, Row
 from cocensor.simulate import SimulatedSurvival
 
 Probabilities = npt.NDArray[np.floating[Any]]
@@ -48,7 +48,7 @@ class Scoring:
         return matched, matched
 
     def rows(
-        self, curves: cc.Predictions, adjustments: dict[str, cc.Adjustment], **same: Any
+        self, curves: cc.Predictions, adjustments: Mapping[str, cc.Adjustment | cc.Fitted], **same: Any
     ) -> list[Row]:
         """One row per adjustment, with what is the ``same`` in all; one that has no answer says why."""
         oracle_end, end = self.ends
@@ -73,7 +73,7 @@ class Scoring:
             )
         return rows
 
-    def _score(self, adjustment: cc.Adjustment, curves: cc.Predictions, end: float) -> float:
+    def _score(self, adjustment: cc.Adjustment | cc.Fitted, curves: cc.Predictions, end: float) -> float:
         times = np.linspace(0.0, end, _N_TIMES[self.protocol])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.HorizonWarning)
@@ -101,31 +101,3 @@ def published_curves(
     quantiles = np.unique(np.quantile(times, np.linspace(0.0, 1.0, math.ceil(math.sqrt(times.size)))))
     grid = quantiles[quantiles <= end]
     return cc.Predictions(grid, survival(grid), interpolation="linear", tail="linear")
-
-
-def without_covariates(copula: cc.Copula, protocol: Protocol, suffix: str = "") -> dict[str, cc.Adjustment]:
-    """IPCW, the paper's scores and the other marginal ones; ``suffix`` says in their names where the copula is from.
-
-    The published ones weigh by G(t_i), by nothing where G = 0, and take the polygon through the curve for margin times.
-    """
-    published = protocol == "published"
-    ipcw: dict[str, Any] = {
-        "convention": "scikit-survival" if published else "left_limit",
-        "beyond": "last",
-    }
-    margin: dict[str, Any] = {"curve": "linear" if published else "step", "beyond": "last"}
-    found: dict[str, cc.Adjustment] = {
-        "IPCW (KM)": cc.IPCW(min_probability=None if published else 1e-3, **ipcw),
-        "IPCW (Cox)": cc.IPCW("cox", min_probability=1e-3, **ipcw),
-        "Dep (KM)": cc.MarginTime(**margin),
-    }
-    if isinstance(copula, cc.ArchimedeanCopula):
-        named: dict[str, cc.Adjustment] = {
-            "Dep (CG)": cc.MarginTime(copula, **margin),
-            "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty", **margin),
-            "CG-Q": cc.ConditionalStatus(copula, given="event_free", beyond="last"),
-            "given the censoring": cc.ConditionalStatus(copula, beyond="last"),
-            "dependent IPCW": cc.DependentIPCW(copula, beyond="last"),
-        }
-        found |= {name + suffix: adjustment for name, adjustment in named.items()}
-    return found

@@ -1,15 +1,15 @@
 """The paper's figures and tables, one experiment each, and what runs them."""
 
-from cocensor.experiments.base import Config, Experiment
-from cocensor.experiments.copula_scatter import CopulaScatter
-from cocensor.experiments.fit_cost import FitCost, FitCostConfig
-from cocensor.experiments.runner import Outcome, run
-from cocensor.experiments.semi_synthetic import (
+from cocensor.paper.base import Config, Experiment
+from cocensor.paper.copula_scatter import CopulaScatter
+from cocensor.paper.fit_cost import FitCost, FitCostConfig
+from cocensor.paper.runner import Outcome, run
+from cocensor.paper.semi_synthetic import (
     SemiSyntheticConfig,
     SemiSyntheticCopula,
     SemiSyntheticExperiment,
 )
-from cocensor.experiments.synthetic import (
+from cocensor.paper.synthetic import (
     Censoring,
     ConditionalCounterpart,
     Dependence,

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 import cocensor as cc
-from cocensor._validation import FloatArray, check_choice
-from cocensor.adjustments.base import Adjustment, always_event_free
-from cocensor.adjustments.joint_conditional import risk_scores
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Rows, Status, TimeGrid
+from cocensor._validation import check_choice
+from cocensor.adjustments.imputation import Given
+from cocensor.adjustments.scores import design
 from cocensor.datasets import (
     Dataset,
     UnseenLevelWarning,
@@ -27,11 +26,11 @@ from cocensor.datasets import (
     load_whas,
     subsample,
 )
-from cocensor.estimators.margin import given_dropout, given_end
-from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
-from cocensor.experiments.scoring import Scoring, published_curves, without_covariates
+from cocensor.joint.margins import MARGINS
 from cocensor.learners import learner, learners
-from cocensor.outcomes import Survival
+from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
+from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.paper.scoring import Scoring, published_curves
 from cocensor.simulate import SemiSynthetic, SemiSyntheticSample
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 DATASETS = ("whas", "gbsg", "metabric", "churn", "flchain", "support", "employee")
 STRATEGIES = ("original", "top_5", "top_10", "random_25")
-_FAMILIES = ("clayton", "frank")
+_GIVEN: tuple[Given, ...] = ("covariates", "prediction")
 
 
 @dataclass(frozen=True)
@@ -135,17 +134,17 @@ class SemiSyntheticExperiment(Experiment):
         validation: SemiSyntheticSample,
         test: SemiSyntheticSample,
         known: cc.Copula | None,
-    ) -> tuple[dict[str, cc.Adjustment], str]:
+    ) -> tuple[dict[str, cc.Adjustment | cc.Fitted], str]:
         """Those of the paper and ours, at the true copula where it is known and at the selected one else."""
         chosen, where = (known, "true") if known else (selected_copula(train, validation), "selected")
         found = without_covariates(chosen, self.config.protocol, f", {where}")
         at: dict[str, cc.Copula] = {where: chosen, "independence": cc.Independence()}
         for label, copula in at.items():
-            for margins in ("weibull", "spline"):
-                for given in ("covariates", "prediction"):
-                    found[f"given {given}, {margins}, {label}"] = cc.JointConditional(given, copula, margins)
-        found = {name: _once_fitted(each, train) for name, each in found.items()}
-        return found | {"floor": TrueLaw(test).fit(train.y)}, repr(chosen)
+            for margins in MARGINS:
+                for given in _GIVEN:
+                    found[f"given {given}, {margins}, {label}"] = imputation(given, copula, margins)
+        fitted = {name: fitted_once(each, train) for name, each in found.items()}
+        return fitted | {"floor": floor(test)}, repr(chosen)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| by data set; mean and SD by data set and strategy (or law); and the ranking table.
@@ -214,52 +213,6 @@ class SemiSyntheticCopula(SemiSyntheticExperiment):
         ]
 
 
-class TrueLaw(Adjustment):
-    """The floor: imputation by the law that the times were drawn from, given all features.
-
-    What it is off by is chance in the unseen event times alone.
-    """
-
-    assumption = "The law of the simulation is known."
-
-    def __init__(self, sample: SemiSyntheticSample) -> None:
-        self.sample = sample
-
-    def _fit(self, y: Survival, x: Any) -> None:
-        """There is nothing to learn."""
-
-    def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        sample, n, cut = self.sample, len(y), grid.cut(y.time)
-        ended = np.zeros(n, dtype=bool) if y.administrative is None else y.administrative
-        asked = ~y.event & (y.time < grid.last)
-        s_c = sample.own_survival("event", y.time)
-        below = sample.own_survival("censoring", y.time)
-        above = sample.own_survival("censoring", np.nextafter(y.time, 0.0))
-        s_t = sample.event_survival(grid.sorted)
-
-        def dropped(rows: Rows, columns: slice) -> FloatArray:
-            c = s_c[rows][:, None]
-            s = np.minimum(s_t[rows, columns], c)
-            return given_dropout(sample.copula, s, c, above[rows][:, None], below[rows][:, None])
-
-        def outlasted(rows: Rows, columns: slice) -> FloatArray:
-            c = s_c[rows][:, None]
-            return given_end(sample.copula, np.minimum(s_t[rows, columns], c), c, below[rows][:, None])
-
-        step = above > below
-        groups = [
-            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
-            always_event_free(np.flatnonzero(~y.event & ~asked), y, grid),
-        ]
-        kinds = (
-            (asked & ~ended & step, dropped),
-            (asked & ~ended & ~step, dropped),
-            (asked & ended, outlasted),
-        )
-        groups += [Group.of(np.flatnonzero(mask), cut, EVENT_FREE, Imputed(q)) for mask, q in kinds]
-        return Status(grid, n, tuple(groups))
-
-
 def _at_tau_given_the_score(
     copula: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
 ) -> dict[str, cc.Adjustment]:
@@ -267,32 +220,14 @@ def _at_tau_given_the_score(
 
     Given less than all features, they depend on each other otherwise than given all.
     """
-    scores, _ = risk_scores(curves, TimeGrid.of([test.y.t_max]), test.y, 1)
+    scores, _ = design(None, {"": curves}, test.y, 1)
     reached = test.tau_given(scores[:, 0]) if scores.shape[1] else 0.0
     low, high = type(copula).tau_range
     told = type(copula).from_tau(min(max(reached, low), high))
     return {
-        f"given prediction, {margins}, true given the score": cc.JointConditional("prediction", told, margins)
-        for margins in ("weibull", "spline")
+        f"given prediction, {margins}, true given the score": imputation("prediction", told, margins)
+        for margins in MARGINS
     }
-
-
-def _once_fitted(adjustment: Adjustment, train: SemiSyntheticSample) -> Adjustment:
-    """Fitted here, for all learners; one that cannot be says so when it is asked."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.ConvergenceWarning)
-        try:
-            return adjustment.fit(train.y, train.X)
-        except ValueError:
-            return adjustment
-
-
-def selected_copula(train: SemiSyntheticSample, validation: SemiSyntheticSample) -> cc.Copula:
-    """The copula that the paper's procedure selects; where no joint model can be fitted, the cell fails and says so."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.ConvergenceWarning)
-        choice = cc.select_copula(train.X, train.y, validation.X, validation.y, _FAMILIES, penalised=True)
-    return choice.copula
 
 
 def parts_of(cell: Cell, protocol: Protocol, max_rows: int) -> tuple[SemiSyntheticSample, ...]:

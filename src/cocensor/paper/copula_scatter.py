@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cocensor as cc
-from cocensor.experiments.base import Cell, Config, Experiment, Row
+from cocensor.paper.base import Cell, Config, Experiment, Row
 from cocensor.simulate import SyntheticDesign
 
 if TYPE_CHECKING:

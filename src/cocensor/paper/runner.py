@@ -16,8 +16,8 @@ from typing import Any
 
 from cocensor._files import held, write_whole, written_whole
 from cocensor._validation import check_choice, check_whole
-from cocensor.experiments.base import Cell, Experiment, Row
-from cocensor.experiments.results import Results
+from cocensor.paper.base import Cell, Experiment, Row
+from cocensor.paper.results import Results
 
 Progress = Callable[[int, int], None]
 

@@ -8,9 +8,9 @@ import pytest
 
 import cocensor as cc
 from benchmarks.reproduction.replay import HASHES, Replay
-from cocensor.experiments import experiments
-from cocensor.experiments.scoring import Scoring, published_curves, without_covariates
-from cocensor.experiments.semi_synthetic import parts_of
+from cocensor.paper import experiments
+from cocensor.paper.scoring import Scoring, published_curves, without_covariates
+from cocensor.paper.semi_synthetic import parts_of
 from cocensor.simulate import SyntheticDesign
 
 # Rows of the authors' synthetic_results_correct_copula.csv: copula_name, k_tau, seed, alpha_c_used, censoring_rate,

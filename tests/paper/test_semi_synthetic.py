@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 import cocensor as cc
 from cocensor.cli import app
 from cocensor.datasets import load_gbsg
-from cocensor.experiments import experiments
-from cocensor.experiments.semi_synthetic import TrueLaw
+from cocensor.paper import experiments
+from cocensor.paper.semi_synthetic import TrueLaw
 from cocensor.simulate import SemiSynthetic
 
 NEEDED = {

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from cocensor._files import held
 from cocensor.cli import app
-from cocensor.experiments import Config, experiments, run
-from cocensor.experiments.base import Experiment
-from cocensor.experiments.results import Results
-from cocensor.experiments.runner import as_csv, as_latex, as_markdown
+from cocensor.paper import Config, experiments, run
+from cocensor.paper.base import Experiment
+from cocensor.paper.results import Results
+from cocensor.paper.runner import as_csv, as_latex, as_markdown
 
 
 class Squares(Experiment):
@@ -225,7 +225,7 @@ HOLDER = """
 import sys
 sys.path.insert(0, {root!r})
 from tests.experiments.test_runner import Squares
-from cocensor.experiments import run
+from cocensor.paper import run
 experiment = Squares()
 experiment.pause = 0.5
 run(experiment, sys.argv[1], n_jobs=2, progress=lambda done, total: print(done, flush=True))
@@ -259,7 +259,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {root!r})
 from tests.experiments.test_runner import Squares
-from cocensor.experiments import run
+from cocensor.paper import run
 Squares.pause = 0.02
 experiment = Squares()
 experiment.pause = 0.02

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from cocensor._validation import check_choice
-from cocensor.experiments.base import Cell, Config, Experiment, Row
-from cocensor.experiments.semi_synthetic import DATASETS, parts_of, selected_copula
+from cocensor.paper.adjustments import selected_copula
+from cocensor.paper.base import Cell, Config, Experiment, Row
+from cocensor.paper.semi_synthetic import DATASETS, parts_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

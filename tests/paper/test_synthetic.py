@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.experiments import experiments
+from cocensor.paper import experiments
 from cocensor.simulate import SyntheticDesign
 
 
