@@ -6,8 +6,9 @@ Nothing is clipped, dropped, filled or reordered here.
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from threading import RLock
@@ -35,6 +36,10 @@ class HorizonWarning(UserWarning):
 
 class PredictionWarning(UserWarning):
     """Predictions were read otherwise than they are written."""
+
+
+class TiedTimesWarning(UserWarning):
+    """Events and dropouts share so many times that what comes first at one of them decides a curve."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -174,17 +179,23 @@ def as_probabilities(values: Any, name: str, *, interior: bool = False) -> Float
     return floats
 
 
-def check_length(values: Sized, name: str, expected: int, expected_name: str) -> None:
+def check_length(values: Any, name: str, expected: int, expected_name: str) -> None:
     """Refuse ``values`` whose length is not the one of ``expected_name``."""
-    if len(values) != expected:
-        raise ValueError(f"{name} has length {len(values)}, but {expected_name} has length {expected}.")
+    try:
+        length = len(values)
+    except TypeError:
+        raise TypeError(
+            f"{name} must be as long as {expected_name}, {expected}, but is {_in_a_line(values)}."
+        ) from None
+    if length != expected:
+        raise ValueError(f"{name} has length {length}, but {expected_name} has length {expected}.")
 
 
 def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
     """Refuse a ``value`` that is not one of ``choices``."""
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, but is {value!r}.")
+        raise ValueError(f"{name} must be one of {listed}, but is {_in_a_line(value)}.")
 
 
 def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float = np.inf) -> float:
@@ -199,9 +210,16 @@ def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float 
 
 def check_whole(value: Any, name: str, smallest: int = 1, *, otherwise: str = "") -> int:
     """``value`` as a whole number from ``smallest`` on; ``otherwise`` ends the sentence on what is also allowed."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < smallest:
-        raise ValueError(f"{name} must be a whole number from {smallest} on{otherwise}, but is {value!r}.")
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not smallest <= value <= sys.maxsize:
+        raise ValueError(
+            f"{name} must be a whole number from {smallest} on{otherwise}, but is {_in_a_line(value)}."
+        )
     return int(value)
+
+
+def _in_a_line(value: Any) -> str:
+    return " ".join(repr(value).split())
 
 
 def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> NoReturn:

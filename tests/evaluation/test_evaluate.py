@@ -496,6 +496,7 @@ def test_models_that_cannot_be_scored_are_refused(study, models, message):
         ({"x_test": None}, "x_test is needed where x_train is given"),
         ({"x_test": np.ones((300, 2))}, "x_test must have the columns of x_train, 3, but has 2"),
         ({"x_test": np.ones((299, 3))}, "x_test has length 299"),
+        ({"x_test": 3}, "x_test must be as long as y_test, 300, but is 3"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(study, options, message):

@@ -52,6 +52,7 @@ def test_single_precision_predictions():
         (P[:, :2], TIMES, r"estimate must have .* \(60, 3\), but its shape is \(60, 2\)"),
         (P[:5], TIMES, r"\(60, 3\), but its shape is \(5, 3\)"),
         (P + 1, TIMES, r"estimate must lie in \[0, 1\], but row"),
+        ({}, TIMES, "estimate is empty"),
         (P[:, ::-1], TIMES, "estimate must not increase over time, but row"),
         (np.where(np.arange(60)[:, None] == 7, np.nan, P), TIMES, "row 7 at time 0.2 is nan"),
         (P.astype(str), TIMES, "estimate must be numeric"),
