@@ -32,7 +32,7 @@ def test_conditional_status_is_the_conditional_survival_of_the_margin():
     for copula in (cc.Clayton(2.0), cc.Frank(-3.0), cc.Gumbel(3.0), cc.Joe(2.0)):
         margin = cc.CopulaGraphic(copula).fit(TOY)
         status = cc.ConditionalStatus(copula).fit(TOY).status(test, times)
-        for row, given in ((0, "censoring"), (1, "censoring"), (3, "administrative")):
+        for row, given in ((0, "dropout"), (1, "dropout"), (3, "administrative")):
             expected = margin.conditional_survival(times, test.time[row], given=given)
             np.testing.assert_allclose(status.a[row], expected, atol=1e-12)
         np.testing.assert_array_equal(status.a[2], [1, 1, 0, 0])
@@ -45,7 +45,7 @@ def test_conditional_status_is_the_conditional_survival_of_the_margin():
 
 def test_dependent_weights_by_hand():
     copula = cc.Clayton(1.0)
-    event, censoring = (cc.CopulaGraphic(copula, of).fit(TOY) for of in ("event", "censoring"))
+    event, censoring = (cc.CopulaGraphic(copula, of).fit(TOY) for of in ("event", "dropout"))
     test = cc.Survival([4.0, 6.0, 9.0], [1, 1, 0])
     status = cc.DependentIPCW(copula).fit(TOY).status(test, [6.5])
     above, below, v = event.predict(4, "left"), event.predict(4), censoring.predict(4, "left")
@@ -68,7 +68,7 @@ def test_dependent_ipcw_stops_with_a_warning():
     y = cc.Survival.from_latent(e, c)
     adjustment = cc.DependentIPCW().fit(y)
     stop = adjustment.status(y, [0.1]).until
-    G = cc.KaplanMeier(of="censoring").fit(y)
+    G = cc.KaplanMeier(of="dropout").fit(y)
     assert G.predict(stop) < SMALLEST_CHANCE < G.predict(stop * 0.9)
     with pytest.warns(cc.HorizonWarning, match=f"from time {stop:g} on fewer than 5% of the events are seen"):
         scores = cc.brier_score(y, y, np.full((5000, 2), 0.5), [0.1, 1.5], adjustment=adjustment)

@@ -69,7 +69,7 @@ def test_cox_weights_from_its_own_model():
     X_test, y_test = regression_data(40, 1)
     times = np.array([0.2, 0.6])
     status = cc.IPCW("cox").fit(y, X).status(y_test, times, X_test)
-    model = cc.CoxPH(of="censoring").fit(X, y)
+    model = cc.CoxPH(of="dropout").fit(X, y)
     G = model.survival(times, X_test)
     np.testing.assert_allclose(status.a, (y_test.time[:, None] > times) / G, rtol=1e-12)
     own = np.array([model.survival([t - 1e-12], X_test[[i]])[0, 0] for i, t in enumerate(y_test.time)])

@@ -19,7 +19,7 @@ def setting(copula, seed=0, n=1500, administrative=False):
     y = data.y
     if administrative:
         end = np.random.default_rng(seed).uniform(5, 30, size=n)
-        y = cc.Survival.from_latent(data.event_time, data.censoring_time, end)
+        y = cc.Survival.from_latent(data.event_time, data.dropout_time, end)
     half = n // 2
     times = np.linspace(0.0, float(np.quantile(y.time[:half], 0.9)), 13)[1:]
     cox = cc.CoxPH().fit(data.X[:half], y[np.arange(half)])
@@ -256,15 +256,15 @@ def test_several_models_have_each_their_own_status():
 def test_grouped_times():
     """Months: what is imputed changes only from one end of a month to the next."""
     data = SyntheticDesign(
-        n=4000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.Clayton(1.0)
+        n=4000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=cc.Clayton(1.0)
     ).draw(1)
-    y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.censoring_time))
+    y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.dropout_time))
     status = (
         cc.JointConditional("covariates", cc.Clayton(1.0))
         .fit(y, data.X)
         .status(y, [3.0, 3.5, 3.99, 4.0], data.X)
     )
-    assert status.model.times_ == "grouped"
+    assert status.model.time_kind_ == "grouped"
     np.testing.assert_array_equal(status.a[:, 0], status.a[:, 2])
     free = (np.ceil(data.event_time)[:, None] > [3.0, 3.5, 3.99, 4.0]).mean(axis=0)
     np.testing.assert_allclose(status.a.mean(axis=0), free, atol=0.02)
@@ -349,9 +349,9 @@ def test_fitted_again_it_forgets_the_first_sample():
 def test_weights_stop_where_nobody_is_left_to_be_weighed():
     """A common end of study: from there on the event-free have no one to stand for them."""
     data = SyntheticDesign(
-        n=20_000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.Clayton(1.0)
+        n=20_000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=cc.Clayton(1.0)
     ).draw(0)
-    y = cc.Survival.from_latent(data.event_time, data.censoring_time, 4.0)
+    y = cc.Survival.from_latent(data.event_time, data.dropout_time, 4.0)
     adjustment = cc.DependentIPCW(cc.Clayton(1.0), given="covariates", margins="weibull").fit(y, data.X)
     with pytest.warns(cc.HorizonWarning):
         status = adjustment.status(y, [3.0, 3.9, 4.0, 5.0], data.X)

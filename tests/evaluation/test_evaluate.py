@@ -345,7 +345,7 @@ def test_one_adjustment_that_fails_late_does_not_take_the_others_along(study):
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_one_subject_far_out_does_not_take_the_other_adjustments_along(study, sign):
-    model = cc.CoxPH(of="censoring").fit(study.train.X, study.train.y)
+    model = cc.CoxPH(of="dropout").fit(study.train.X, study.train.y)
     far = study.test.X.copy()
     far[0] = sign * np.sign(model.coef_) * 1e6
     result = study.evaluate(x_test=far, adjustments=["ipcw", "ipcw_cox"])

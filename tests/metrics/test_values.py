@@ -39,7 +39,7 @@ def test_scikit_survival_on_data_with_ties(seed, n, grain):
     observed = np.unique(test.time)[:-1]
     between = rng.uniform(observed[0], test.t_max, size=6)
     times = np.unique(np.concatenate((rng.choice(observed, size=6), between)))
-    if cc.KaplanMeier(of="censoring").fit(train).predict(times[-1]) == 0:
+    if cc.KaplanMeier(of="dropout").fit(train).predict(times[-1]) == 0:
         return
     predicted = np.exp(-times * rng.gamma(2.0, 0.5, size=len(test))[:, None])
     arguments = structured(train), structured(test), predicted, times
@@ -183,7 +183,7 @@ def test_the_papers_scores_by_hand():
     w = np.array([1.0, 1 - S(6.0), 1.0, 1 - S(11.0)])
     residual = ((e[:, None] > times) - predicted) ** 2
     dep = np.trapezoid(w @ residual / w.sum(), times) / 13.0
-    adjustment = cc.MarginTime(copula, weighting="uncertainty", curve="linear")
+    adjustment = cc.MarginTime(copula, weighting="uncertainty", interpolation="linear")
     assert cc.integrated_brier_score(train, test, predicted, times, adjustment=adjustment) == pytest.approx(
         dep
     )

@@ -20,8 +20,9 @@ from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Statu
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.joint.fit import resolve_family
-from cocensor.joint.model import Conditional, refuse_zero
+from cocensor.joint.conditional import Conditional
+from cocensor.joint.margins import refuse_zero
+from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
 Given = Literal["covariates", "prediction", "predictions"]

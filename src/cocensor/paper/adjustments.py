@@ -7,7 +7,7 @@ from typing import Any
 
 import cocensor as cc
 from cocensor.adjustments.imputation import Given
-from cocensor.joint.margins import Margins
+from cocensor.joint.margins import MarginForm
 from cocensor.paper.base import Protocol
 from cocensor.simulate import SemiSyntheticSample, SimulatedSurvival
 
@@ -44,7 +44,7 @@ def without_covariates(copula: cc.Copula, protocol: Protocol, suffix: str = "") 
     return found
 
 
-def imputation(given: Given, copula: cc.Copula, margins: Margins) -> cc.Imputation:
+def imputation(given: Given, copula: cc.Copula, margins: MarginForm) -> cc.Imputation:
     """Imputation by a joint model given covariates, or given the evaluated model's own prediction."""
     return cc.Imputation(
         given,
@@ -63,7 +63,7 @@ def floor(sample: SemiSyntheticSample) -> cc.TrueLaw:
         sample.copula,
         sample.event_survival,
         lambda t: sample.own_survival("event", t),
-        lambda t: sample.own_survival("censoring", t),
+        lambda t: sample.own_survival("dropout", t),
     )
 
 
@@ -83,7 +83,7 @@ def selected_copula(train: SimulatedSurvival, validation: SimulatedSurvival) -> 
             min_gain=0.0,
             starts=_STARTS,
             knots=_KNOTS,
-            times="auto",
+            time_kind="auto",
         )
     return choice.copula
 

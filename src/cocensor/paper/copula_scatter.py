@@ -40,8 +40,8 @@ class CopulaScatter(Experiment):
         """The pairs."""
         data = SyntheticDesign(n=_N, copula=cc.copula(cell["copula"], tau=cell["tau"])).draw(cell["seed"])
         return [
-            {"event_time": float(e), "censoring_time": float(c)}
-            for e, c in zip(data.event_time, data.censoring_time, strict=True)
+            {"event_time": float(e), "dropout_time": float(c)}
+            for e, c in zip(data.event_time, data.dropout_time, strict=True)
         ]
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
@@ -51,7 +51,7 @@ class CopulaScatter(Experiment):
         table = []
         for name in dict.fromkeys(row["copula"] for row in rows):
             mine = [row for row in rows if row["copula"] == name]
-            pairs = [[row[k] for row in mine] for k in ("event_time", "censoring_time")]
+            pairs = [[row[k] for row in mine] for k in ("event_time", "dropout_time")]
             found = float(kendalltau(*pairs).statistic)
             table.append({"copula": name, "tau_given_covariates": mine[0]["tau"], "tau_of_the_pairs": found})
         return {self.name: table}
@@ -67,7 +67,7 @@ class CopulaScatter(Experiment):
         figure = Figure(figsize=(3.6 * len(names), 3.9), layout="constrained")
         for ax, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
             mine = [row for row in first if row["copula"] == name]
-            e, c = (np.array([row[k] for row in mine]) for k in ("event_time", "censoring_time"))
+            e, c = (np.array([row[k] for row in mine]) for k in ("event_time", "dropout_time"))
             end = float(np.quantile(np.concatenate((e, c)), 0.995))
             LatentTimesDisplay(e, c, e <= c, end, f"{name}, τ = {mine[0]['tau']:g}").plot(ax)
         return {self.name: figure}

@@ -26,7 +26,7 @@ from cocensor.datasets import (
     load_whas,
     subsample,
 )
-from cocensor.joint.margins import MARGINS
+from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.learners import learner, learners
 from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
 from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row
@@ -140,7 +140,7 @@ class SemiSyntheticExperiment(Experiment):
         found = without_covariates(chosen, self.config.protocol, f", {where}")
         at: dict[str, cc.Copula] = {where: chosen, "independence": cc.Independence()}
         for label, copula in at.items():
-            for margins in MARGINS:
+            for margins in MARGIN_FORMS:
                 for given in _GIVEN:
                     found[f"given {given}, {margins}, {label}"] = imputation(given, copula, margins)
         fitted = {name: fitted_once(each, train) for name, each in found.items()}
@@ -226,7 +226,7 @@ def _at_tau_given_the_score(
     told = type(copula).from_tau(min(max(reached, low), high))
     return {
         f"given prediction, {margins}, true given the score": imputation("prediction", told, margins)
-        for margins in MARGINS
+        for margins in MARGIN_FORMS
     }
 
 

@@ -220,8 +220,8 @@ class Censoring(SyntheticExperiment):
 
     def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
         design = super()._design(cell, truth)
-        shape, scale = design.censoring
-        return replace(design, censoring=(shape, scale * cell.get("scale_factor", 1.0)))
+        shape, scale = design.dropout
+        return replace(design, dropout=(shape, scale * cell.get("scale_factor", 1.0)))
 
 
 class Misspecification(SyntheticExperiment):

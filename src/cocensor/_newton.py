@@ -8,13 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.joint.likelihood import Derivatives
 
 _MAX_HALVINGS = 40
 # Curvature below this share of the largest counts as none.
 _FLAT = 1e-13
 _SADDLE = 1e-9
 _ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """A function with its gradient and Hessian."""
+
+    value: float
+    gradient: FloatArray
+    hessian: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
