@@ -238,8 +238,9 @@ def test_frames_come_back_in_the_library_that_was_given(study):
 
 
 def test_each_prediction_is_validated_once(study, monkeypatch):
-    from cocensor.curves import border, checks, predictions
     from sksurv.functions import StepFunction
+
+    from cocensor.curves import border, checks, predictions
 
     names = []
 
