@@ -103,9 +103,7 @@ class Imputation(JointSettings, Adjustment):
         object.__setattr__(self, "score_times", check_score_times(self.score_times))
         self.check(self.copula)
         if self.model is not None and self.given != ("covariates",):
-            raise ValueError(
-                "model must be None unless given is 'covariates': it is fitted to the test outcomes."
-            )
+            raise ValueError("model must be None unless given is 'covariates': it is fitted to the test outcomes.")
         object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
         if self.given:
             resolve_family(self.copula)  # refuses what is no copula
@@ -118,18 +116,17 @@ class Imputation(JointSettings, Adjustment):
     def assumption(self) -> str:
         """What the adjustment rests on."""
         if not self.given:
-            return "Event and dropout have the stated copula, and the predictions add nothing to the censoring time."
+            return (
+                "Event and dropout have the stated copula, and the predictions add nothing to the censoring time."
+            )
         known = {
             "covariates": "the covariates",
             "prediction": "the evaluated model's own risk score",
             "predictions": "the risk scores of all models",
         }
         z = " and ".join(known[each] for each in self.given)
-        copula = (
-            "the stated copula"
-            if isinstance(self.copula, Copula)
-            else f"a {self._family} copula, θ by best fit"
-        )
+        stated = isinstance(self.copula, Copula)
+        copula = "the stated copula" if stated else f"a {self._family} copula, θ by best fit"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
 
     @property
