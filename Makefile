@@ -35,6 +35,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.accuracy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
+	$(BIN)/python -m benchmarks.margins
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
 	$(BIN)/python -m benchmarks.demo

@@ -14,6 +14,8 @@ from cocensor._jets import differentiable
 from cocensor._validation import FloatArray, Side
 
 _LOG_2 = float(np.log(2.0))
+# Times that differ by less, relative to themselves, are one time that was computed in two ways.
+_ROUNDING = 1e-9
 # exp() of anything in a segment of this width, squared too, stays far inside double precision.
 _SEGMENT_WIDTH = 200.0
 # Power series around 0, and those of the first two derivatives.
@@ -46,6 +48,15 @@ def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray
     result = np.empty(flat.size, dtype=np.intp)
     result[order] = np.searchsorted(grid, flat[order], side=side)
     return result.reshape(t.shape)
+
+
+def settled(t: FloatArray, onto: FloatArray) -> FloatArray:
+    """``t``, but where it meets one of the sorted times ``onto`` up to rounding exactly that one (the last of several).
+
+    Which side of a tie a computed time falls on must not depend on the unit that times are measured in.
+    """
+    last = onto[np.maximum(np.searchsorted(onto, t * (1.0 + _ROUNDING), side="right") - 1, 0)]
+    return np.where(np.abs(last - t) <= _ROUNDING * last, last, t)
 
 
 def series_where(

@@ -30,7 +30,7 @@ _MOST_LISTED = 12
 
 
 class HorizonWarning(UserWarning):
-    """Scores are asked for at times where next to nobody is left to tell."""
+    """Scores are asked for where next to nobody is left to tell: at these times, or with these weights."""
 
 
 class PredictionWarning(UserWarning):
@@ -97,8 +97,8 @@ def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
         floats = np.empty(array.shape)
         for place, value in np.ndenumerate(array):
             try:
-                if isinstance(value, str | bytes):
-                    raise TypeError  # "0" is a text, even where float() would take it
+                if isinstance(value, str | bytes) or np.iscomplexobj(value):
+                    raise TypeError  # "0" is a text, and numpy's 1 + 2j no 1, even where float() would take them
                 floats[place] = float(value)
             except (TypeError, ValueError, OverflowError):
                 refuse_at(place, value, f"{name} must be {kind}")
@@ -121,7 +121,7 @@ def as_table(values: Any, name: str) -> npt.NDArray[Any]:
     if not nw.dependencies.is_into_dataframe(values):
         return _numbers(values, name)
     frame = as_frame(values, name)
-    columns = [_numbers(frame_column(frame, c, name), f"{name}[{c!r}]") for c in frame.columns]
+    columns = [_numbers(each.to_native(), f"{name}[{each.name!r}]") for each in frame.iter_columns()]
     return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
 
@@ -242,11 +242,16 @@ def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
 def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
     """A column by name, as the native series of its library."""
     if column not in frame.columns:
-        shown = ", ".join(map(repr, frame.columns[:_MOST_LISTED]))
-        more = len(frame.columns) - _MOST_LISTED
-        rest = f" and {more} more" if more > 0 else ""
-        raise ValueError(f"{name} has no column {column!r}; its columns are {shown}{rest}.")
+        refuse_column(column, frame.columns, name)
     return frame.get_column(column).to_native()
+
+
+def refuse_column(column: str, columns: list[str], name: str) -> NoReturn:
+    """Raise that a table has no such column, with the ones that it has."""
+    shown = ", ".join(map(repr, columns[:_MOST_LISTED]))
+    more = len(columns) - _MOST_LISTED
+    rest = f" and {more} more" if more > 0 else ""
+    raise ValueError(f"{name} has no column {column!r}; its columns are {shown}{rest}.")
 
 
 def make_frame(columns: dict[str, list[Any]], like: Any = None) -> Any:
@@ -261,6 +266,11 @@ def make_frame(columns: dict[str, list[Any]], like: Any = None) -> Any:
 def as_generator(rng: Seed) -> np.random.Generator:
     """A generator from a generator or a seed; the global state is never read."""
     return np.random.default_rng(rng)
+
+
+def escaped(text: str) -> str:
+    """``text`` as UTF-8 can hold it: a lone surrogate, which stands for a broken byte in a name, as its number."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -262,6 +262,15 @@ class RiskTable:
             hazard = self._joint_hazard(of)[rows]
         return MarginSteps(self.times[rows], happens[rows] / exposed, hazard)
 
+    def exposed_at(self, of: Margin, t: FloatArray) -> tuple[IntArray, FloatArray]:
+        r"""How many ``of`` can happen to at each ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""
+        row = np.searchsorted(self.times, t)
+        gone = np.where((of == "censoring") & (self.times[row] == t), self.events[row], 0)
+        exposed = self.at_risk[row] - gone
+        if self.administrative is not None:
+            return exposed, self._joint_hazard("event")[row] + np.log1p(gone / np.maximum(exposed, 1))
+        return exposed, np.log1p((self.n - exposed) / np.maximum(exposed, 1))
+
     def _joint_hazard(self, of: Margin) -> FloatArray:
         """−log of the Kaplan–Meier estimate of min(E, C) before the exits of ``of`` at each time."""
         after_events = self.at_risk - self.events

@@ -64,6 +64,25 @@ def test_cumulative_hazards_from_1e_12_to_700(copula):
 
 
 @every
+def test_hazards_as_far_as_joint_models_go(copula):
+    """From 1e-300 to e^600, without a warning."""
+    hazards = np.exp(np.concatenate((np.linspace(-690.0, 600.0, 44), [600.0 - 1e-13])))
+    x, y = (each.ravel() for each in np.meshgrid(hazards, hazards))
+    log_cdf, log_h = copula.log_cdf_hazard(x, y), copula.log_hfunc1_hazard(x, y)
+    assert (log_cdf <= -np.maximum(x, y) * (1.0 - 1e-12)).all()
+    assert copula.tau < 0 or (log_cdf >= -(x + y) * (1.0 + 1e-12)).all()
+    assert (log_h <= 1e-9).all()
+    assert not np.isnan(copula.log_pdf_hazard(x, y)).any()
+
+
+def test_the_density_of_gumbel_near_1_1_at_the_strongest_dependence():
+    """On the diagonal it is (θ − 1) 2^(1/θ − 2) / x, to first order."""
+    theta, x = 1e10, np.array([1e-300])
+    expected = np.log(theta - 1.0) + (1.0 / theta - 2.0) * np.log(2.0) - np.log(x)
+    np.testing.assert_allclose(cc.Gumbel(theta).log_pdf_hazard(x, x), expected, rtol=1e-12)
+
+
+@every
 def test_h_function_is_a_distribution_function_in_v(copula):
     v = np.linspace(0.0, 1.0, 101)
     for u in (1e-10, 0.2, 0.7, 1 - 1e-10):

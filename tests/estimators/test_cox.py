@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,4 +148,53 @@ def test_a_column_that_does_not_vary_among_those_at_risk_is_named():
     with pytest.raises(
         ValueError, match="X must vary among those at risk when it happens, but column 1 does not"
     ):
+        cc.CoxPH().fit(X, y)
+
+
+@pytest.mark.parametrize(("sign", "at_the_end"), [(-1.0, 1.0), (1.0, 0.0)])
+def test_hazard_ratios_beyond_double_precision(sign, at_the_end):
+    X, y = np.random.default_rng(0).normal(size=(200, 1)), tied_data(200)[1]
+    model = cc.CoxPH().fit(X, y)
+    far = np.array([[sign * np.sign(model.coef_[0]) * 1e5]])
+    assert sign * model.predict(far)[0] > 1e3
+    survival = model.survival([0.0, y.t_max], far)
+    np.testing.assert_array_equal(survival, [[1.0, at_the_end]])  # nothing has happened at time 0
+    np.testing.assert_array_equal(model.predict_survival_function(far)([0.0, y.t_max]), survival)
+
+
+def test_log_hazard_ratios_that_are_no_numbers_are_refused():
+    X, y = tied_data()
+    with pytest.raises(ValueError, match="X must have finite log-hazard ratios, but row 1 is"):
+        cc.CoxPH().fit(X, y).survival([1.0], [X[0], np.sign(cc.CoxPH().fit(X, y).coef_) * 1.7e308])
+
+
+@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("shape", [(8, 3), (6, 2)])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_small_samples_end_in_a_fit_or_in_a_sentence(shape, of):
+    unconverged, said = 0, []
+    for seed in range(130):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=shape)
+        y = cc.Survival(rng.exponential(size=shape[0]), rng.random(shape[0]) < 0.5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cc.ConvergenceWarning)
+            try:
+                model = cc.CoxPH(of=of).fit(X, y)
+            except ValueError as error:
+                said.append(str(error))
+                continue
+        unconverged += not model.converged_
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.covariance_).all()
+        assert np.isfinite(model.survival([0.0, 1.0], X)).all()
+    assert unconverged
+    assert all(each.startswith(("X must vary", "X has linearly dependent", "y has no")) for each in said)
+
+
+def test_separation_in_three_covariates_warns():
+    rng = np.random.default_rng(31)
+    X = rng.normal(size=(8, 3))
+    y = cc.Survival(rng.exponential(size=8), rng.random(8) < 0.5)
+    with pytest.warns(cc.ConvergenceWarning, match="a covariate may separate"):
         cc.CoxPH().fit(X, y)

@@ -1,9 +1,12 @@
 """What users meet: refusals, limits, shapes."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.estimators.margin import given_dropout
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 KM = cc.KaplanMeier().fit(Y)
@@ -142,3 +145,15 @@ def test_dropout_before_any_in_the_fitted_sample_uses_the_first_step():
     cg = cc.CopulaGraphic(cc.Gumbel(2.0)).fit(Y)
     early, first = (cg.conditional_survival(7.0, c, "censoring") for c in (0.5, 3.0))
     assert 0 < early <= first < 1
+
+
+@pytest.mark.parametrize("copula", [cc.Clayton(2.0), cc.Frank(-5.0), cc.Gumbel(100.0), cc.Joe(3.0)], ids=repr)
+def test_what_a_dropout_tells_where_the_curves_are_next_to_0_or_1(copula):
+    """Without a warning: steps that vanish as cumulative hazards are no steps."""
+    levels = np.array([0.0, 5e-324, 1e-300, 1e-200, 1e-16, 0.5, 1.0 - 1e-16, 1.0])
+    for below, above in combinations_with_replacement(levels, 2):
+        for s_t, s_c in combinations_with_replacement(levels[1:], 2):
+            if above > 0:
+                found = given_dropout(copula, *(np.array([each]) for each in (s_t, s_c, above, below)))
+                assert 0.0 <= found[0] <= 1.0
+                assert found[0] == 1.0 or s_t < s_c

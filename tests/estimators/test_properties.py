@@ -196,7 +196,10 @@ def test_all_censored_is_one_throughout(copula):
     cg = cc.CopulaGraphic(copula).fit(y)
     np.testing.assert_array_equal(cg.predict([0, 1, 3]), 1.0)
     np.testing.assert_array_equal(cg.variance([0, 1, 3]), 0.0)
-    assert cg.confidence_interval(2.0) == (1.0, 1.0)
+    lower, upper = cg.confidence_interval(2.0)
+    assert upper == 1.0
+    # The two who are left at 2 of three stay event-free with the chance [C(S, S_C)/S_C]².
+    assert copula.cdf(lower, 2.0 / 3.0) == pytest.approx(2.0 / 3.0 * np.sqrt(0.025), rel=1e-9)
     assert cg.margin_time(1.0) == 3.0
     assert cg.margin_time_variance(1.0, 3.0) == 0.0
     assert cg.rmst(3.0) == 3.0

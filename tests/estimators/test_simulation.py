@@ -59,3 +59,41 @@ def test_given_the_censoring_matches_the_latent_events(copula):
 def test_nominal_intervals_cover(copula):
     for shares in coverage(copula):
         assert ((shares >= 0.93) & (shares <= 0.97)).all()
+
+
+@pytest.mark.parametrize(
+    "copula", [cc.Independence(), cc.Gumbel.from_tau(0.75), cc.Clayton.from_tau(0.5)], ids=repr
+)
+@pytest.mark.parametrize("share", [0.01, 0.03])
+def test_intervals_cover_before_the_first_event(copula, share):
+    """Where a curve may still be 1: an interval of [1, 1] would cover only those with an event."""
+    rng = np.random.default_rng(7)
+    repeats, n, t = 400, 100, -np.log1p(-share)
+    covered = flat = 0
+    for _ in range(repeats):
+        e, c = -np.log(copula.sample(n, rng)).T
+        cg = cc.CopulaGraphic(copula).fit(cc.Survival.from_latent(e, c))
+        lower, upper = cg.confidence_interval(t)
+        covered += lower <= 1.0 - share <= upper
+        flat += upper == 1.0
+    assert flat > 0.02 * repeats
+    assert covered / repeats > 0.95 - 3.0 * np.sqrt(0.95 * 0.05 / repeats)
+
+
+def test_the_interval_before_the_first_event_is_the_binomial_one():
+    y = cc.Survival([1.0, 2.0, 3.0, 3.0, 4.0], [0, 0, 1, 0, 1])
+    lower, upper = cc.KaplanMeier().fit(y).confidence_interval([0.5, 1.0, 1.5, 2.5], level=0.9)
+    np.testing.assert_allclose(lower, 0.05 ** (1.0 / np.array([5, 5, 4, 3])))
+    np.testing.assert_array_equal(upper, 1.0)
+    # For dropouts, whoever has an event at the same time has gone before.
+    events_first = cc.Survival([1.0, 2.0, 2.0, 3.0], [1, 1, 0, 0])
+    lower, _ = cc.KaplanMeier(of="censoring").fit(events_first).confidence_interval([1.0, 1.5], level=0.9)
+    np.testing.assert_allclose(lower, 0.05 ** (1.0 / 3.0))
+
+
+def test_the_interval_before_the_first_event_with_ends_of_study():
+    """Marked ends of study leave the copula's own dropouts: S_C is Kaplan–Meier's."""
+    copula = cc.Clayton(2.0)
+    y = cc.Survival([1.0, 2.0, 3.0, 4.0], [0, 0, 0, 1], [1, 0, 0, 0])
+    lower, _ = cc.CopulaGraphic(copula).fit(y).confidence_interval(3.0)
+    assert copula.cdf(lower, 2.0 / 3.0) == pytest.approx(2.0 / 3.0 * np.sqrt(0.025), rel=1e-9)

@@ -343,6 +343,31 @@ def test_one_adjustment_that_fails_late_does_not_take_the_others_along(study):
     assert np.isfinite(result.score("one", "usual"))
 
 
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_one_subject_far_out_does_not_take_the_other_adjustments_along(study, sign):
+    model = cc.CoxPH(of="censoring").fit(study.train.X, study.train.y)
+    far = study.test.X.copy()
+    far[0] = sign * np.sign(model.coef_) * 1e6
+    result = study.evaluate(x_test=far, adjustments=["ipcw", "ipcw_cox"])
+    assert result.score("one", "ipcw") == study.evaluate(adjustments="ipcw").score("one", "ipcw")
+    # G is 1 for it, or 0 at once.
+    assert np.isfinite(result.score("one", "ipcw_cox")) == (sign < 0)
+    assert any("No score" in note for note in result.scored["ipcw_cox"].notes) == (sign > 0)
+
+
+def test_weights_that_are_no_numbers_do_not_take_the_other_adjustments_along(study):
+    class Broken(cc.IPCW):
+        def _status(self, y, grid, x, estimate):
+            status = super()._status(y, grid, x, estimate)
+            status.normaliser = np.nan
+            return status
+
+    result = study.evaluate(adjustments={"usual": "ipcw", "own": Broken()})
+    assert np.isnan(result.score("one", "own"))
+    assert any("No score of one" in note for note in result.scored["own"].notes)
+    assert np.isfinite(result.score("one", "usual"))
+
+
 def test_a_reference_without_loss_leaves_the_skill_open():
     y = cc.Survival(np.arange(1.0, 31.0), np.arange(30) % 2 == 0)
     early = np.exp(-np.outer(np.linspace(0.5, 2.0, 30), np.linspace(0.0, 1.0, 8)))

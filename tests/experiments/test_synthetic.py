@@ -45,21 +45,6 @@ def test_a_cell_is_what_the_public_functions_give():
     assert len(rows) == 11
 
 
-def test_the_published_protocol_has_two_horizons():
-    """The oracle's own end lies beyond that of the observed times: that is most of the published error."""
-    matched, published = (
-        experiments()["dependence"].configured(protocol, seeds=1, quick=True)
-        for protocol in ("matched", "published")
-    )
-    cell = matched.cells()[0]
-    fair, theirs = (
-        next(row for row in experiment.run_cell(cell) if row["adjustment"] == "IPCW (KM)")
-        for experiment in (matched, published)
-    )
-    assert abs(fair["estimate"] - fair["oracle"]) < 0.01
-    assert abs(theirs["estimate"] - theirs["oracle"]) > 0.015
-
-
 def test_tables_and_figures():
     experiment = experiments()["misspecification"].configured(seeds=2, quick=False)
     cells = [cell for cell in experiment.cells() if cell["along"] in (0.0, 0.5)]

@@ -1,5 +1,7 @@
 """Samples on which an optimiser, or a formula, can go wrong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -172,12 +174,20 @@ def test_saved_with_an_unusual_fit(tmp_path):
         ('"copula": {', '"copula": [], "x": {'),
         ('"names_"', '"other"'),
         ('"theta": ', '"theta": -'),
+        ('"theta": ', f'"theta": 1{400 * "0"}, "x": '),
+        ('"loglik_": ', f'"loglik_": 1{400 * "0"}, "x": '),
+        ('"nll": ', f'"nll": 1{400 * "0"}, "x": '),
+        ('"n_": ', f'"n_": 1{5000 * "0"}, "x": '),
+        ('"n_": ', '"n_": 1e3, "x": '),
+        ('"times_": "continuous"', '"times_": "grouped"'),
+        ('"covariance": ', f'"covariance": {100_000 * "["}'),
+        ('"starts": ', '"starts": [[[]]], "x": '),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, old, new):
     data = SyntheticDesign(n=300, n_features=2, copula=cc.Clayton(1.0)).draw(0)
     path = tmp_path / "m.json"
-    cc.fit_joint(data.X, data.y, cc.Clayton(1.0)).save(path)
+    cc.fit_joint(data.X, data.y, "clayton").save(path)
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
@@ -198,6 +208,10 @@ def test_damaged_files_are_refused(tmp_path, old, new):
         (lambda X, y: cc.select_copula(X, y, families=None), "families must be a list or tuple of families"),
         (lambda X, y: cc.select_copula(X, y, families=("nope",)), "families must be one of"),
         (lambda X, y: cc.fit_joint(None, y).sample(n=-1), "n must be a whole number from 1 on, but is -1"),
+        (
+            lambda X, y: cc.select_copula(X, y, 1e6 * X, y, families=("clayton",)),
+            "no family can be chosen: by validation part, y_val has a likelihood of 0",
+        ),
         (lambda X, y: cc.JointConditional("covariates", penalty=-1), "penalty must not be negative"),
         (lambda X, y: cc.JointConditional("prediction", score_times=[]), "score_times is empty"),
     ],
@@ -223,6 +237,24 @@ def test_few_subjects_with_a_validation_part_need_no_folds():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     few = data[:8]
     cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=100)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_dropouts_of_next_to_no_chance_tell_what_the_copula_says(family):
+    """As S_C tends to 1 the answer is the ratio of h₂, however small the step of S_C."""
+    data = SyntheticDesign(n=500, n_features=1, copula=cc.Clayton(1.0)).draw(0)
+    months = cc.Survival(np.ceil(4.0 * data.y.time / np.median(data.y.time)), data.y.event)
+    copula = cc.copula(family, tau=0.5)
+    model = cc.fit_joint(None, months, copula, times="grouped")
+    t, c, before = np.array([6.0, 9.0]), np.array([5.0]), model.ends_[model.ends_ < 5.0].max()
+    u, u_c = model.survival(t)[0], model.survival(c)[0]
+    for shift in (20.0, 35.0, 40.0, 100.0):
+        rare = replace(model.censoring, coef=model.censoring.coef - shift * (np.arange(2) == 0))
+        found = replace(model, censoring=rare).conditional_survival(t, c)[0]
+        y = np.exp(rare.baseline(np.log(np.linspace(before, 5.0, 2001)[:, None])))
+        chance = np.exp(copula.log_hfunc2_hazard(-np.log(np.append(u, u_c)), y))
+        over = np.trapezoid(chance * np.gradient(y[:, 0])[:, None], axis=0)
+        np.testing.assert_allclose(found, over[:2] / over[2], rtol=1e-4)
 
 
 def test_few_groups_have_few_knots():

@@ -59,6 +59,7 @@ def test_single_precision_predictions():
         (cc.SurvivalCurves(TIMES, P), [5.0], "must not pass"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.* one subject carries:cocensor.HorizonWarning")
 def test_bad_predictions(estimate, times, message):
     with pytest.raises(ValueError, match=message):
         cc.brier_score(Y, Y, estimate, times)

@@ -223,6 +223,17 @@ def test_names_of_any_script_stand_apart_from_the_words(opened, split, cox, tmp_
     assert "\u2068אבג\u2069 and \u2068דהו\u2069 are equally good" in page.locator("#at-tau").inner_text()
 
 
+def test_broken_bytes_in_a_name_are_shown_escaped(opened, split, cox, tmp_path):
+    train, test = split
+    names = "a\udc80", "b"
+    found = cc.evaluate(
+        dict.fromkeys(names, cox(0)), train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None
+    )
+    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [0.0, 0.3])))
+    assert page.locator("#now bdi").all_inner_texts() == [r"a\udc80", "b"]
+    assert r"a\udc80" in page.locator("#at-tau").inner_text()
+
+
 def test_a_name_that_turns_text_around_stays_in_its_place(opened, split, cox, tmp_path):
     train, test = split
     names = "a\u2069\u202eb", "c"

@@ -102,6 +102,42 @@ def test_titles_and_column_names_are_text(split, cox, tmp_path):
     assert "<i>Trial</i>" in Page(path).words
 
 
+@pytest.fixture(scope="module")
+def broken(split, cox):
+    """An evaluation whose names have broken bytes, as Python reads them from file names."""
+    pandas = pytest.importorskip("pandas")
+    x_train, x_test = (pandas.DataFrame(part.X, columns=["\udcff", "x", "y"]) for part in split)
+    outcomes = [part.y for part in split]
+    models = {"a\udc80": cox(0), "b": cox(0, 1)}
+    return cc.evaluate(
+        models, *outcomes, x_train, x_test, copula=None, adjustments=["ipcw", "given_covariates"]
+    )
+
+
+def test_broken_bytes_in_names_are_shown_escaped(broken, tmp_path):
+    grid = broken.sensitivity(("frank",), (0.0, 0.5))
+    page = broken.to_html(tmp_path / "a.html", grid, "Trial \udcfe")
+    words = Page(page).words
+    for name in (r"a\udc80", r"\udcff", r"Trial \udcfe"):
+        assert name in words
+    assert r"a\udc80" in repr(broken)
+    for text in (repr(broken), repr(broken.ranking()), repr(grid), broken._repr_html_()):
+        text.encode()
+
+
+def test_broken_bytes_in_names_are_kept_in_json(broken, tmp_path):
+    broken.to_json(tmp_path / "a.json")
+    numbers = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert list(numbers["metrics"][0]["scores"]["ipcw"]) == ["a\udc80", "b"]
+    assert numbers["data"]["covariates"] == ["\udcff", "x", "y"]
+
+
+def test_broken_bytes_in_names_are_drawn(broken, tmp_path):
+    for drawn in (broken, broken.sensitivity(("frank",), (0.0, 0.5))):
+        figure = np.atleast_1d(drawn.plot())[0].figure
+        figure.savefig(tmp_path / "a.svg")
+
+
 def test_the_embedded_numbers_are_those_of_to_json(evaluation, sensitivity, report):
     embedded = block(report, "numbers")
     assert json.loads(embedded) == json.loads(evaluation.to_json(sensitivity=sensitivity))

@@ -22,6 +22,7 @@ from cocensor._validation import (
     Seed,
     as_generator,
     as_probabilities,
+    as_table,
     broadcast,
     check_number,
     refuse_first,
@@ -240,7 +241,7 @@ class ArchimedeanCopula(Copula):
 
     def phi_inv(self, t: npt.ArrayLike) -> Any:
         r""":math:`\varphi^{-1}(t)` for t ≥ 0, one at 0."""
-        t = np.asarray(t, dtype=np.float64)
+        t = np.asarray(as_table(t, "t"), dtype=np.float64)  # infinity is allowed
         if not (t >= 0).all():  # NaN fails too
             refuse_first(~(t >= 0), t, "t must not be negative")
         with np.errstate(divide="ignore"):
@@ -287,6 +288,12 @@ class ArchimedeanCopula(Copula):
             total = np.maximum.accumulate(total)
         survival[kept] = np.exp(-total)
         return survival
+
+    def single_step(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
+        r"""The curve after one step alone, :math:`\varphi^{-1}(\varphi(p^+) - \varphi(p^-))`, for each of many."""
+        with np.errstate(divide="ignore"):
+            after, before = (self._formulas._log_phi(x) for x in (hazard - np.log1p(-fraction), hazard))
+        return np.exp(-self._formulas._hazard_from_log_phi(after + log1mexp(after - before)))
 
     # --- what a family writes (never called at the independence limit) -------------------------------
 

@@ -18,14 +18,17 @@ from cocensor._validation import (
     check_length,
     check_number,
     column_names,
+    refuse_first,
 )
-from cocensor.curves import StepFunction, Predictions
+from cocensor.curves import Predictions, StepFunction
 from cocensor.outcomes import Margin, Survival
 
 Ties = Literal["efron", "breslow"]
 _MAX_HALVINGS = 30
 # Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
 _VANISHED = 1e-6
+# A risk set that weighs less than this share of the heaviest subject is beyond double precision.
+_LIGHTEST = 1e-280
 
 
 class CoxPH:
@@ -52,7 +55,8 @@ class CoxPH:
     log_likelihood_ : float
         The partial log-likelihood, without the penalty.
     centre_, baseline_at_centre_ : array of shape (p,), StepFunction
-        The means of the covariates, and Breslow's cumulative baseline hazard there.
+        The means of the covariates, and Breslow's cumulative baseline hazard there; ``log_baseline_at_centre_`` is its
+        logarithm, which no hazard ratio takes out of double precision.
     converged_, n_iter_ : bool, int
 
     Notes
@@ -109,16 +113,19 @@ class CoxPH:
         self.coef_ = coef / scale
         self.covariance_ = np.linalg.inv(information) / np.outer(scale, scale)
         self.log_likelihood_ = value + 0.5 * float(penalty @ coef**2)
-        self.centre_, self.baseline_at_centre_ = centre, sets.breslow(Z @ coef)
+        self.centre_, self.log_baseline_at_centre_ = centre, sets.log_breslow(Z @ coef)
         return self
 
     @property
     def baseline_(self) -> StepFunction:
         """Breslow's cumulative baseline hazard at x = 0, which may be far from the data."""
         self._check_fitted()
-        at_centre = self.baseline_at_centre_
-        scale = np.exp(-(self.centre_ @ self.coef_))
-        return StepFunction(at_centre.times, at_centre.values * scale, initial=0.0)
+        return self._baseline(self.log_relative_hazard(np.zeros((1, self.coef_.size)))[0])
+
+    @property
+    def baseline_at_centre_(self) -> StepFunction:
+        """Breslow's cumulative baseline hazard at the means of the covariates."""
+        return self._baseline(0.0)
 
     def predict(self, X: Any) -> FloatArray:
         r"""The log-hazard ratio :math:`x'\beta` of each row."""
@@ -126,17 +133,29 @@ class CoxPH:
 
     def survival(self, times: npt.ArrayLike, X: Any) -> FloatArray:
         """S(t given x) of each row at ``times``, (n, len(times)); constant beyond the last event."""
-        hazard = self.baseline_at_centre_(as_times(np.atleast_1d(times), "times"))
-        return np.exp(-self.relative_hazard(X)[:, None] * hazard)
+        log_ratio = self.log_relative_hazard(X)[:, None]
+        return from_log_hazard(
+            self.log_baseline_at_centre_(as_times(np.atleast_1d(times), "times")) + log_ratio
+        )
 
     def relative_hazard(self, X: Any) -> FloatArray:
         r"""The hazard of each row relative to that at the centre of the training data."""
         with np.errstate(over="ignore"):
-            return np.exp((self._design(X) - self.centre_) @ self.coef_)
+            return np.exp(self.log_relative_hazard(X))
+
+    def log_relative_hazard(self, X: Any) -> FloatArray:
+        r"""The log-hazard ratio of each row to the centre of the training data."""
+        design = self._design(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            log_ratio: FloatArray = (design - self.centre_) @ self.coef_
+        if not np.isfinite(log_ratio).all():
+            refuse_first(~np.isfinite(log_ratio), log_ratio, "X must have finite log-hazard ratios")
+        return log_ratio
 
     def predict_survival_function(self, X: Any) -> Predictions:
         """Survival curves of all rows, as steps at the times of the events: n × (number of such times)."""
-        times = self.baseline_at_centre_.times
+        self._check_fitted()
+        times = self.log_baseline_at_centre_.times
         return Predictions(times, self.survival(times, X), interpolation="step", tail="last")
 
     def _design(self, X: Any) -> FloatArray:
@@ -148,6 +167,12 @@ class CoxPH:
         if X.shape[1] != self.coef_.size:
             raise ValueError(f"X must have {self.coef_.size} columns, as in fit, but has {X.shape[1]}.")
         return X
+
+    def _baseline(self, log_ratio: float) -> StepFunction:
+        self._check_fitted()
+        at_centre = self.log_baseline_at_centre_
+        with np.errstate(over="ignore"):
+            return StepFunction(at_centre.times, np.exp(at_centre.values + log_ratio), initial=0.0)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "coef_"):
@@ -181,6 +206,8 @@ class CoxPH:
                 if moved[0] >= value - 1e-12 * abs(value):
                     break
                 step = step / 2.0
+            else:
+                break
             coef = coef + step
             value, gradient, information = moved
             if self.converged_:
@@ -233,11 +260,16 @@ class _RiskSets:
     def derivatives(
         self, Z: FloatArray, coef: FloatArray, penalty: FloatArray
     ) -> tuple[float, FloatArray, FloatArray]:
-        """The penalised log-likelihood, its gradient, and the negative of its Hessian."""
+        """The penalised log-likelihood, its gradient, and the negative of its Hessian.
+
+        The log-likelihood is −∞ where double precision cannot hold the weights: no step leads there.
+        """
         relative = Z @ coef
         shift = relative.max()
         weight = np.exp(relative - shift)
         sums, tied = self._sums(weight)
+        if sums.min() < _LIGHTEST:
+            return -np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan)
         value = float(np.sum(relative[self.happens] - shift) - np.sum(np.log(sums)))
         weighted = Z * weight[:, None]
         means = (_from_the_end(weighted)[self.start] - self.discount[:, None] * tied(weighted)) / sums[
@@ -252,13 +284,13 @@ class _RiskSets:
         value -= 0.5 * float(penalty @ coef**2)
         return value, gradient - penalty * coef, information + np.diag(penalty)
 
-    def breslow(self, relative: FloatArray) -> StepFunction:
-        """H₀ = Σ d_j / Σ_{risk set} exp(x'β)."""
+    def log_breslow(self, relative: FloatArray) -> StepFunction:
+        """The logarithm of H₀ = Σ d_j / Σ_{risk set} exp(x'β)."""
         shift = relative.max()
         at_risk = _from_the_end(np.exp(relative - shift))[self.start]
         times, index = np.unique(self.times, return_inverse=True)
-        steps = np.bincount(index, 1.0 / at_risk) * np.exp(-shift)
-        return StepFunction.trusted(times, np.cumsum(steps, dtype=np.float64), initial=0.0)
+        hazard = np.cumsum(np.bincount(index, 1.0 / at_risk), dtype=np.float64)
+        return StepFunction.trusted(times, np.log(hazard) - shift, initial=-np.inf)
 
     def _sums(self, weight: FloatArray) -> tuple[FloatArray, Any]:
         """For each event the sum of weights over its risk set, and a function that sums over the tied ones."""
@@ -276,6 +308,12 @@ class _RiskSets:
         per_group = np.bincount(self.event_group, per_event, minlength=self.group[-1] + 1)
         met: FloatArray = np.cumsum(per_group, dtype=np.float64)
         return met[self.group]
+
+
+def from_log_hazard(log_hazard: FloatArray) -> FloatArray:
+    """The survival probability at the logarithm of a cumulative hazard, whatever its size."""
+    with np.errstate(over="ignore"):
+        return np.exp(-np.exp(log_hazard))
 
 
 def _from_the_end(values: FloatArray) -> FloatArray:

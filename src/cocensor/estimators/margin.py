@@ -20,6 +20,7 @@ from cocensor._validation import (
     refuse_first,
 )
 from cocensor.copulas import ArchimedeanCopula, Copula
+from cocensor.copulas.steps import log_step
 from cocensor.curves import StepFunction
 from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
 from cocensor.estimators.influence import MarginInfluence
@@ -81,9 +82,16 @@ class MarginEstimator:
         return scalar_like(self._influences().variance[index], t)
 
     def confidence_interval(self, t: npt.ArrayLike, level: float = 0.95) -> tuple[Any, Any]:
-        """A pointwise interval for S(t), symmetric on the scale log(−log S), so that it stays in [0, 1].
+        r"""A pointwise interval for S(t), symmetric on the scale log(−log S), so that it stays in [0, 1].
 
-        The single point 1 before the first step; NaN where the curve has reached 0.
+        NaN where the curve has reached 0. Before the first event the curve is 1 and has no variance; there the interval
+        is exact, :math:`[S_L, 1]`. All n subjects at risk at t have outlasted it, which has the probability
+        :math:`[C(S_E, S_C)/S_C]^n` given that they did not drop out before. The lower limit is the :math:`S_E` at which
+        that is α/2 (α = 1 − ``level``),
+
+        .. math:: C(S_L, S_C(t-)) = (\alpha/2)^{1/n} S_C(t-),
+
+        which is the binomial limit :math:`(\alpha/2)^{1/n}` at independence. R's ``survfit`` has NA there.
         """
         level = check_number(level, "level", lower=0.0, upper=1.0)
         t = as_times(t, "t")
@@ -92,13 +100,15 @@ class MarginEstimator:
         with np.errstate(divide="ignore", invalid="ignore"):
             log_survival = np.log(survival)
             spread = z * np.sqrt(variance) / (survival * -log_survival)
-            lower = np.exp(log_survival * np.exp(spread))
-            upper = np.exp(log_survival * np.exp(-spread))
+            lower = np.asarray(np.exp(log_survival * np.exp(spread)))
+            upper = np.asarray(np.exp(log_survival * np.exp(-spread)))
         flat = survival == 1.0
-        return (
-            scalar_like(np.where(flat, 1.0, lower), t),
-            scalar_like(np.where(flat, 1.0, upper), t),
-        )
+        if flat.any():
+            exposed, hazard = self._table.exposed_at(self.of, t[flat])
+            lost = -np.expm1(np.log(0.5 - 0.5 * level) / np.maximum(exposed, 1))
+            lower[flat] = np.where(exposed > 0, self.copula.single_step(hazard, lost), 0.0)
+            upper[flat] = 1.0
+        return scalar_like(lower, t), scalar_like(upper, t)
 
     def quantile(self, p: npt.ArrayLike, *, tail: Tail | None = None) -> Any:
         r"""The smallest t with :math:`S(t) \le 1 - p`; the median is ``quantile(0.5)``.
@@ -335,22 +345,22 @@ def given_dropout(
     ``s_t`` and ``s_c`` are S_E at t and after c; ``above`` and ``below`` are S_C before and after c.
     """
     x_t, x_c, upper, lower = (_hazard(each) for each in (s_t, s_c, above, below))
-    step = above > below
+    step = (lower > upper) | (below == 0)
 
-    def over_the_step(x: FloatArray) -> FloatArray:
+    def log_chance(x: FloatArray) -> FloatArray:
+        if not step.any():
+            return copula.log_hfunc2_hazard(x, lower)
         # Not even the smallest probability is left below 0.
-        rest = np.where(below > 0, np.exp(copula.log_cdf_hazard(x, lower)), 0.0)
-        return np.exp(copula.log_cdf_hazard(x, upper)) - rest
+        lost = np.where(
+            below > 0,
+            log_step(copula, upper, np.where(step, lower, 2.0 * upper), x),
+            copula.log_cdf_hazard(x, upper),
+        )
+        return lost if step.all() else np.where(step, lost, copula.log_hfunc2_hazard(x, lower))
 
-    if not step.any():
-        result = np.exp(copula.log_hfunc2_hazard(x_t, lower) - copula.log_hfunc2_hazard(x_c, lower))
-    else:
-        result = over_the_step(x_t) / over_the_step(x_c)
-        if not step.all():
-            slope = np.exp(copula.log_hfunc2_hazard(x_t, lower) - copula.log_hfunc2_hazard(x_c, lower))
-            result = np.where(step, result, slope)
-    # A difference may miss its bounds by rounding.
-    return np.where(s_t > 0, np.clip(result, 0.0, 1.0), 0.0)
+    # A difference may miss its bound by rounding.
+    ratio = np.exp(np.minimum(log_chance(x_t) - log_chance(x_c), 0.0))
+    return np.where(s_t > 0, ratio, 0.0)
 
 
 def given_end(copula: Copula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -> FloatArray:

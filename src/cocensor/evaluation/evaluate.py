@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
+from cocensor._numerics import settled
 from cocensor._validation import ConvergenceWarning, FloatArray, HorizonWarning, collected, column_names
 from cocensor.adjustments import Adjustment
 from cocensor.adjustments.samples import Samples
@@ -114,6 +116,8 @@ def evaluate(
     grid, ends = _times(samples, asked_times, horizon)
     predictions = _predictions(models, x_test, asked_times, len(test), notes)
     grid, ends = _within_predictions(samples, predictions, grid, ends, asked_times is not None, horizon)
+    if asked_times is None:
+        grid = _met_by_steps(grid, predictions)
     data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics)
     if train is None:
         notes.append(Note("decision", "There is no training sample: adjustments learn from the test sample."))
@@ -201,6 +205,14 @@ def _within_predictions(
     outcomes = [y for y in (samples.y_train, samples.y_test) if y is not None]
     reason = "the largest time up to which all predictions are known"
     return time_grid(*outcomes, n=N_TIMES, horizon=known), Horizon(known, "predictions", reason)
+
+
+def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions]) -> FloatArray:
+    """The grid, in which a step of a prediction that rounding puts behind a time has happened there."""
+    end = min(float(grid[-1]), *(each.end for each in predictions.values()))
+    for each in predictions.values():
+        grid = np.maximum(grid, settled(grid, each.times))
+    return np.minimum(grid, end)
 
 
 def _assumed(copula: Any, samples: Samples, notes: list[Note]) -> AssumedCopula:

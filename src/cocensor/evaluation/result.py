@@ -13,7 +13,7 @@ import numpy as np
 
 from cocensor._files import write_whole
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, check_choice, collected, make_frame
+from cocensor._validation import ConvergenceWarning, check_choice, collected, escaped, make_frame
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation.data import EvaluationData
@@ -59,7 +59,7 @@ class Ranking:
     statement: str
 
     def __repr__(self) -> str:
-        return f"{self.statement}\n\n{self.table}"
+        return escaped(f"{self.statement}\n\n{self.table}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -276,9 +276,10 @@ class Evaluation:
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
+        # A surrogate that is escaped in the text of JSON is the same surrogate.
+        text = escaped(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1))
         if path is not None:
-            write_whole(Path(path), text + "\n")
+            write_whole(path, text + "\n")
         return text
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
@@ -290,12 +291,12 @@ class Evaluation:
     def __repr__(self) -> str:
         from cocensor.words import evaluation_as_text
 
-        return evaluation_as_text(self)
+        return escaped(evaluation_as_text(self))
 
     def _repr_html_(self) -> str:
         from cocensor.words import evaluation_as_html
 
-        return evaluation_as_html(self)
+        return escaped(evaluation_as_html(self))
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is kept under ``key``; what was asked for last comes last."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 import cocensor as cc
+from cocensor._validation import FloatArray
 from cocensor.experiments.base import Protocol, Row
 from cocensor.simulate import SimulatedSurvival
 
+Probabilities = npt.NDArray[np.floating[Any]]
 _N_TIMES = {"matched": 50, "published": 10}
 _AT_RISK = 0.05
 
@@ -21,8 +26,9 @@ _AT_RISK = 0.05
 class Scoring:
     """The training and test part of a sample whose event times are known, and the interval that scores run over.
 
-    "matched": all run to the largest training time with at least 5 % at risk. "published": the oracle runs to the last
-    true event time of the test part, and the estimates to its last observed time.
+    "matched": all run to the largest training time with at least 5 % at risk. "published": each runs to the largest of
+    the times that the authors' evaluator is given, which are the true event times of the test part for the oracle, and
+    the observed times of both parts for the estimates.
     """
 
     protocol: Protocol
@@ -37,7 +43,7 @@ class Scoring:
         if self.end is not None:
             return self.end, self.end
         if self.protocol == "published":
-            return float(self.test.event_time.max()), self.test.y.t_max
+            return float(self.test.event_time.max()), max(self.train.y.t_max, self.test.y.t_max)
         matched = float(cc.time_grid(self.train.y, n=2, horizon={"at_risk": _AT_RISK})[-1])
         return matched, matched
 
@@ -82,6 +88,19 @@ class Scoring:
                 x_test=self.test.X,
             )
         return float(score)
+
+
+def published_curves(
+    survival: Callable[[FloatArray], Probabilities], times: FloatArray, end: float = math.inf
+) -> cc.Predictions:
+    """Curves as the authors' evaluator reads them.
+
+    They are known at √n quantiles of n ``times``, as far as these lie before ``end``; between them they are straight,
+    and beyond the last one they follow the line from (0, 1) through it, down to 0.
+    """
+    quantiles = np.unique(np.quantile(times, np.linspace(0.0, 1.0, math.ceil(math.sqrt(times.size)))))
+    grid = quantiles[quantiles <= end]
+    return cc.Predictions(grid, survival(grid), interpolation="linear", tail="linear")
 
 
 def without_covariates(copula: cc.Copula, protocol: Protocol, suffix: str = "") -> dict[str, cc.Adjustment]:

@@ -29,7 +29,7 @@ from cocensor.datasets import (
 )
 from cocensor.estimators.margin import given_dropout, given_end
 from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
-from cocensor.experiments.scoring import Scoring, without_covariates
+from cocensor.experiments.scoring import Scoring, published_curves, without_covariates
 from cocensor.learners import learner, learners
 from cocensor.outcomes import Survival
 from cocensor.simulate import SemiSynthetic, SemiSyntheticSample
@@ -123,11 +123,11 @@ class SemiSyntheticExperiment(Experiment):
         validation: SemiSyntheticSample,
         test: SemiSyntheticSample,
     ) -> cc.Predictions:
-        """The curves of a learner; published ones run straight from time to time, and on to 0 from (0, 1)."""
+        """The curves of a learner; the published ones at quantiles of the training events."""
         if self.config.protocol == "matched":
             return learner(name).fit(train.X, train.y, validation.X, validation.y).predict(test.X)
         model = learner(name, preset="published").fit(train.X, train.y, validation.X, validation.y)
-        return replace(model.predict(test.X), interpolation="linear", tail="linear")
+        return published_curves(model.predict(test.X), train.y.time[train.y.event])
 
     def _adjustments(
         self,

@@ -9,15 +9,14 @@ import numpy as np
 
 import cocensor as cc
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell, Config, Experiment, Protocol, Row
-from cocensor.experiments.scoring import Scoring, without_covariates
+from cocensor.experiments.base import Cell, Config, Experiment, Row
+from cocensor.experiments.scoring import Probabilities, Scoring, published_curves, without_covariates
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TRAIN_SHARE = 0.7
-_N_CUT = 200
 _SHARES = (0.05, 0.01, 0.0)
 _TAUS = tuple(round(0.1 * k, 1) for k in range(9))
 _WRONG_TAUS = (0.0, 0.25, 0.5, 0.8)
@@ -71,32 +70,53 @@ class SyntheticExperiment(Experiment):
         """One row per adjustment."""
         truth = cc.copula(cell["copula"], tau=cell["tau"])
         assumed = cc.copula(cell["assumed_copula"], tau=cell["assumed_tau"])
-        data = self._design(cell, truth).draw(cell["seed"])
+        data = self._draw(cell, truth)
         split = round(_TRAIN_SHARE * self.config.n)
         train, test = data[:split], data[split:]
         everyone = np.ones(len(train), dtype=bool)
         seen = train.y if self.refit else cc.Survival(train.event_time, everyone)
-        curves = self._predicted(cc.CoxPH().fit(train.X, seen), test)
+        curves = self._predicted(cc.CoxPH().fit(train.X, seen), seen, train, test)
         same = {"dataset": "synthetic", "strategy": "original", "learner": "coxph"}
         rate = {"realised_rate": data.censoring_rate, "rate_bin": _middle_of_bin(data.censoring_rate)}
         scoring = Scoring(self.config.protocol, train, test, self._end(cell, train, test))
-        return scoring.rows(curves, _adjustments(assumed, self.config.protocol), **same, **rate)
+        return scoring.rows(curves, self._adjustments(assumed), **same, **rate)
+
+    def _draw(self, cell: Cell, truth: cc.Copula) -> SyntheticSample:
+        return self._design(cell, truth).draw(cell["seed"])
 
     def _design(self, cell: Cell, truth: cc.Copula) -> SyntheticDesign:
         return SyntheticDesign.preset(
             self.config.preset, n=self.config.n, copula=truth, censoring_rate=cell["censoring_rate"]
         )
 
+    def _adjustments(self, assumed: cc.Copula) -> dict[str, cc.Adjustment]:
+        return without_covariates(assumed, self.config.protocol) | {
+            "given covariates, Weibull": cc.JointConditional("covariates", assumed, "weibull"),
+            "given covariates, spline": cc.JointConditional("covariates", assumed),
+            "given the prediction": cc.JointConditional("prediction", assumed),
+        }
+
     def _end(self, cell: Cell, train: SyntheticSample, test: SyntheticSample) -> float | None:
         """An end of the interval that the cell asks for; else that of the protocol."""
         return None
 
-    def _predicted(self, model: cc.CoxPH, test: SyntheticSample) -> cc.Predictions:
-        """The evaluated curves; the published ones were cut at the 90th percentile of the true test times."""
+    def _predicted(
+        self, model: cc.CoxPH, seen: cc.Survival, train: SyntheticSample, test: SyntheticSample
+    ) -> cc.Predictions:
+        """The evaluated curves; the published ones are cut at the 90th percentile of the true test times.
+
+        They are read off straight lines between the times that were ``seen``.
+        """
         if self.config.protocol == "matched":
             return model.predict_survival_function(test.X)
-        times = np.linspace(0.0, float(np.quantile(test.event_time, 0.9)), _N_CUT)
-        return cc.Predictions(times, model.survival(times, test.X), interpolation="linear", tail="last")
+
+        def between(grid: FloatArray) -> Probabilities:
+            times = np.unique(seen.time)
+            right = np.clip(np.searchsorted(times, grid), 1, times.size - 1)
+            ends = np.unique(times[[right - 1, right]])
+            return cc.Predictions(ends, model.survival(ends, test.X), tail="last")(grid)
+
+        return published_curves(between, train.event_time, float(np.quantile(test.event_time, 0.9)))
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| and bias by censoring and adjustment, with standard errors over seeds."""
@@ -273,14 +293,6 @@ class Horizon(Dependence):
         if not cell["at_risk"]:
             return test.y.t_max
         return float(cc.time_grid(train.y, n=2, horizon={"at_risk": cell["at_risk"]})[-1])
-
-
-def _adjustments(assumed: cc.Copula, protocol: Protocol) -> dict[str, cc.Adjustment]:
-    return without_covariates(assumed, protocol) | {
-        "given covariates, Weibull": cc.JointConditional("covariates", assumed, "weibull"),
-        "given covariates, spline": cc.JointConditional("covariates", assumed),
-        "given the prediction": cc.JointConditional("prediction", assumed),
-    }
 
 
 def _middle_of_bin(rate: float) -> float:

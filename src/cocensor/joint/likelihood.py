@@ -21,17 +21,15 @@ from typing import Any
 import numpy as np
 
 from cocensor._jets import Jet, value_of
-from cocensor._numerics import log1mexp
 from cocensor._validation import FloatArray, row_blocks
 from cocensor.copulas import Copula
+from cocensor.copulas.steps import log_step
 from cocensor.joint.margins import Basis
 from cocensor.outcomes import Survival
 
 #: The log of a cumulative hazard that is as good as none: copulas see nothing below, where the second derivatives of
 #: their formulas overflow.
 NO_HAZARD = -300.0
-# Differences of probabilities below this share of them have lost too many digits.
-_CLOSE = 1e-7
 
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
@@ -40,18 +38,8 @@ def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
 
 
 def within_the_group(copula: Copula, before: Any, own: Any, other: Any) -> Any:
-    """An event within an interval, from the log-hazards at its start and end and the other one then.
-
-    Where the two probabilities are too close for their difference, it is that of the margin times h₁ in between.
-    """
-    start, end, y = _hazard(before), _hazard(own), _hazard(other)
-    survived = copula.log_cdf_hazard(start, y)
-    gap = survived - copula.log_cdf_hazard(end, y)
-    close = value_of(gap) < _CLOSE
-    if not close.any():
-        return survived + log1mexp(gap)
-    between = log1mexp(end - start) - start + copula.log_hfunc1_hazard(0.5 * (start + end), y)
-    return np.where(close, between, survived + log1mexp(np.where(close, 1.0, gap)))
+    """An event within an interval, from the log-hazards at its start and end and the other one then."""
+    return log_step(copula, _hazard(before), _hazard(own), _hazard(other))
 
 
 def outlasted(copula: Copula, own: Any, other: Any) -> Any:

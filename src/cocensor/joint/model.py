@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +31,7 @@ from cocensor._validation import (
     row_blocks,
 )
 from cocensor.copulas import Copula, copula_families
+from cocensor.copulas.steps import log_step
 from cocensor.joint.likelihood import Likelihood, last_end, start_of_group
 from cocensor.joint.margins import Basis, Margin
 from cocensor.outcomes import Survival
@@ -232,28 +235,23 @@ class JointModel:
         """Read a model from a file that :meth:`save` has written."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
             raise ValueError(
                 f"path must name a saved joint model, but {path} is not JSON: {error}."
             ) from None
         if not isinstance(content, dict) or content.get("format") != _FORMAT:
             raise ValueError(f"path must name a saved joint model, but {path} is not one.")
         try:
-            plain = {name: _unnumber(content[name]) for name in _PLAIN}
-            for name in ("names_", "columns_"):
-                plain[name] = None if plain[name] is None else tuple(plain[name])
             model = cls(
                 copula=copula_families()[content["copula"]["family"]](content["copula"]["theta"]),
                 event=_margin_from_json(content["event"]),
                 censoring=_margin_from_json(content["censoring"]),
-                starts_=tuple(
-                    Start(**{k: _unnumber(v) for k, v in each.items()}) for each in content["starts"]
-                ),
-                covariance_=np.array([[_unnumber(v) for v in row] for row in content["covariance"]]),
+                starts_=tuple(Start(**_read(Start, each)) for each in content["starts"]),
+                covariance_=np.array(content["covariance"], dtype=np.float64),
                 ends_=None if content["ends"] is None else np.array(content["ends"], dtype=np.float64),
-                **plain,
+                **_read(cls, content, _PLAIN),
             )
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError(f"path must name a saved joint model, but {path} is damaged: {error}.") from None
         _check_loaded(model, path)
         return model
@@ -320,6 +318,9 @@ class Conditional:
             _hazard(model._baseline(model.censoring, each) + relative) for each in (c, before)
         )
         self._grouped = model.ends_ is not None
+        if self._grouped:
+            # A step of the dropout hazard too small for double precision is the smallest that is not.
+            self._y = np.maximum(self._y, np.nextafter(self._y_before, np.inf))
 
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
@@ -343,9 +344,7 @@ class Conditional:
         y = self._y[rows][:, None]
         if not self._grouped:
             return self._copula.log_hfunc2_hazard(x, y)
-        above = self._copula.log_cdf_hazard(x, self._y_before[rows][:, None])
-        with np.errstate(divide="ignore"):
-            return above + np.log(-np.expm1(np.minimum(self._copula.log_cdf_hazard(x, y) - above, 0.0)))
+        return log_step(self._copula, self._y_before[rows][:, None], y, x)
 
 
 class AtRisk:
@@ -383,10 +382,8 @@ def event_weights(model: JointModel, t: FloatArray, X: FloatArray) -> FloatArray
             return np.exp(-copula.log_hfunc1_hazard(x, y))
         # Over the group: [S_E(t−) − S_E(t)] / [C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−))].
         x_before, y_before = hazards(start_of_group(model.ends_, t))
-        above = copula.log_cdf_hazard(x_before, y_before)
         happened = log1mexp(x - x_before) - x_before
-        seen = above + log1mexp(above - copula.log_cdf_hazard(x, y_before))
-        return np.exp(happened - seen)
+        return np.exp(happened - log_step(copula, x_before, x, y_before))
 
 
 def refuse_zero(time: FloatArray, name: str) -> None:
@@ -424,8 +421,35 @@ def _number(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _unnumber(value: Any) -> Any:
-    return float(value) if value in ("nan", "inf", "-inf") else value
+def _read(kind: type[Any], content: dict[str, Any], names: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """The fields of a dataclass from JSON, each of its type."""
+    return {
+        each.name: _READERS.get(str(each.type), _text)(content[each.name])
+        for each in fields(kind)
+        if names is None or each.name in names
+    }
+
+
+def _of_type(kind: type[Any], value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"{str(value)[:20]!r} is no {kind.__name__}")
+    return value
+
+
+_text = partial(_of_type, str)
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    return tuple(map(_text, _of_type(list, values)))
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "float": float,  # which reads "nan" and "inf" as well
+    "int": partial(_of_type, int),
+    "bool": partial(_of_type, bool),
+    "tuple[str, ...]": _texts,
+    "tuple[str, ...] | None": lambda values: None if values is None else _texts(values),
+}
 
 
 def _check_loaded(model: JointModel, path: Any) -> None:
@@ -441,6 +465,7 @@ def _check_loaded(model: JointModel, path: Any) -> None:
         ]
         if all(fits) and basis.present:
             fits.append(bool((basis.slope_bounds() @ margin.coef > 0).all()))
+    fits.append(model.times_ == ("continuous" if model.ends_ is None else "grouped"))
     fits.append(model.ends_ is None or bool((np.diff(model.ends_) > 0).all()))
     if not all(fits):
         raise ValueError(

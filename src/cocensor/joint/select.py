@@ -35,6 +35,15 @@ from cocensor.outcomes import Survival
 FAMILIES = ("independence", "clayton", "frank", "gumbel", "joe")
 #: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum are not told apart.
 CUT = 1.9207
+#: Margins of another form than assumed pass for a weak dependence: less than this is no reason to leave independence.
+MIN_GAIN = 5.0
+_FOLDS = 5
+# Cross-validation fits every family six times; with this many subjects one validation part tells as much.
+_ENOUGH_TO_SPLIT = 20_000
+_VALIDATION_SHARE = 0.3
+# Subjects times covariates squared: up to here the profile, some 45 fits to all subjects, takes seconds.
+_QUICK_PROFILE = 10_000_000
+_FEW_COVARIATES = 10
 _DEFAULT_TAUS = np.round(np.arange(-0.9, 0.91, 0.1), 10)
 
 
@@ -45,33 +54,44 @@ def select_copula(
     y_val: Any = None,
     families: Sequence[str | type[Copula]] = FAMILIES,
     *,
-    margins: Margins = "weibull",
-    penalty: float = 0.01,
+    margins: Margins = "spline",
+    penalty: float | None = None,
     penalised: bool = False,
+    min_gain: float = MIN_GAIN,
     starts: Sequence[float] = STARTS,
     knots: int = 3,
     times: Times = "auto",
-    folds: int = 5,
+    folds: int | None = None,
     seed: Seed = 0,
 ) -> CopulaChoice:
     r"""Choose the copula family whose joint model predicts outcomes best that it has not seen.
 
     Each family is fitted to the training part with the same margins (:func:`fit_joint`) and judged by the mean negative
     log-likelihood of the validation part. Independence is always among the candidates, and it stays unless a
-    family beats it. Without a validation part the judgement is by cross-validation, and the models returned are
-    fitted to all subjects.
+    family beats it clearly. :func:`evaluate` and the command line choose by this function and its defaults.
 
     Parameters
     ----------
-    X, y, X_val, y_val : covariates (or None) and outcomes
-        The training and the validation part; ``X_val`` and ``y_val`` both None for cross-validation.
+    X, y : covariates (or None) and outcomes
+    X_val, y_val : optional
+        A validation part. Without one the judgement is by 5-fold cross-validation, with models fitted to all subjects;
+        from 20,000 subjects on, a random 30 % of them are the validation part.
     families : sequence of str or class
-    margins, penalty, starts, knots, times
+    margins, starts, knots, times
         As in :func:`fit_joint`.
+    penalty : float, optional
+        λ as in :func:`fit_joint`. By default 2/n: two units of the log-likelihood of all subjects. The paper's 0.01,
+        whatever n, draws τ to 0.3 where 0.5 is true; without any, a few hundred subjects take any τ.
     penalised : bool
         Add the penalty to the validation likelihood, as the paper does.
-    folds, seed : int
-        Of the cross-validation; folds are balanced in events, dropouts and ends of study.
+    min_gain : float
+        By how many units of the held-out log-likelihood a family must beat independence to be chosen. Margins of
+        another form than assumed pass for a weak dependence.
+    folds : int, optional
+        Cross-validate with so many folds, however many subjects there are; they are balanced in events, dropouts and
+        ends of study.
+    seed : int or Generator
+        Of the folds, or of the random validation part.
 
     Returns
     -------
@@ -82,19 +102,25 @@ def select_copula(
     >>> from cocensor.simulate import SyntheticDesign
     >>> from cocensor import Clayton
     >>> data = SyntheticDesign(n=4000, n_features=2, copula=Clayton.from_tau(0.7)).draw(1)
-    >>> choice = select_copula(data.X, data.y, families=("clayton", "frank"), penalty=0.001)
+    >>> choice = select_copula(data.X, data.y, families=("clayton", "frank"), margins="weibull")
     >>> choice.best
     JointModel(Clayton(theta=...), margins='weibull', n=4000, covariates=2)
     """
     outcomes = Survival.coerce(y)
-    if X is None and X_val is not None:
-        raise ValueError("X_val must be None where X is.")
-    if (y_val is None) != (X_val is None) and X is not None:
-        raise ValueError("X_val and y_val belong together: give both or neither.")
-    if y_val is None and (check_number(folds, "folds", lower=1) != int(folds) or folds > len(outcomes)):
-        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
+    _check_parts(X, X_val, y_val, folds, len(outcomes))
+    if check_number(min_gain, "min_gain") < 0:
+        raise ValueError(f"min_gain must not be negative, but is {min_gain:g}.")
     resolved = _families(families)
-    settings: dict[str, Any] = {"margins": margins, "penalty": penalty, "knots": knots, "times": times}
+    if y_val is None and folds is None and len(outcomes) >= _ENOUGH_TO_SPLIT:
+        X, outcomes, X_val, y_val = _random_parts(X, outcomes, as_generator(seed))
+        how = f"random validation part of {len(y_val):,} subjects"
+    elif y_val is None:
+        folds = _FOLDS if folds is None else int(folds)
+        how = f"{folds}-fold cross-validation"
+    else:
+        how = "validation part"
+    weight = 2.0 / len(outcomes) if penalty is None else penalty
+    settings: dict[str, Any] = {"margins": margins, "penalty": weight, "knots": knots, "times": times}
     problem = JointProblem.of(X, outcomes, **settings)
     # All parts are judged by the same likelihood.
     settings["times"] = problem.times
@@ -103,22 +129,35 @@ def select_copula(
         seen = Survival.coerce(y_val, "y_val")
         refuse_zero(seen.time, "y_val")
         next(iter(models.values())).covariates(X_val, len(seen), "X_val", "y_val")
-        validation = {name: -model.loglik(X_val, seen) / len(seen) for name, model in models.items()}
+        n_judged = len(seen)
+        validation = {name: -model.loglik(X_val, seen) / n_judged for name, model in models.items()}
         if penalised:
             for name, model in models.items():
-                validation[name] += penalty * _distance(model) ** 2
+                validation[name] += weight * _distance(model) ** 2
     else:
-        validation = _cross_validated(X, outcomes, resolved, settings, starts, int(folds), seed, penalised)
-    best = min(
+        assert folds is not None
+        n_judged = len(outcomes)
+        validation = _cross_validated(X, outcomes, resolved, settings, starts, folds, seed, penalised)
+    if np.isinf(list(validation.values())).all():
+        raise ValueError(
+            f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under "
+            "every one of them, because some times or covariates are far from those fitted to."
+        )
+    preferred = min(
         models,
         # Independence first, so that a tie is its.
         key=lambda name: (round(validation[name], 9), name != "independence"),
     )
+    gain = n_judged * (validation["independence"] - validation[preferred])
+    chosen = preferred if gain >= min_gain else "independence"
     return CopulaChoice(
-        best=models[best],
+        best=models[chosen],
+        preferred=preferred,
+        gain=gain,
+        min_gain=min_gain,
         models=models,
         validation=validation,
-        how="validation part" if y_val is not None else f"{int(folds)}-fold cross-validation",
+        how=how,
         problem=problem,
         like=X if X is not None and column_names(X) is not None else None,
     )
@@ -132,6 +171,9 @@ class CopulaChoice:
     ----------
     best : JointModel
         The model of the chosen family; ``copula`` is its copula.
+    preferred : str
+        The family that predicts best; not the chosen one where its ``gain`` over independence, in units of the
+        held-out log-likelihood, is below ``min_gain``.
     models : dict of JointModel
         By family.
     table : frame
@@ -140,6 +182,9 @@ class CopulaChoice:
     """
 
     best: JointModel
+    preferred: str
+    gain: float
+    min_gain: float
     models: dict[str, JointModel]
     validation: dict[str, float]
     how: str
@@ -150,6 +195,12 @@ class CopulaChoice:
     def copula(self) -> Copula:
         """The chosen copula."""
         return self.best.copula
+
+    @property
+    def profile_is_quick(self) -> bool:
+        """Whether :meth:`profile` takes seconds rather than minutes."""
+        n, p = self.problem.likelihood.n, self.best.event.beta.size
+        return n * max(p, _FEW_COVARIATES) ** 2 <= _QUICK_PROFILE
 
     @cached_property
     def table(self) -> Any:
@@ -318,6 +369,26 @@ class DependenceProfile:
 
     def __repr__(self) -> str:
         return f"DependenceProfile({', '.join(self.curves)})"
+
+
+def _check_parts(X: Any, X_val: Any, y_val: Any, folds: int | None, n: int) -> None:
+    if X is None and X_val is not None:
+        raise ValueError("X_val must be None where X is.")
+    if (y_val is None) != (X_val is None) and X is not None:
+        raise ValueError("X_val and y_val belong together: give both or neither.")
+    if folds is None:
+        return
+    if y_val is not None:
+        raise ValueError("folds must be None beside a validation part.")
+    if check_number(folds, "folds", lower=1) != int(folds) or folds > n:
+        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
+
+
+def _random_parts(X: Any, y: Survival, rng: np.random.Generator) -> tuple[Any, Survival, Any, Survival]:
+    """A random training and validation part."""
+    left_out = rng.random(len(y)) < _VALIDATION_SHARE
+    kept, left = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+    return take_rows(X, kept), y[kept], take_rows(X, left), y[left]
 
 
 def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, escaped
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.plots.panels import draw_panels
@@ -112,7 +112,7 @@ class ScoreCurveDisplay:
             ax.plot(self.times, self.reference[title], color="0.6", linewidth=2.5, label=label)
         for model, style in zip(self.models, line_styles(), strict=False):
             if model in self.curves[title]:
-                ax.plot(self.times, self.curves[title][model], label=model, **style)
+                ax.plot(self.times, self.curves[title][model], label=escaped(model), **style)
         ax.set(xlabel="time", ylabel=self.label, title=title, xlim=(self.times[0], self.times[-1]))
         if self.bottom is not None:
             ax.set_ylim(bottom=self.bottom)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray, check_choice
+from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import MARKERS, line_styles
 from cocensor.sensitivity import Sensitivity
@@ -119,7 +119,7 @@ class SensitivityDisplay:
         panel = self.families[family]
         looks = zip(panel.scores.items(), line_styles(), cycle(MARKERS), strict=False)
         for (model, scores), style, marker in looks:
-            ax.plot(panel.taus, scores, marker=marker, markersize=4.0, label=model, **style)
+            ax.plot(panel.taus, scores, marker=marker, markersize=4.0, label=escaped(model), **style)
             won = np.array([model in winners for winners in panel.best])
             ax.plot(panel.taus[won], scores[won], color=style["color"], **_BEST)
             if model in self.ipcw:

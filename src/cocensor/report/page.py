@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cocensor._files import check_path, write_whole
+from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.report.code import code
 from cocensor.report.figures import palette, series
@@ -39,7 +40,7 @@ _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 def write_report(evaluation: Evaluation, path: Path, title: str | None = None) -> Path:
     """Write the report on what an evaluation holds to ``path``, whole or not at all, and return the path."""
     check_path(path)
-    write_whole(path, _page(evaluation, title or _TITLE))
+    write_whole(path, escaped(_page(evaluation, title or _TITLE)))
     return path
 
 

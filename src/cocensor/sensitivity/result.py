@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import check_choice, make_frame
+from cocensor._validation import check_choice, escaped, make_frame
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 
@@ -191,7 +191,7 @@ class Sensitivity:
     def __repr__(self) -> str:
         from cocensor.words import sensitivity_as_text
 
-        return sensitivity_as_text(self)
+        return escaped(sensitivity_as_text(self))
 
     def _points(self) -> Iterator[tuple[str, str, float]]:
         for adjustment, by_family in self.answers.items():

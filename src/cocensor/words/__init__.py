@@ -1,6 +1,7 @@
 """Results in words: one narrator for terminal, notebook and page."""
 
-from cocensor.words.dependence import caveat, caveat_of, choice_in_words, profile_in_words
+from cocensor.words.choice import choice_in_words
+from cocensor.words.dependence import caveat, caveat_of, profile_in_words
 from cocensor.words.evaluation import (
     copula_in_words,
     evaluation_as_html,

@@ -6,7 +6,8 @@ import numpy as np
 
 from cocensor.joint import CopulaChoice, DependenceProfile
 from cocensor.joint.select import CUT
-from cocensor.words.names import copula_name, family_name
+from cocensor.words.choice import choice_in_words
+from cocensor.words.names import copula_name
 
 # Families that fit equally well disagree if their best τ are this far apart.
 _DISAGREE = 0.2
@@ -29,13 +30,6 @@ def caveat_of(choice: CopulaChoice) -> str:
     """What to think of the τ that was chosen."""
     marked = choice.problem.y.administrative
     return caveat(marked is not None and bool(marked.any()))
-
-
-def choice_in_words(choice: CopulaChoice) -> str:
-    """What held-out outcomes prefer."""
-    if choice.copula.is_independence:
-        return f"No dependence foretells held-out outcomes clearly better than independence ({choice.how})."
-    return f"A fit to the sample prefers {copula_name(choice.copula)} ({choice.how})."
 
 
 def profile_in_words(profile: DependenceProfile) -> str:
@@ -95,14 +89,14 @@ def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> list[st
     """What sets the choice apart from the maximum of the profile, where they are not the same."""
     family, tau, _ = profile.best
     copula = choice.copula
-    chosen = "independence" if copula.is_independence else f"{family_name(copula.name)} at τ = {copula.tau:.2g}"
-    penalised = choice.problem.penalty > 0
     if copula.name != (family if tau else "independence"):
-        pulled = " and bears a penalty on θ" if penalised else ""
         return [
-            f"The choice is {chosen}: it was judged by outcomes held out ({choice.how}){pulled}, while this is the "
-            "likelihood of the whole sample. That the two differ shows how little the data tell."
+            "The choice beside it is another, as it is judged by outcomes held out and not by this likelihood of the "
+            f"whole sample. {choice_in_words(choice)} That the two differ shows how little the data tell."
         ]
-    if penalised and abs(copula.tau - tau) > _SAME_TAU:
-        return [f"The choice is {chosen}: it bears a penalty on θ, which is not part of this likelihood."]
+    if choice.problem.penalty > 0 and abs(copula.tau - tau) > _SAME_TAU:
+        return [
+            f"The choice beside it is {copula_name(copula)}: a penalty on θ, which is not part of this likelihood, "
+            "draws it to independence."
+        ]
     return []

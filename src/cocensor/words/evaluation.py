@@ -9,6 +9,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
+from cocensor.words.choice import choice_in_words
 from cocensor.words.names import BARE, Names, counted, listed
 
 
@@ -95,7 +96,9 @@ def important_notes(evaluation: Evaluation) -> list[str]:
         for note in each.notes
         if note.kind in ("caution", "missing")
     ]
-    return [note_in_words(evaluation, note) for note in (*found, *evaluation.notes)]
+    choice = evaluation.assumed.choice
+    chosen = [] if choice is None else [choice_in_words(choice)]
+    return [*chosen, *(note_in_words(evaluation, note) for note in (*found, *evaluation.notes))]
 
 
 def minor_notes(evaluation: Evaluation) -> list[str]:

@@ -9,7 +9,8 @@ from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.dependence import caveat_of, choice_in_words
+from cocensor.words.choice import choice_in_words
+from cocensor.words.dependence import caveat_of
 from cocensor.words.extent import extent_in_words, grid_in_words, limit_in_words
 from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, quoted
 from cocensor.words.sensitivity import scores_over_grid

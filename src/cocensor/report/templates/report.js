@@ -36,19 +36,22 @@
     name: model.name,
   });
 
+  // A broken byte in a name, by its number as in the tables.
+  const spelt = (text) => text.replace(/\p{Surrogate}/gu, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+
   // --- drawing -------------------------------------------------------------------------------------
 
   const make = (kind, attributes, text) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
     Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
-    if (text !== undefined) made.textContent = text;
+    if (text !== undefined) made.textContent = spelt(`${text}`);
     return made;
   };
 
   const element = (kind, style, text) => {
     const made = document.createElement(kind);
     if (style) made.className = style;
-    if (text !== undefined) made.textContent = text;
+    if (text !== undefined) made.textContent = spelt(`${text}`);
     return made;
   };
 
@@ -180,7 +183,7 @@
     let said = `${where}${by}: ${best.join(" and ")} ${best.length > 1 ? "are equally good" : "is best"}.`;
     if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
     else if (models.length === 1) said = `${where}${by}:`;
-    document.getElementById("at-tau").textContent = said;
+    document.getElementById("at-tau").textContent = spelt(said);
     document.getElementById("tau").textContent = `τ = ${tau}`;
     document.querySelector("[data-choice=tau]").setAttribute("aria-valuetext", `τ = ${tau}`);
   };
