@@ -30,7 +30,7 @@ def evaluation(split, cox):
     train, test = split
     models = {"all": cox(0, 1, 2), HOSTILE: cox(0, 1), "one & \\u003c \u2028": cox(0)}
     metrics = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
-    return cc.evaluate(models, train.y, test.y, train.X, test.X, metrics=metrics)
+    return cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, metrics=metrics)
 
 
 @pytest.fixture(scope="session")
@@ -40,5 +40,7 @@ def sensitivity(evaluation):
 
 @pytest.fixture(scope="session")
 def report(evaluation, sensitivity, tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    return evaluation.to_html(path, sensitivity)
+    """Of everything that an evaluation can compute."""
+    evaluation.survival_curves()
+    evaluation.dependence_profile()
+    return evaluation.to_html(tmp_path_factory.mktemp("report") / "report.html")

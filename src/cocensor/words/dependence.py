@@ -6,7 +6,6 @@ import numpy as np
 
 from cocensor.joint import CopulaChoice, DependenceProfile
 from cocensor.joint.select import CUT
-from cocensor.words.choice import choice_in_words
 from cocensor.words.names import copula_name
 
 # Families that fit equally well disagree if their best τ are this far apart.
@@ -45,8 +44,7 @@ def profile_in_words(profile: DependenceProfile) -> str:
     said += [*_flatness(profile), *_disagreement(profile)]
     if profile.choice is None:
         return " ".join([*said, caveat(administrative_marked=False)])
-    notes = [f"Note: {note.text}" for note in profile.notes]
-    return " ".join([*said, *_another_choice(profile, profile.choice), caveat_of(profile.choice), *notes])
+    return " ".join([*said, *_another_choice(profile, profile.choice), caveat_of(profile.choice)])
 
 
 def _flatness(profile: DependenceProfile) -> list[str]:
@@ -90,9 +88,12 @@ def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> list[st
     family, tau, _ = profile.best
     copula = choice.copula
     if copula.name != (family if tau else "independence"):
+        asked = ""
+        if choice.preferred != copula.name:
+            asked = f", where leaving independence takes a gain of {choice.min_gain:g} units"
         return [
-            "The choice beside it is another, as it is judged by outcomes held out and not by this likelihood of the "
-            f"whole sample. {choice_in_words(choice)} That the two differ shows how little the data tell."
+            f"The choice beside it is {copula_name(copula)}: it is judged by outcomes held out ({choice.how}){asked}, "
+            "and not by this likelihood of the whole sample. That the two differ shows how little the data tell."
         ]
     if choice.problem.penalty > 0 and abs(copula.tau - tau) > _SAME_TAU:
         return [
