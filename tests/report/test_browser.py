@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cocensor as cc
-from tests.report.conftest import HOSTILE
+from tests.report.conftest import HOSTILE, Sureness
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None and os.environ.get("CI") != "true":
@@ -121,6 +121,31 @@ def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):
     assert page.heard == []
 
 
+def test_a_page_without_analyses_opens_in_silence(opened, split, cox, tmp_path):
+    _, test = split
+    page = opened(at=cc.evaluate({"a": cox(0)}, test.y).to_html(tmp_path / "a.html"))
+    assert page.heard == []
+    assert page.locator(".plot svg").count() == page.locator(".plot").count() == 1
+    assert page.locator("#download-csv").count() == 0
+
+
+def test_greater_is_better_where_the_metric_says_so(opened, split, cox, tmp_path):
+    train, test = split
+    models, metrics = {"a": cox(0, 1), "b": cox(0), "c": cox(1)}, [Sureness(), "ibs"]
+    names = ["ipcw", "cg_q"]
+    found = cc.evaluate(models, test.y, y_train=train.y, metrics=metrics, adjustments=names, copula=None)
+    grid = found.sensitivity("frank", [0.0, 0.5])
+    page = opened(at=found.to_html(tmp_path / "a.html"))
+    ranks = {model: rank for model, (*_, rank) in shown(page).items()}
+    assert ranks == grid.ranks("frank", 0.0, "sureness", "cg_q")
+    assert page.locator("#no-curves").is_visible()
+    assert not page.locator("#plot-curves").is_visible()
+    page.locator("#curves [data-choice=metric]").select_option("ibs")
+    assert page.locator("#plot-curves svg").is_visible()
+    assert not page.locator("#no-curves").is_visible()
+    assert page.heard == []
+
+
 def test_a_family_without_an_answer_says_why(opened, evaluation):
     page = opened()
     page.locator("#sensitivity [data-choice=adjustment]").select_option("dep")
@@ -166,7 +191,7 @@ def test_the_downloads_are_to_json_and_the_table(opened, evaluation, sensitivity
 
 
 def test_names_in_the_csv_are_read_as_text(opened, split, cox, tmp_path):
-    train, test = split
+    _, test = split
     models = {"=1+1": cox(0), "-ä": cox(0, 1)}
     found = cc.evaluate(models, test.y, adjustments=["ipcw", "imputed_margins"], copula=None)
     found.sensitivity("frank", [-0.3])
@@ -187,9 +212,7 @@ def tied(split, cox, tmp_path_factory):
     models = {name: cox(0, 1) for name in ("one", "twin")}
     names = ["ipcw", "dep", "cg_q", "imputed_covariates"]
     samples = {"y_train": train.y, "x_train": train.X}
-    found = cc.evaluate(
-        models, test.y, test.X, **samples, adjustments=names, copula=cc.Clayton.from_tau(0.9)
-    )
+    found = cc.evaluate(models, test.y, test.X, **samples, adjustments=names, copula=cc.Clayton.from_tau(0.9))
     found.sensitivity("clayton", [k / 10 for k in range(10)])
     return found.to_html(tmp_path_factory.mktemp("tied") / "a.html")
 
