@@ -65,7 +65,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         numbers=evaluation.to_dict(),
         numbers_json=_inline(evaluation.to_json()),
         series_json=_inline(json.dumps(drawn, allow_nan=False)),
-        headline=headline(evaluation),
+        headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
         series=drawn,
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),

@@ -49,14 +49,14 @@ class _Start:
         return tuple(model for model, rank in self.metric.ranks(self.scores).items() if rank == 1)
 
 
-def headline(evaluation: Evaluation) -> Headline:
+def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headline:
     """Which model is best if censoring is independent, and how far that holds by the primary adjustment.
 
-    All by the first metric, and from what has been computed. The copula of the evaluation comes last: it is a hint.
+    All by the first metric. The copula of the evaluation comes last: it is a hint.
     """
-    sensitivity = evaluation.computed("sensitivity")
-    if sensitivity is not None and not sensitivity.best():
-        sensitivity = None  # nothing by the first metric
+    unanswered = sensitivity is not None and not sensitivity.best()
+    if unanswered:
+        sensitivity = None
     start = _start(evaluation, sensitivity)
     lead, support = _answer(evaluation, sensitivity, start)
     extent: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def headline(evaluation: Evaluation) -> Headline:
     return Headline(
         lead=lead,
         support=support,
-        by=" ".join([*_passed_over(evaluation), _extent_by(evaluation, sensitivity)]),
+        by=" ".join([*_passed_over(evaluation), _extent_by(evaluation, sensitivity, unanswered)]),
         extent=extent,
         rests_on=_rests_on(evaluation, sensitivity, start),
         hint=_hint(evaluation),
@@ -150,11 +150,13 @@ def _span(sensitivity: Sensitivity) -> str:
     return f"Its score lies between {low} and {high}."
 
 
-def _extent_by(evaluation: Evaluation, sensitivity: Sensitivity | None) -> str:
+def _extent_by(evaluation: Evaluation, sensitivity: Sensitivity | None, unanswered: bool) -> str:
     """What the statements on how far an answer holds are told by, or why there are none."""
     if sensitivity is not None:
         by = quoted(evaluation, sensitivity.primary) + and_metric(evaluation)
         return f"By {by}, over {grid_in_words(sensitivity)}:"
+    if unanswered:
+        return f"The sensitivity analysis has no {evaluation.metric().label}."
     return why_no_sensitivity(evaluation)
 
 
@@ -162,8 +164,6 @@ def why_no_sensitivity(evaluation: Evaluation) -> str:
     """Why nothing is said of other dependences."""
     if not any(each.varies_with_copula for each in evaluation.results.values()):
         return "No adjustment here rests on a copula, so that there is no dependence to vary."
-    if evaluation.computed("sensitivity") is not None:
-        return f"The sensitivity analysis has no {evaluation.metric().label}."
     return "How far this holds under other dependences has not been computed: call sensitivity() of the evaluation."
 
 
