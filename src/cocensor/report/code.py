@@ -56,8 +56,8 @@ def _metric(metric: Metric) -> str:
     """A metric as code: its name, with its settings if it has any; one that is not known by name as it shows itself."""
     if metric.name not in metric_names():
         return repr(metric)
-    named = fields(metric) if is_dataclass(metric) else ()
-    settings = "".join(f", {field.name}={getattr(metric, field.name)!r}" for field in named)
+    names = [each.name for each in fields(metric)] if is_dataclass(metric) else list[str]()
+    settings = "".join(f", {name}={getattr(metric, name)!r}" for name in names)
     return f"cc.metric({metric.name!r}{settings})" if settings else repr(metric.name)
 
 

@@ -64,7 +64,7 @@ def margin_curves(evaluation: Evaluation, progress: Callable[[int, int], None] |
     >>> result = cc.evaluate({"half": [[0.5, 0.5]] * 4}, y, times=[1.0, 3.0], adjustments="ipcw")
     >>> curves = margin_curves(result)
     >>> float(curves.kaplan_meier[-1]), round(float(curves.copula_graphic["clayton"][0.5][-1]), 3)
-    (0.375, 0.327)
+    (0.375, 0.269)
     """
     samples = evaluation.data.samples
     y = samples.y_test if samples.y_train is None else samples.y_train
