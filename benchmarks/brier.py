@@ -137,7 +137,7 @@ def peer_margin_times(data: Data) -> Callable[[], object]:
 
 def our_margin_times(data: Data) -> object:
     margin = cc.KaplanMeier().fit((data.train_time, data.train_event))
-    return margin.margin_time(data.time[~data.event], curve="linear", tail="linear")
+    return margin.margin_time(data.time[~data.event], interpolation="linear", tail="linear")
 
 
 def speed() -> None:

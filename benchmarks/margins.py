@@ -17,9 +17,9 @@ from scipy.special import ndtri
 
 import cocensor as cc
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell
-from cocensor.experiments.synthetic import Horizon, SyntheticConfig
-from cocensor.outcomes import Margin
+from cocensor.outcomes import WhichMargin
+from cocensor.paper.base import Cell
+from cocensor.paper.synthetic import Horizon, SyntheticConfig
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 from cocensor.simulate.synthetic import Risk
 
@@ -47,17 +47,17 @@ class OtherDesign(Horizon):
         data = super()._draw(cell, truth)
         if self.design in RISKS:
             return data
-        event, dropout = self._moved(data, "event"), self._moved(data, "censoring")
+        event, dropout = self._moved(data, "event"), self._moved(data, "dropout")
         dropout *= np.median(event / dropout)
         return replace(
-            data, y=cc.Survival.from_latent(event, dropout), event_time=event, censoring_time=dropout
+            data, y=cc.Survival.from_latent(event, dropout), event_time=event, dropout_time=dropout
         )
 
-    def _moved(self, data: SyntheticSample, of: Margin) -> FloatArray:
-        own = data.event_time if of == "event" else data.censoring_time
-        coef = data.event_coef if of == "event" else data.censoring_coef
+    def _moved(self, data: SyntheticSample, of: WhichMargin) -> FloatArray:
+        own = data.event_time if of == "event" else data.dropout_time
+        coef = data.event_coef if of == "event" else data.dropout_coef
         shape, scale = (
-            data.design.event if of == "event" else (data.design.censoring[0], data.censoring_scale)
+            data.design.event if of == "event" else (data.design.dropout[0], data.dropout_scale)
         )
         risk = data.X @ coef
         log_survival = -((own / scale) ** shape) * np.exp(risk)

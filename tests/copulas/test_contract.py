@@ -101,7 +101,7 @@ def test_single_numbers_give_floats(copula):
     assert type(copula.tau) is float
 
 
-@pytest.mark.parametrize("family", cc.copulas().values(), ids=list(cc.copulas()))
+@pytest.mark.parametrize("family", cc.copula_families().values(), ids=list(cc.copula_families()))
 def test_tau_and_theta_round_trip(family):
     lower, upper = family.tau_range
     for tau in (-0.99, -0.9, -0.3, -1e-3, -1e-6, 0.0, 1e-6, 1e-3, 0.1, 0.355, 0.36, 0.5, 0.75, 0.9, 0.99):
@@ -112,7 +112,7 @@ def test_tau_and_theta_round_trip(family):
                 family.from_tau(tau)
 
 
-@pytest.mark.parametrize("family", cc.copulas().values(), ids=list(cc.copulas()))
+@pytest.mark.parametrize("family", cc.copula_families().values(), ids=list(cc.copula_families()))
 def test_independence_limit_is_exact(family):
     at_limit, independence = family(family.independence_theta), cc.Independence()
     assert at_limit == family.from_tau(0.0)
@@ -247,7 +247,13 @@ def test_value_objects():
             r"u and v must have matching shapes, but have \(2,\) and \(3,\)",
         ),
         (lambda: cc.Clayton(None), "theta must be numeric, but is None"),
-        (lambda: cc.Clayton(2.0).sample(-1), "n must not be negative"),
+        (lambda: cc.Clayton(2.0).sample(-1), "n must be a whole number from 0 on, but is -1"),
+        (lambda: cc.Clayton(2.0).sample(10**400), "n must be a whole number from 0 on, but is 1000"),
+        (lambda: cc.Clayton(2.0).sample([1]), r"n must be a whole number from 0 on, but is \[1\]"),
+        (
+            lambda: cc.Clayton(2.0).sample(np.ma.masked_array([1, 2], [0, 1])),
+            "n must be a whole number from 0 on, but is masked_array[^\n]*$",
+        ),
         (lambda: cc.Clayton(2.0).sample_given(1.0), "u must lie strictly between 0 and 1"),
     ],
 )
@@ -259,6 +265,12 @@ def test_refusals(call, message):
 def test_names_are_found_in_any_case():
     assert cc.copula("Clayton", theta=2.0) == cc.Clayton(2.0)
     assert cc.copula("independence") == cc.Independence()
+
+
+@pytest.mark.parametrize("family", ["gumbel", "joe"])
+def test_draws_given_the_smallest_probability(family):
+    v = cc.copula(family, tau=0.999).sample_given(np.full(100, 5e-324), 0)
+    assert ((v >= 0) & (v < 0.01)).all()
 
 
 @pytest.mark.parametrize("theta", [-2000.0, -800.0, 800.0, 2000.0])

@@ -21,7 +21,7 @@ def tied_data(n=400):
 
 @pytest.mark.parametrize("name", ["gbsg", "whas500"])
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
-@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("of", ["event", "dropout"])
 def test_against_coxph_of_r(name, ties, of):
     expected = ORACLE[name][ties if of == "event" else f"censoring_{ties}"]
     data = load(name)
@@ -58,14 +58,14 @@ def test_against_scikit_survival(ties, ridge):
 
 
 def test_derivatives_against_differences():
-    from cocensor.estimators.cox import _RiskSets
+    from cocensor.estimators.risk_sets import RiskSets
 
     X, y = tied_data(60)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     penalty = np.full(4, 0.7)
     for ties in ("efron", "breslow"):
-        for of in ("event", "censoring"):
-            sets = _RiskSets.build(y, of, ties)
+        for of in ("event", "dropout"):
+            sets = RiskSets.build(y, of, ties)
             Z, coef = X[sets.order], np.array([0.3, -0.2, 0.5, 0.1])
             _, gradient, information = sets.derivatives(Z, coef, penalty)
             for k, step in enumerate(1e-5 * np.eye(4)):
@@ -121,7 +121,7 @@ def test_columns_must_come_in_the_order_of_the_fit():
             lambda X, y: cc.CoxPH().fit(X, cc.Survival(y.time, np.zeros(400))),
             "y has no event: nothing to fit",
         ),
-        (lambda X, y: cc.CoxPH(of="censoring").fit(X, cc.Survival(y.time, np.ones(400))), "y has no dropout"),
+        (lambda X, y: cc.CoxPH(of="dropout").fit(X, cc.Survival(y.time, np.ones(400))), "y has no dropout"),
         (lambda X, y: cc.CoxPH().predict(X), "CoxPH is not fitted"),
         (lambda X, y: cc.CoxPH().fit(X, y).predict(X[:, :2]), "X must have 4 columns, as in fit, but has 2"),
         (lambda X, y: cc.CoxPH(ridge=-1.0), "ridge must not be negative, but is -1.0"),
@@ -168,7 +168,7 @@ def test_log_hazard_ratios_that_are_no_numbers_are_refused():
         cc.CoxPH().fit(X, y).survival([1.0], [X[0], np.sign(cc.CoxPH().fit(X, y).coef_) * 1.7e308])
 
 
-@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("of", ["event", "dropout"])
 @pytest.mark.parametrize("shape", [(8, 3), (6, 2)])
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_small_samples_end_in_a_fit_or_in_a_sentence(shape, of):

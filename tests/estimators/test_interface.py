@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.estimators.margin import given_dropout
+from cocensor.estimators.conditional import given_dropout
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 KM = cc.KaplanMeier().fit(Y)
@@ -30,17 +30,20 @@ KM = cc.KaplanMeier().fit(Y)
         (lambda: KM.margin_time(14.0), "c must not pass the last observed time 13"),
         (lambda: KM.margin_time(3.0, horizon=2.0), "c must not exceed the horizon 2, but is 3"),
         (lambda: KM.margin_time(3.0, horizon=20.0), "horizon must not pass the last observed time 13"),
-        (lambda: KM.margin_time(3.0, curve="cubic"), "curve must be one of 'step', 'linear', but is 'cubic'"),
+        (
+            lambda: KM.margin_time(3.0, interpolation="cubic"),
+            "curve must be one of 'step', 'linear', but is 'cubic'",
+        ),
         (lambda: KM.margin_time_variance(3.0, 20.0), "horizon must not pass the last observed time 13"),
-        (lambda: KM.conditional_survival(5, 3, given="x"), "given must be one of 'event_free', 'censoring'"),
+        (lambda: KM.conditional_survival(5, 3, given="x"), "given must be one of 'event_free', 'dropout'"),
         (lambda: cc.KaplanMeier().predict(1.0), "KaplanMeier is not fitted: call fit"),
-        (lambda: cc.KaplanMeier(of="both").fit(Y), "of must be one of 'event', 'censoring', but is 'both'"),
-        (lambda: cc.KaplanMeier(of="censoring").fit(Y).conditional_survival(5, 3), "of must be 'event'"),
+        (lambda: cc.KaplanMeier(of="both").fit(Y), "of must be one of 'event', 'dropout', but is 'both'"),
+        (lambda: cc.KaplanMeier(of="dropout").fit(Y).conditional_survival(5, 3), "of must be 'event'"),
         (
             lambda: (
                 cc.CopulaGraphic(cc.Clayton(1))
                 .fit(([1, 2], [1, 1]))
-                .conditional_survival(1.5, 1.0, "censoring")
+                .conditional_survival(1.5, 1.0, "dropout")
             ),
             "needs dropouts in the fitted sample",
         ),
@@ -96,7 +99,7 @@ def test_results_have_the_shape_of_the_question():
         KM.rmst(t),
     ):
         assert result.shape == (2, 3)
-    assert KM.margin_time(t, curve="linear").shape == (2, 3)
+    assert KM.margin_time(t, interpolation="linear").shape == (2, 3)
     assert KM.conditional_survival(t[None, 0], t[0][:, None]).shape == (3, 3)
     assert isinstance(KM.conditional_survival(5.0, 3.0), float)
 
@@ -143,7 +146,7 @@ def test_an_event_at_time_zero():
 
 def test_dropout_before_any_in_the_fitted_sample_uses_the_first_step():
     cg = cc.CopulaGraphic(cc.Gumbel(2.0)).fit(Y)
-    early, first = (cg.conditional_survival(7.0, c, "censoring") for c in (0.5, 3.0))
+    early, first = (cg.conditional_survival(7.0, c, "dropout") for c in (0.5, 3.0))
     assert 0 < early <= first < 1
 
 

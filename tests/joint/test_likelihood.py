@@ -36,10 +36,10 @@ def bases(kind):
 
 
 def parameters(kind):
-    event, censoring = bases(kind)
+    event, dropout = bases(kind)
     rng = np.random.default_rng(1)
     parts = []
-    for basis in (event, censoring):
+    for basis in (event, dropout):
         parts += [[-1.5, 1.3], rng.normal(0, 0.05, basis.size - 2), rng.normal(0, 0.3, P)]
     return np.concatenate(parts)
 

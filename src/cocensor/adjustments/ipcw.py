@@ -121,12 +121,12 @@ class IPCW(Adjustment):
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         y = Survival(y.time, y.event)  # whoever is censored is censored
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            return _FittedIPCW(self, y.t_max, KaplanMeier(of="censoring").fit(y).survival_, None)
+            return _FittedIPCW(self, y.t_max, KaplanMeier(of="dropout").fit(y).survival_, None)
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         if self.censoring == "cox":
             check_length(as_matrix(x, "x_train"), "x_train", len(y), "y_train")
-            return _FittedIPCW(self, y.t_max, None, CoxPH(of="censoring").fit(x, y))
+            return _FittedIPCW(self, y.t_max, None, CoxPH(of="dropout").fit(x, y))
         check_length(x, "x_train", len(y), "y_train")
         flipped = np.empty(len(y), dtype=[("event", bool), ("time", float)])
         flipped["event"], flipped["time"] = ~y.event, y.time

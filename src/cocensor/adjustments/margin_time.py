@@ -131,7 +131,9 @@ class _FittedMarginTime(Fitted):
             inside &= c <= margin.t_max_
         if inside.any():
             over = None if held else tail
-            result[inside] = margin.margin_time(c[inside], curve=self.adjustment.interpolation, tail=over)
+            result[inside] = margin.margin_time(
+                c[inside], interpolation=self.adjustment.interpolation, tail=over
+            )
         return result
 
 

@@ -16,7 +16,6 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
-
 # From one moment to the next a smooth curve falls by less than this.
 _STEP = 1e-9
 

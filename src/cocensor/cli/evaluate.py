@@ -134,7 +134,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="ibs (integrated Brier score) or ils (integrated log score, with --floor). Once per metric; ibs by default.",
+            help="ibs (integrated Brier score, the default) or ils (integrated log score, with --floor). Once per "
+            "metric.",
             rich_help_panel=_SCORES,
         ),
     ] = None,

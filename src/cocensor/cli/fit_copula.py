@@ -27,7 +27,7 @@ from cocensor.cli.inputs import (
     outcomes,
 )
 from cocensor.cli.outputs import check_outputs, written_together
-from cocensor.joint.margins import MARGINS
+from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import FAMILIES
 from cocensor.words import choice_in_words
 
@@ -93,7 +93,7 @@ def fit_copula(
     with refusing():
         parts = [train] if validation is None else [train, validation]
         check_outputs(parts, json=(json, (".json",)), figure=(figure, (".png", ".pdf", ".svg")))
-        check_choice(margins, "--margins", MARGINS)
+        check_choice(margins, "--margins", MARGIN_FORMS)
         candidates = items(families, "--families")
         for family in candidates:
             check_choice(family, "--families", tuple(cc.copula_families()))
@@ -155,8 +155,8 @@ def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[st
         "cocensor": cc.__version__,
         "n": choice.best.n_,
         "margins": choice.best.event.name,
-        "times": choice.best.times_,
-        "times_reason": choice.best.times_reason_,
+        "time_kind": choice.best.time_kind_,
+        "time_kind_reason": choice.best.time_kind_reason_,
         "how": choice.how,
         "preferred": choice.preferred,
         "gain": choice.gain,

@@ -27,9 +27,10 @@ from cocensor._validation import (
 )
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.walks import walks_from_independence
-from cocensor.joint.fit import STARTS, Family, JointProblem, Times, resolve_family
-from cocensor.joint.margins import Margins
-from cocensor.joint.model import JointModel, refuse_zero
+from cocensor.joint.margins import MarginForm, refuse_zero
+from cocensor.joint.model import JointModel
+from cocensor.joint.problem import STARTS, JointProblem
+from cocensor.joint.settings import AskedTimeKind, Family, resolve_family
 from cocensor.outcomes import Survival
 
 FAMILIES = ("independence", "clayton", "frank", "gumbel", "joe")
@@ -54,13 +55,13 @@ def select_copula(
     y_val: Any = None,
     families: Sequence[str | type[Copula]] = FAMILIES,
     *,
-    margins: Margins = "spline",
+    margins: MarginForm = "spline",
     penalty: float | None = None,
     penalised: bool = False,
     min_gain: float = MIN_GAIN,
     starts: Sequence[float] = STARTS,
     knots: int = 3,
-    times: Times = "auto",
+    time_kind: AskedTimeKind = "auto",
     folds: int | None = None,
     seed: Seed = 0,
 ) -> CopulaChoice:
@@ -77,7 +78,7 @@ def select_copula(
         A validation part. Without one the judgement is by 5-fold cross-validation, with models fitted to all subjects;
         from 20,000 subjects on, a random 30 % of them are the validation part.
     families : sequence of str or class
-    margins, starts, knots, times
+    margins, starts, knots, time_kind
         As in :func:`fit_joint`.
     penalty : float, optional
         λ as in :func:`fit_joint`. By default 2/n: two units of the log-likelihood of all subjects. The paper's 0.01,
@@ -120,10 +121,10 @@ def select_copula(
     else:
         how = "validation part"
     weight = 2.0 / len(outcomes) if penalty is None else penalty
-    settings: dict[str, Any] = {"margins": margins, "penalty": weight, "knots": knots, "times": times}
+    settings: dict[str, Any] = {"margins": margins, "penalty": weight, "knots": knots, "time_kind": time_kind}
     problem = JointProblem.of(X, outcomes, **settings)
     # All parts are judged by the same likelihood.
-    settings["times"] = problem.times
+    settings["time_kind"] = problem.time_kind
     models = _fit_all(problem, resolved, starts)
     if y_val is not None:
         seen = Survival.coerce(y_val, "y_val")
@@ -272,7 +273,7 @@ class CopulaChoice:
 
         lines = [
             f"Mean negative log-likelihood of {self.problem.likelihood.n:,} subjects by {self.how} "
-            f"({self.best.event.name} margins, times {self.best.times_}: {self.best.times_reason_})",
+            f"({self.best.event.name} margins, times {self.best.time_kind_}: {self.best.time_kind_reason_})",
             "",
             f"{'family':<14}{'θ':>10}{'τ':>8}{'training':>12}{'validation':>12}",
         ]
