@@ -126,7 +126,8 @@ class Imputation(JointSettings, Adjustment):
             "predictions": "the risk scores of all models",
         }
         z = " and ".join(known[each] for each in self.given)
-        copula = self.copula if isinstance(self.copula, Copula) else f"a {self._family} copula, θ by best fit"
+        stated = isinstance(self.copula, Copula)
+        copula = "the stated copula" if stated else f"a {self._family} copula, θ by best fit"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
 
     @property

@@ -112,7 +112,7 @@ class Sensitivity:
             found[family] = {
                 tau: tuple(m for m, rank in r.items() if rank == 1) for tau, r in ranked.items() if r
             }
-        return found
+        return {family: by_tau for family, by_tau in found.items() if by_tau}
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes along τ, family by family; one that merely ties with another stays."""

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.plots import BrierCurveDisplay
+from cocensor.metrics import MetricValue
+from cocensor.plots import ScoreCurveDisplay
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 TIMES = [4.0, 2.0, 6.0]
@@ -14,8 +15,10 @@ UNSURE = np.full((8, 3), 0.5)
 @pytest.fixture(scope="module")
 def evaluation():
     models = {"sure": SURE, "unsure": UNSURE}
-    names = ("ipcw", "cg_q", "conditional")
-    return cc.evaluate(models, Y, Y, adjustments=names, times=TIMES, copula=cc.Clayton.from_tau(0.5))
+    names = ("ipcw", "cg_q", "imputed_margins")
+    metrics = ("ibs", cc.metric("ils", floor=0.01))
+    copula = cc.Clayton.from_tau(0.5)
+    return cc.evaluate(models, Y, y_train=Y, adjustments=names, metrics=metrics, times=TIMES, copula=copula)
 
 
 def labels(ax):
@@ -23,7 +26,7 @@ def labels(ax):
 
 
 def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
-    ax = BrierCurveDisplay.from_evaluation(evaluation, "ipcw").plot()
+    ax = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw").plot()
     reference, *lines = ax.get_lines()
     for line, predicted in zip(lines, (SURE, UNSURE), strict=True):
         np.testing.assert_array_equal(line.get_xdata(), [2.0, 4.0, 6.0])
@@ -33,6 +36,16 @@ def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
     assert len({line.get_linestyle() for line in lines}) == 2  # told apart without colour
     assert labels(ax) == ["Kaplan–Meier for everybody", "sure", "unsure"]
     assert ax.get_title() == "IPCW"
+    assert ax.get_ylabel() == "Brier score"
+    plt.close(ax.figure)
+
+
+def test_any_metric_with_values_over_time_is_drawn(evaluation):
+    display = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", "ils")
+    expected = cc.log_score(Y, Y, SURE, TIMES, floor=0.01)[[1, 0, 2]]
+    np.testing.assert_allclose(display.curves["IPCW"]["sure"], expected)
+    ax = display.plot()
+    assert ax.get_ylabel() == evaluation.metric("ils").curve_label
     plt.close(ax.figure)
 
 
@@ -44,9 +57,9 @@ def test_the_primary_adjustment_is_drawn_by_default_and_its_copula_named(evaluat
 
 
 def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
-    display = BrierCurveDisplay.from_evaluation(evaluation, ["ipcw", "conditional"])
+    display = ScoreCurveDisplay.from_evaluation(evaluation, ["ipcw", "imputed_margins"])
     axes = display.plot()
-    assert [ax.get_title().splitlines()[0] for ax in axes] == ["IPCW", "given the censoring"]
+    assert [ax.get_title().splitlines()[0] for ax in axes] == ["IPCW", "imputed from margins"]
     assert axes[0].get_ylim() == axes[1].get_ylim()
     (figure,) = {ax.figure for ax in axes}
     assert len(figure.legends) == 1
@@ -61,7 +74,7 @@ def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
 
 
 def test_a_model_without_a_score_is_left_out_and_others_keep_their_line(evaluation):
-    display = BrierCurveDisplay.from_evaluation(evaluation, ["ipcw", "cg_q"])
+    display = ScoreCurveDisplay.from_evaluation(evaluation, ["ipcw", "cg_q"])
     del display.curves["IPCW"]["sure"]
     axes = display.plot()
     without, both = ({line.get_label(): line.get_color() for line in ax.get_lines()} for ax in axes)
@@ -70,30 +83,26 @@ def test_a_model_without_a_score_is_left_out_and_others_keep_their_line(evaluati
     plt.close(axes[0].figure)
 
 
+class NoCurve(cc.Metric):
+    """A metric without values over time."""
+
+    name, label, direction, range = "half", "one half", "greater", (0.0, 1.0)
+
+    def evaluate(self, status, predictions):
+        return dict.fromkeys(predictions, MetricValue(0.5))
+
+
 def test_what_cannot_be_drawn_is_refused(evaluation):
-    with pytest.raises(
-        ValueError, match="adjustment must be one of 'ipcw', 'cg_q', 'conditional', but is 'dep'"
-    ):
-        BrierCurveDisplay.from_evaluation(evaluation, "dep")
+    with pytest.raises(ValueError, match="adjustment must be one of .*, but is 'dep'"):
+        ScoreCurveDisplay.from_evaluation(evaluation, "dep")
+    with pytest.raises(ValueError, match="metric must be one of .*, but is 'c'"):
+        ScoreCurveDisplay.from_evaluation(evaluation, metric="c")
     with pytest.raises(ValueError, match="adjustment is empty"):
-        BrierCurveDisplay.from_evaluation(evaluation, [])
-    log = cc.metric("ils", floor=0.01)
-    other = cc.evaluate({"sure": SURE}, Y, Y, adjustments="ipcw", metrics=log, times=TIMES, copula=None)
-    with pytest.raises(
-        ValueError, match="evaluation must have the metric 'ibs' for Brier curves, but has ils"
-    ):
-        BrierCurveDisplay.from_evaluation(other)
-    late = cc.Survival([1, 2, 20, 30], [1, 0, 1, 1])  # beyond the training times: IPCW has no weights there
-    with pytest.warns(cc.HorizonWarning):
-        some = cc.evaluate(
-            {"half": np.full((4, 2), 0.5)},
-            Y,
-            late,
-            adjustments=("ipcw", "dep"),
-            times=[2.0, 25.0],
-            copula=cc.Clayton(2.0),
-        )
-    with pytest.raises(
-        ValueError, match="adjustment must give scores, but 'ipcw' gives none: No score: y_test"
-    ):
-        BrierCurveDisplay.from_evaluation(some, "ipcw")
+        ScoreCurveDisplay.from_evaluation(evaluation, [])
+    other = cc.evaluate({"sure": SURE}, Y, adjustments="ipcw", metrics=NoCurve(), times=TIMES)
+    with pytest.raises(ValueError, match="metric .*'half'"):
+        ScoreCurveDisplay.from_evaluation(other)
+    half, oracle = {"half": np.full((8, 3), 0.5)}, cc.Oracle([1.0])
+    some = cc.evaluate(half, Y, adjustments={"ipcw": "ipcw", "short": oracle}, times=TIMES)
+    with pytest.raises(ValueError, match="adjustment .*'short'.*event_times"):
+        ScoreCurveDisplay.from_evaluation(some, "short")
