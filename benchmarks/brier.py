@@ -120,11 +120,11 @@ PEERS = {
 
 def dependent(copula: cc.ArchimedeanCopula) -> dict[str, cc.Adjustment]:
     return {
-        "margin time": cc.MarginTime(copula, beyond="last"),
-        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty", beyond="last"),
-        "CG-Q": cc.ConditionalStatus(copula, given="event_free"),
+        "margin time": cc.MarginTime(copula),
+        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty"),
+        "CG-Q": cc.Imputation((), copula, "event_free"),
         "dependent IPCW": cc.DependentIPCW(copula),
-        "conditional": cc.ConditionalStatus(copula),
+        "conditional": cc.Imputation((), copula),
     }
 
 

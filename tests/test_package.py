@@ -2,6 +2,10 @@ import importlib.metadata
 import json
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
+
+import pytest
 
 import cocensor
 
@@ -36,3 +40,11 @@ def test_packages_beyond_the_core_come_when_asked_for():
         "else:\n    raise AssertionError\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_source_distribution_has_what_make_needs():
+    project = Path(__file__).parents[1] / "pyproject.toml"
+    if not project.exists():
+        pytest.skip("the tests lie outside of their project")
+    built = tomllib.loads(project.read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]["sdist"]
+    assert {"Makefile", "constraints.txt", "src", "tests", "benchmarks"} <= set(built["include"])

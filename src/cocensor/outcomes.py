@@ -263,6 +263,10 @@ class RiskTable:
             hazard = self._joint_hazard(of)[rows]
         return MarginSteps(self.times[rows], happens[rows] / exposed, hazard)
 
+    def exchanged(self) -> RiskTable:
+        """Events as dropouts and dropouts as events: at one time the dropouts of this table come first."""
+        return RiskTable(self.times, self.at_risk, self.dropouts, self.events, self.administrative)
+
     def exposed_at(self, of: WhichMargin, t: FloatArray) -> tuple[IntArray, FloatArray]:
         r"""How many ``of`` can happen to at each ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""
         row = np.searchsorted(self.times, t)

@@ -247,7 +247,13 @@ def test_value_objects():
             r"u and v must have matching shapes, but have \(2,\) and \(3,\)",
         ),
         (lambda: cc.Clayton(None), "theta must be numeric, but is None"),
-        (lambda: cc.Clayton(2.0).sample(-1), "n must not be negative"),
+        (lambda: cc.Clayton(2.0).sample(-1), "n must be a whole number from 0 on, but is -1"),
+        (lambda: cc.Clayton(2.0).sample(10**400), "n must be a whole number from 0 on, but is 1000"),
+        (lambda: cc.Clayton(2.0).sample([1]), r"n must be a whole number from 0 on, but is \[1\]"),
+        (
+            lambda: cc.Clayton(2.0).sample(np.ma.masked_array([1, 2], [0, 1])),
+            "n must be a whole number from 0 on, but is masked_array[^\n]*$",
+        ),
         (lambda: cc.Clayton(2.0).sample_given(1.0), "u must lie strictly between 0 and 1"),
     ],
 )
@@ -259,6 +265,12 @@ def test_refusals(call, message):
 def test_names_are_found_in_any_case():
     assert cc.copula("Clayton", theta=2.0) == cc.Clayton(2.0)
     assert cc.copula("independence") == cc.Independence()
+
+
+@pytest.mark.parametrize("family", ["gumbel", "joe"])
+def test_draws_given_the_smallest_probability(family):
+    v = cc.copula(family, tau=0.999).sample_given(np.full(100, 5e-324), 0)
+    assert ((v >= 0) & (v < 0.01)).all()
 
 
 @pytest.mark.parametrize("theta", [-2000.0, -800.0, 800.0, 2000.0])

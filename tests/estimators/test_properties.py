@@ -80,6 +80,7 @@ def test_permutation_and_scale_invariance(y, copula, random):
     np.testing.assert_array_equal(cg.survival_.times * 8.0, scaled.survival_.times)
 
 
+@pytest.mark.filterwarnings("ignore::cocensor.TiedTimesWarning")
 @given(outcomes(administrative=True), archimedean())
 def test_a_survival_curve_is_one(y, copula):
     cg = cc.CopulaGraphic(copula).fit(y)

@@ -97,3 +97,39 @@ def test_the_interval_before_the_first_event_with_ends_of_study():
     y = cc.Survival([1.0, 2.0, 3.0, 4.0], [0, 0, 0, 1], [1, 0, 0, 0])
     lower, _ = cc.CopulaGraphic(copula).fit(y).confidence_interval(3.0)
     assert copula.cdf(lower, 2.0 / 3.0) == pytest.approx(2.0 / 3.0 * np.sqrt(0.025), rel=1e-9)
+
+
+def rounded(copula, n, share, rng):
+    """Exponential times, rounded up to a share of their median, and the width of the groups."""
+    y = cc.Survival.from_latent(*-np.log(copula.sample(n, rng)).T)
+    width = share * np.median(y.time)
+    return np.ceil(y.time / width) * width, y.event, width
+
+
+@pytest.mark.parametrize(
+    "copula", [cc.Clayton.from_tau(0.5), cc.Frank.from_tau(0.5), cc.Gumbel.from_tau(0.5)], ids=repr
+)
+def test_a_warning_where_ties_take_the_coverage_and_none_where_they_do_not(copula):
+    rng = np.random.default_rng(11)
+    time, event, width = rounded(copula, 2000, 0.25, rng)
+    at = 3.0 * width
+    for of in ("event", "censoring"):
+        with pytest.warns(cc.TiedTimesWarning, match="spread each time"):
+            cc.CopulaGraphic(copula, of=of).fit((time, event)).confidence_interval(at)
+    # What the warning advises is enough.
+    lower, upper = (
+        cc.CopulaGraphic(copula).fit((time - width * rng.random(2000), event)).confidence_interval(at)
+    )
+    assert lower < np.exp(-at) < upper
+    cc.KaplanMeier().fit((time, event)).confidence_interval(at)
+    time, event, _ = rounded(copula, 2000, 0.01, rng)
+    cc.CopulaGraphic(copula).fit((time, event)).confidence_interval(np.quantile(time, [0.25, 0.5, 0.75]))
+
+
+def test_the_curve_with_dropouts_first_is_that_of_dropouts_a_moment_earlier():
+    time, event, _ = rounded(cc.Frank(5.0), 200, 0.25, np.random.default_rng(0))
+    y = cc.Survival(time, event)
+    earlier = cc.Survival(np.where(event, time, time * (1.0 - 1e-12)), event)
+    first = cc.CopulaGraphic(cc.Frank(5.0)).fit(y)._dropouts_first()
+    expected = cc.CopulaGraphic(cc.Frank(5.0)).fit(earlier).survival_
+    np.testing.assert_allclose(first(np.unique(time)), expected(np.unique(time)), rtol=1e-12)

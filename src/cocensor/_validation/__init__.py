@@ -16,9 +16,23 @@ from cocensor._validation.arrays import (
 )
 from cocensor._validation.blocks import read_only, row_blocks
 from cocensor._validation.frames import as_frame, column_names, frame_column, make_frame
-from cocensor._validation.refusals import check_choice, check_length, check_whole, refuse_at, refuse_first
+from cocensor._validation.refusals import (
+    check_choice,
+    check_length,
+    check_whole,
+    escaped,
+    refuse_at,
+    refuse_column,
+    refuse_first,
+)
 from cocensor._validation.types import BoolArray, FloatArray, IntArray, Seed, Side
-from cocensor._validation.warned import ConvergenceWarning, HorizonWarning, PredictionWarning, collected
+from cocensor._validation.warned import (
+    ConvergenceWarning,
+    HorizonWarning,
+    PredictionWarning,
+    TiedTimesWarning,
+    collected,
+)
 
 __all__ = [
     "BoolArray",
@@ -29,6 +43,7 @@ __all__ = [
     "PredictionWarning",
     "Seed",
     "Side",
+    "TiedTimesWarning",
     "as_flags",
     "as_floats",
     "as_frame",
@@ -45,10 +60,12 @@ __all__ = [
     "check_whole",
     "collected",
     "column_names",
+    "escaped",
     "frame_column",
     "make_frame",
     "read_only",
     "refuse_at",
+    "refuse_column",
     "refuse_first",
     "row_blocks",
     "take_rows",

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation.frames import as_frame, column_names, frame_column
+from cocensor._validation.frames import as_frame, column_names
 from cocensor._validation.refusals import refuse_at, refuse_first
 from cocensor._validation.types import BoolArray, FloatArray, Seed
 
@@ -73,7 +73,7 @@ def as_table(values: Any, name: str) -> npt.NDArray[Any]:
     if not nw.dependencies.is_into_dataframe(values):
         return _numbers(values, name)
     frame = as_frame(values, name)
-    columns = [_numbers(frame_column(frame, c, name), f"{name}[{c!r}]") for c in frame.columns]
+    columns = [_numbers(each.to_native(), f"{name}[{each.name!r}]") for each in frame.iter_columns()]
     return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
 

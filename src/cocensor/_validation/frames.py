@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals as nw
 
-_MOST_LISTED = 12
+from cocensor._validation.refusals import refuse_column
 
 
 def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
@@ -31,10 +31,7 @@ def column_names(values: Any) -> list[str] | None:
 def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
     """A column by name, as the native series of its library."""
     if column not in frame.columns:
-        shown = ", ".join(map(repr, frame.columns[:_MOST_LISTED]))
-        more = len(frame.columns) - _MOST_LISTED
-        rest = f" and {more} more" if more > 0 else ""
-        raise ValueError(f"{name} has no column {column!r}; its columns are {shown}{rest}.")
+        refuse_column(column, frame.columns, name)
     return frame.get_column(column).to_native()
 
 

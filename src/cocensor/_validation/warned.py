@@ -18,6 +18,10 @@ class PredictionWarning(UserWarning):
     """Predictions were read otherwise than they are written."""
 
 
+class TiedTimesWarning(UserWarning):
+    """Events and dropouts share so many times that what comes first at one of them decides a curve."""
+
+
 class ConvergenceWarning(UserWarning):
     """An optimiser stopped before it had converged; its result is not the optimum."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ class Adjustment(ABC):
         """Whether a copula of event and dropout is assumed, so that another could be; not in a model that is given."""
         return hasattr(self, "copula") and getattr(self, "model", None) is None
 
-    def with_copula(self, copula: Any) -> Adjustment:
+    def with_copula(self, copula: Any) -> Self:
         """The same adjustment under another copula of event and dropout."""
         if not self.rests_on_copula:
             raise ValueError(f"{self!r} does not rest on a copula.")
@@ -70,7 +70,7 @@ class Adjustment(ABC):
         return all(_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash((type(self), *(_hashable(getattr(self, f.name)) for f in fields(self))))  # type: ignore[arg-type]
 
 
 class Fitted(ABC):
@@ -124,3 +124,10 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return bool(one == other)
+
+
+def _hashable(value: Any) -> Any:
+    """What is the same for equal values, and can be hashed."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    return value if isinstance(value, Hashable) else type(value)

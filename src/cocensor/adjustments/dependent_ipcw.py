@@ -123,6 +123,8 @@ class DependentIPCW(JointSettings, Adjustment):
 
 
 class _FittedMargins(Fitted):
+    adjustment: DependentIPCW
+
     def __init__(self, adjustment: DependentIPCW, y: Survival, event: CopulaGraphic) -> None:
         self.adjustment, self._y, self._event = adjustment, y, event
         self._outlast = _outlasting(y.risk_table)

@@ -104,7 +104,9 @@ class Imputation(JointSettings, Adjustment):
         object.__setattr__(self, "score_times", check_score_times(self.score_times))
         self.check(self.copula)
         if self.model is not None and self.given != ("covariates",):
-            raise ValueError("model must be None unless given is 'covariates': it is fitted to the test outcomes.")
+            raise ValueError(
+                "model must be None unless given is 'covariates': it is fitted to the test outcomes."
+            )
         object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
         if self.given:
             resolve_family(self.copula)  # refuses what is no copula
@@ -117,16 +119,15 @@ class Imputation(JointSettings, Adjustment):
     def assumption(self) -> str:
         """What the adjustment rests on."""
         if not self.given:
-            return (
-                "Event and dropout have the stated copula, and the predictions add nothing to the censoring time."
-            )
+            return "Event and dropout have the stated copula, and the predictions add nothing to the censoring time."
         known = {
             "covariates": "the covariates",
             "prediction": "the evaluated model's own risk score",
             "predictions": "the risk scores of all models",
         }
         z = " and ".join(known[each] for each in self.given)
-        copula = self.copula if isinstance(self.copula, Copula) else f"a {self._family} copula, θ by best fit"
+        stated = isinstance(self.copula, Copula)
+        copula = "the stated copula" if stated else f"a {self._family} copula, θ by best fit"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
 
     @property
@@ -136,18 +137,20 @@ class Imputation(JointSettings, Adjustment):
     @property
     def needs(self) -> frozenset[Need]:
         """What is given."""
-        return frozenset(self.given)
+        return frozenset(_as_given(self.given))
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         if not self.given:
             return _FittedMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if "covariates" in self.given and self.model is None:
-            check_covariates(x, "x_train", len(y), "y_train")
+            part = "train" if self.given == ("covariates",) else "test"
+            check_covariates(x, f"x_{part}", len(y), f"y_{part}")
         if self.given == ("covariates",):
             return _FittedJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
         if not predictions:
             raise ValueError("predictions are needed: the joint model is given them.")
-        z, notes = design(x if "covariates" in self.given else None, predictions, y, self.score_times)
+        read_at = check_score_times(self.score_times)
+        z, notes = design(x if "covariates" in self.given else None, predictions, y, read_at)
         fit = JointFit.of(self, self.copula, z if z.shape[1] else None, y, "y_test")
         return _FittedJoint(self, fit, z, notes)
 
@@ -214,6 +217,8 @@ class _FittedJoint(Fitted):
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:
+    if not isinstance(given, str | tuple | list):
+        raise TypeError(f"given must be a text or several, but is of type {type(given).__name__}.")
     listed = (given,) if isinstance(given, str) else tuple(given)
     for each in listed:
         check_choice(each, "given", _GIVEN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cocensor._validation import as_matrix, check_length
+from cocensor._validation import as_matrix, check_choice, check_length
 from cocensor.joint import JointModel
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.problem import JointProblem
@@ -25,6 +25,7 @@ class JointSettings:
 
     def check(self, copula: Any) -> None:
         """Refuse settings that no model can be fitted with, or a model beside a copula."""
+        check_choice(self.time_kind, "time_kind", ("auto", "continuous", "grouped"))
         check_settings(self.margins, self.penalty, self.knots, self.time_kind)
         if self.model is None:
             return

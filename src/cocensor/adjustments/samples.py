@@ -34,7 +34,9 @@ class Samples:
             raise ValueError("x_test is needed: the adjustment is given covariates.")
         return adjustment.fit(self.y_test, self.x_test)
 
-    def groups(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> list[dict[Any, Predictions]]:
+    def groups(
+        self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]
+    ) -> list[dict[Any, Predictions]]:
         """Models that share a fit: each alone where it is given its own prediction, else all together."""
         if "prediction" in adjustment.needs:
             return [{name: each} for name, each in predictions.items()]

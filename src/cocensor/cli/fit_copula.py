@@ -11,7 +11,7 @@ import narwhals as nw
 import typer
 
 import cocensor as cc
-from cocensor._validation import check_choice
+from cocensor._validation import check_choice, escaped
 from cocensor.cli.console import noting, progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
@@ -167,7 +167,7 @@ def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[st
         "statement": profile.statement,
         "notes": notes,
     }
-    return jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
 
 def _rows(frame: Any) -> list[dict[str, Any]]:

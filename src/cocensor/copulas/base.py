@@ -24,6 +24,7 @@ from cocensor._validation import (
     as_probabilities,
     broadcast,
     check_number,
+    check_whole,
 )
 
 
@@ -169,10 +170,8 @@ class Copula(ABC):
 
     def sample(self, n: int, rng: Seed = None) -> FloatArray:
         """``n`` draws of (U, V), as an (n, 2) array."""
-        if n < 0:
-            raise ValueError(f"n must not be negative, but is {n}.")
         rng = as_generator(rng)
-        u = open_uniform(rng, n)
+        u = open_uniform(rng, check_whole(n, "n", 0))
         return np.column_stack((u, self.sample_given(u, rng)))
 
     def sample_given(self, u: npt.ArrayLike, rng: Seed = None) -> Any:
@@ -210,8 +209,8 @@ class Copula(ABC):
         def gap(log_y: FloatArray, x: FloatArray, z: FloatArray) -> FloatArray:
             return self._log_hfunc1(x, np.exp(log_y)) + z
 
-        # h₁ falls in y from 1 to 0: the bracket is all of the positive doubles.
-        bracket = np.full(x.shape, -740.0), np.full(x.shape, 6.6)
+        # h₁ falls in y from 1 to 0: the bracket is all of the positive doubles e^{-y}, and some beyond the smallest.
+        bracket = np.full(x.shape, -740.0), np.full(x.shape, 7.0)
         root = find_root(gap, bracket, args=(x, z), tolerances={"xatol": 1e-14, "xrtol": 1e-15})
         return np.asarray(np.exp(root.x))
 

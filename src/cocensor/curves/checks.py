@@ -31,18 +31,9 @@ def as_probability_table(values: Any, name: str, times: FloatArray) -> npt.NDArr
     return array
 
 
-def count_rounded(
-    array: npt.NDArray[Any], name: str, times: FloatArray, order: npt.NDArray[np.intp] | None = None
-) -> int:
-    """Refuse what is no falling curve of probabilities; how many values leave [0, 1] by rounding.
-
-    ``order`` sorts the columns, where ``times`` (sorted) are not in their order.
-    """
-    rounded = 0
-    for rows in row_blocks(*array.shape):
-        block = array[rows] if order is None else array[rows][:, order]
-        rounded += _count_rounded(block, name, times, rows.start)
-    return rounded
+def count_rounded(array: npt.NDArray[Any], name: str, times: FloatArray) -> int:
+    """Refuse what is no falling curve of probabilities; how many values leave [0, 1] by rounding."""
+    return sum(_count_rounded(array[rows], name, times, rows.start) for rows in row_blocks(*array.shape))
 
 
 def _count_rounded(block: npt.NDArray[Any], name: str, times: FloatArray, first: int) -> int:

@@ -20,7 +20,13 @@ from cocensor._validation import (
 )
 from cocensor.curves.checks import as_probability_table, count_rounded
 from cocensor.curves.frames import read_frame
-from cocensor.curves.steps import QUANTILE_TOLERANCE, check_increasing, evaluate_step_functions, last_known
+from cocensor.curves.steps import (
+    QUANTILE_TOLERANCE,
+    as_step_functions,
+    check_increasing,
+    evaluate_step_functions,
+    last_known,
+)
 from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
 
 Interpolation = Literal["linear", "step"]
@@ -110,6 +116,7 @@ class Predictions:
         whose end they are known). Functions on different grids are put on the union of these, which loses nothing
         of a step.
         """
+        functions = as_step_functions(functions)
         grid, end = functions[0].x, min(map(last_known, functions))
         if not all(f.x is grid or np.array_equal(f.x, grid) for f in functions):
             grid = np.concatenate([f.x for f in functions])
@@ -181,7 +188,7 @@ class Predictions:
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Probabilities of some ``rows`` at ``times``, in double precision; nothing is checked again."""
-        table = self.probabilities[rows]
+        table = _taken(self.probabilities, rows)
         if times.size != self.times.size or not np.array_equal(times, self.times):
             table = self._between(table, times)
         values = np.asarray(table, dtype=np.float64)
@@ -271,3 +278,10 @@ class Predictions:
                 f"but reaches {t:g}."
             )
         return self.tail
+
+
+def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
+    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block."""
+    if isinstance(rows, np.ndarray) and table.flags.c_contiguous and table.flags.aligned:
+        return table.take(rows, axis=0)
+    return table[rows]

@@ -112,12 +112,11 @@ class StepFunction:
         return primitive[index] + (t - knots[index]) * height
 
 
-def evaluate_step_functions(functions: Sequence[Any] | npt.NDArray[Any], times: FloatArray) -> FloatArray:
+def evaluate_step_functions(functions: Sequence[Any], times: FloatArray) -> FloatArray:
     """Step functions in scikit-survival's manner at ``times``: 1 before their first step, (n, len(times)).
 
     They have ``x`` and ``y`` and, where present, the affine ``a`` and ``b``, and stay at their last value.
     """
-    functions = _step_functions(functions)
     result = np.empty((len(functions), times.size))
     shared = functions[0].x
     index = np.searchsorted(shared, times, side="right")
@@ -141,7 +140,8 @@ def last_known(function: Any) -> float:
     return float(function.x[-1] if domain is None or domain[1] is None else domain[1])
 
 
-def _step_functions(functions: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
+def as_step_functions(functions: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
+    """Step functions in a list; anything else is refused."""
     functions = list(functions)
     if not functions:
         raise ValueError("functions is empty: at least one curve is needed.")

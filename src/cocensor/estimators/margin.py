@@ -25,6 +25,7 @@ from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_va
 from cocensor.estimators.conditional import given_dropout, given_end
 from cocensor.estimators.influence import MarginInfluence
 from cocensor.estimators.polygon import polygon_area
+from cocensor.estimators.ties import warn_of_ties
 from cocensor.outcomes import RiskTable, Survival, WhichMargin
 
 #: What is known of a censored subject.
@@ -94,10 +95,15 @@ class MarginEstimator:
         .. math:: C(S_L, S_C(t-)) = (\alpha/2)^{1/n} S_C(t-),
 
         which is the binomial limit :math:`(\alpha/2)^{1/n}` at independence. R's ``survfit`` has NA there.
+
+        Warns (:class:`TiedTimesWarning`) where tied events and dropouts make the interval cover too little, which is
+        checked under dependence only.
         """
         level = check_number(level, "level", lower=0.0, upper=1.0)
         t = as_times(t, "t")
         survival, variance = np.asarray(self.predict(t)), np.asarray(self.variance(t))
+        if not self.copula.is_independence:
+            warn_of_ties(t, survival - np.asarray(self._dropouts_first()(t)), np.sqrt(variance))
         z = float(ndtri(0.5 + 0.5 * level))
         with np.errstate(divide="ignore", invalid="ignore"):
             log_survival = np.log(survival)
@@ -315,6 +321,11 @@ class MarginEstimator:
         if self._other is None:
             self._other = _graphic_curve(self._table, self.copula, "dropout")
         return self._other
+
+    def _dropouts_first(self) -> StepFunction:
+        """The curve if at tied times the dropouts came before the events."""
+        other: WhichMargin = "dropout" if self.of == "event" else "event"
+        return _graphic_curve(self._table.exchanged(), self.copula, other)
 
     def _influences(self) -> MarginInfluence:
         if self._influence is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,13 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._numerics import settled
 from cocensor._validation import ConvergenceWarning, FloatArray, HorizonWarning, collected, column_names
-from cocensor.adjustments import Adjustment
+from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
 from cocensor.evaluation.data import EvaluationData
 from cocensor.evaluation.options import (
+    AskedAdjustment,
     as_adjustments,
     as_interval,
     as_metrics,
@@ -46,7 +47,7 @@ def evaluate(
     *,
     y_train: Any = None,
     x_train: Any = None,
-    adjustments: str | Sequence[str | Adjustment] | Mapping[str, str | Adjustment] = "default",
+    adjustments: AskedAdjustment | Sequence[AskedAdjustment] | Mapping[str, AskedAdjustment] = "default",
     metrics: str | Metric | Sequence[str | Metric] = "ibs",
     times: npt.ArrayLike | None = None,
     horizon: HorizonRule = None,
@@ -71,7 +72,7 @@ def evaluate(
         riskRegression does.
     adjustments : "default", or names, objects, or a dict of these
         By default: IPCW, the paper's IBS-Dep and its CG-Q, imputation given the prediction, and given covariates where
-        there are any. Names are those of :func:`adjustment_names`.
+        there are any. Names are those of :func:`adjustment_names`; objects may be fitted already, to another sample.
     metrics : "ibs", or several names or :func:`cocensor.metric` objects
     times : array-like, optional
         Times to score at; by default 100 of them, equally spaced from 0 to the horizon.
@@ -113,18 +114,24 @@ def evaluate(
     samples, notes = usable_covariates(Samples(test, x_test, train, x_train))
     why_not = f": {notes[0]}" if notes else "."
     asked = as_adjustments(adjustments, samples.x_test is not None, why_not)
+    by_default = isinstance(adjustments, str) and adjustments == "default"
+    if isinstance(copula, Copula | CopulaChoice):
+        # Refuses a copula that an adjustment cannot rest on.
+        labelled_adjustments(asked, assumed_copula(copula), by_default)
     grid, ends = _times(samples, asked_times, horizon)
+    _check_names(models)
     predictions = _predictions(models, x_test, asked_times, len(test), notes)
     grid, ends = _within_predictions(samples, predictions, grid, ends, asked_times is not None, horizon)
     if asked_times is None:
         grid = _met_by_steps(grid, predictions)
     data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics)
     if train is None:
-        notes.append(Note("decision", "There is no training sample: adjustments learn from the test sample."))
+        text = "There is no training sample: adjustments and the reference curve learn from the test sample."
+        notes.append(Note("decision", text))
     assumed = AssumedCopula(Independence(), "unused")
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, samples, notes)
-    made, left_out = labelled_adjustments(asked, assumed.copula, adjustments == "default")
+    made, left_out = labelled_adjustments(asked, assumed.copula, by_default)
     report = progress or (lambda done, total: None)
     report(0, len(made))
     results = {}
@@ -135,31 +142,37 @@ def evaluate(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
-    return Evaluation(data, results, assumed, ends, tuple([*notes, *left_out]), template)
+    return Evaluation(data, results, assumed, ends, (*notes, *left_out), template)
 
 
-def _predictions(
-    models: Any, x_test: Any, times: FloatArray | None, n: int, notes: list[Note]
-) -> dict[str, Predictions]:
-    """The predictions of every model by name."""
+def _check_names(models: Any) -> None:
+    """Refuse models without a name each."""
     if not isinstance(models, Mapping):
         raise TypeError(
             f"models must be a dict of names and predictions, but is of type {type(models).__name__}."
         )
     if not models:
         raise ValueError("models is empty: at least one is needed.")
-    found = {}
-    for name, model in models.items():
+    for name in models:
         if not isinstance(name, str) or not name:
             raise TypeError(f"models must have texts as names, but one is {name!r}.")
+
+
+def _predictions(
+    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, n: int, notes: list[Note]
+) -> dict[str, Predictions]:
+    """The predictions of every model by name."""
+    found = {}
+    for name, model in models.items():
         called = f"models[{name!r}]"
         try:
             found[name] = as_predictions(model, n, times=times, X=x_test, name=called)
         except AttributeError as error:
-            raise ValueError(f"{called} is not fitted, or does not predict: {error}") from error
+            raise ValueError(f"{called} is not fitted, or does not predict: {_sentence(error)}") from error
         except Exception as error:  # whatever a model of another package raises
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(str(error) if called in str(error) else f"{called}: {error}") from error
+            said = _sentence(error)
+            raise kind(said if called in said else f"{called}: {said}") from error
         rounded = found[name].n_rounded
         if rounded:
             text = f"{rounded} probabilities leave [0, 1] by less than 1e-6: they are read as 0 or 1."
@@ -167,22 +180,33 @@ def _predictions(
     return found
 
 
+def _sentence(error: Exception) -> str:
+    """What an error of any package says, ended by a full stop."""
+    return f"{str(error).rstrip('.')}."
+
+
 def _times(samples: Samples, times: FloatArray | None, horizon: HorizonRule) -> tuple[FloatArray, Horizon]:
     """The times to score at as far as the samples decide it, and why they end where they do."""
-    outcomes = [y for y in (samples.y_train, samples.y_test) if y is not None]
     if times is not None:
-        time_grid(*outcomes, n=2, horizon=float(times.max()))  # warns where next to nobody is left
+        _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
         return times, Horizon(float(times.max()), "times", "the times were given")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HorizonWarning)  # it comes with the grid
         rule = DEFAULT_HORIZON if horizon is None else horizon
-        end = float(time_grid(*outcomes, n=2, horizon=rule)[-1])
-    both = "both samples" if len(outcomes) == 2 else "the test sample"
+        end = float(_grid(samples, 2, rule)[-1])
+    both = "the test sample" if samples.y_train is None else "both samples"
     if isinstance(rule, Mapping):
         reason = f"the largest time with at least {100 * rule['at_risk']:g} % of {both} at risk"
     else:
         reason = f"the last time of {both}" if rule == "t_max" else "as asked"
-    return time_grid(*outcomes, n=N_TIMES, horizon=end), Horizon(end, "default" if horizon is None else "asked", reason)
+    by: Literal["default", "asked"] = "default" if horizon is None else "asked"
+    return _grid(samples, N_TIMES, end), Horizon(end, by, reason)
+
+
+def _grid(samples: Samples, n: int, horizon: str | float | Mapping[str, float]) -> FloatArray:
+    """Equally spaced times that all samples reach."""
+    y_test = samples.y_test
+    return time_grid(y_test if samples.y_train is None else samples.y_train, y_test, n=n, horizon=horizon)
 
 
 def _within_predictions(
@@ -199,12 +223,15 @@ def _within_predictions(
     if ends.time <= known:
         return grid, ends
     if given:
-        raise ValueError(f"times must not pass {known:g}, the end of models[{shortest!r}], but reach {ends.time:g}.")
+        raise ValueError(
+            f"times must not pass {known:g}, the end of models[{shortest!r}], but reach {ends.time:g}."
+        )
     if horizon is not None:
-        raise ValueError(f"horizon must not pass {known:g}, the end of models[{shortest!r}], but is {ends.time:g}.")
-    outcomes = [y for y in (samples.y_train, samples.y_test) if y is not None]
+        raise ValueError(
+            f"horizon must not pass {known:g}, the end of models[{shortest!r}], but is {ends.time:g}."
+        )
     reason = "the largest time up to which all predictions are known"
-    return time_grid(*outcomes, n=N_TIMES, horizon=known), Horizon(known, "predictions", reason)
+    return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
 
 
 def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions]) -> FloatArray:
@@ -223,11 +250,7 @@ def _assumed(copula: Any, samples: Samples, notes: list[Note]) -> AssumedCopula:
         return AssumedCopula(copula.copula, "selected", copula)
     if isinstance(copula, Copula):
         return AssumedCopula(copula, "given")
-    x, y = (
-        (samples.x_test, samples.y_test)
-        if samples.y_train is None
-        else (samples.x_train, samples.y_train)
-    )
+    x, y = (samples.x_test, samples.y_test) if samples.y_train is None else (samples.x_train, samples.y_train)
     try:
         with collected(ConvergenceWarning) as warned:
             choice = select_copula(x, y)

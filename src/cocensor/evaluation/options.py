@@ -17,12 +17,14 @@ from cocensor._validation import (
     column_names,
     read_only,
 )
-from cocensor.adjustments import Adjustment, adjustment, adjustment_label, needs_copula
+from cocensor.adjustments import Adjustment, Fitted, adjustment, adjustment_label, needs_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, metric
 
+#: An adjustment by name, as it is, or fitted already.
+AskedAdjustment = str | Adjustment | Fitted
 #: The adjustments of an evaluation that is asked for none in particular.
 DEFAULT = ("ipcw", "dep", "cg_q", "imputed_prediction", "imputed_covariates")
 _ARCHIMEDEAN = ("dep", "cg_q")
@@ -89,11 +91,11 @@ def usable_covariates(samples: Samples) -> tuple[Samples, list[Note]]:
     return samples, []
 
 
-def as_adjustments(asked: Any, with_covariates: bool, why_not: str) -> dict[str, str | Adjustment]:
+def as_adjustments(asked: Any, with_covariates: bool, why_not: str) -> dict[str, AskedAdjustment]:
     """Adjustments by name, as objects or as names of known ones; ``why_not`` says why there are no covariates."""
     if isinstance(asked, str) and asked == "default":
         asked = [name for name in DEFAULT if with_covariates or name != "imputed_covariates"]
-    if isinstance(asked, str | Adjustment):
+    if isinstance(asked, str | Adjustment | Fitted):
         asked = [asked]
     if not isinstance(asked, Mapping):
         listed = [(each if isinstance(each, str) else repr(each), each) for each in asked]
@@ -105,26 +107,28 @@ def as_adjustments(asked: Any, with_covariates: bool, why_not: str) -> dict[str,
     for name, each in asked.items():
         if not isinstance(name, str) or name in ("", "model"):
             raise ValueError(f"adjustments must have texts other than 'model' as names, but one is {name!r}.")
-        if "covariates" in made_adjustment(each, Independence()).needs and not with_covariates:
+        made = made_adjustment(each, Independence())
+        needs = made.needs if isinstance(made, Adjustment) else made.adjustment.needs
+        if "covariates" in needs and not with_covariates:
             raise ValueError(f"covariates are needed for the adjustment {name!r}{why_not}")
     return dict(asked)
 
 
-def rest_on_given_copula(asked: Mapping[str, str | Adjustment]) -> bool:
+def rest_on_given_copula(asked: Mapping[str, AskedAdjustment]) -> bool:
     """Whether any takes its copula from the evaluation."""
     return any(isinstance(each, str) and needs_copula(each) for each in asked.values())
 
 
-def made_adjustment(each: str | Adjustment, copula: Copula | None) -> Adjustment:
+def made_adjustment(each: AskedAdjustment, copula: Copula | None) -> Adjustment | Fitted:
     """An adjustment by name, at a copula if it rests on one, or as it is."""
-    if isinstance(each, Adjustment):
+    if isinstance(each, Adjustment | Fitted):
         return each
     return adjustment(each, copula=copula if isinstance(each, str) and _takes_copula(each) else None)
 
 
 def labelled_adjustments(
-    asked: Mapping[str, str | Adjustment], copula: Copula, by_default: bool
-) -> tuple[dict[str, tuple[str, Adjustment]], list[Note]]:
+    asked: Mapping[str, AskedAdjustment], copula: Copula, by_default: bool
+) -> tuple[dict[str, tuple[str, Adjustment | Fitted]], list[Note]]:
     """By name what each is called, and the adjustment; and what was left out."""
     notes = []
     left = [name for name in asked if by_default and name in _ARCHIMEDEAN]

@@ -84,7 +84,9 @@ class AdjustmentScores:
         return tuple(note for note in self.notes if note.kind == kind)
 
 
-def scores_under(data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted) -> AdjustmentScores:
+def scores_under(
+    data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted
+) -> AdjustmentScores:
     """Fit an adjustment, if that is to be done, and score all models and the reference curve under it."""
     scoring = _Scoring(data, name)
     predictions = {**data.predictions, REFERENCE: data.reference}
@@ -171,6 +173,10 @@ class _Scoring:
         except ValueError as error:
             self._missing(models, f"no {metric.label}: {error}")
             return
+        undefined = [name for name, value in found.items() if not np.isfinite(value.value)]
+        if undefined:
+            self._missing({name: models[name] for name in undefined}, f"the {metric.label} is not defined.")
+            found = {name: value for name, value in found.items() if name not in undefined}
         if REFERENCE in found:
             self.reference[metric.name] = found.pop(REFERENCE)
         self.values[metric.name] |= found

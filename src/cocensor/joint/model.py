@@ -236,7 +236,7 @@ class JointModel:
             rows = (1 if X is None else len(as_table(X, "X"))) if n is None else n
             return np.empty((rows, 0))
         if X is None:
-            raise ValueError(f"X is needed: the model has {p} covariates.")
+            raise ValueError(f"{name} is needed: the model has {p} covariates.")
         names = column_names(X)
         if names is not None and self.columns_ is not None and tuple(names) != self.columns_:
             raise ValueError(

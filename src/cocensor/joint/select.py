@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._notes import Note
 from cocensor._validation import (
     ConvergenceWarning,
     FloatArray,
@@ -24,6 +26,7 @@ from cocensor._validation import (
     take_rows,
 )
 from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.copulas.walks import walks_from_independence
 from cocensor.joint.margins import MarginForm, refuse_zero
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
@@ -42,14 +45,7 @@ _VALIDATION_SHARE = 0.3
 # Subjects times covariates squared: up to here the profile, some 45 fits to all subjects, takes seconds.
 _QUICK_PROFILE = 10_000_000
 _FEW_COVARIATES = 10
-_DISAGREE = 0.2
-_FLAT_SHARE = 0.5
 _DEFAULT_TAUS = np.round(np.arange(-0.9, 0.91, 0.1), 10)
-
-CAVEAT = (
-    "τ is identified by the assumed form of the margins alone: take it as a hint, mark an end of study as "
-    "administrative, and look at how the scores move over a range of τ."
-)
 
 
 def select_copula(
@@ -229,11 +225,13 @@ class CopulaChoice:
             like=self.like,
         )
 
-    def profile(self, taus: npt.ArrayLike | None = None) -> DependenceProfile:
+    def profile(
+        self, taus: npt.ArrayLike | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> DependenceProfile:
         """The training likelihood at fixed τ, with margins fitted at each, for every family.
 
         ``taus`` are Kendall's τ, by default from −0.9 to 0.9; a family takes part where it reaches them. Independence
-        (τ = 0) is always among them.
+        (τ = 0) is always among them. ``progress`` is called with the number of finished fits and of all.
         """
         grid = _DEFAULT_TAUS if taus is None else as_vector(np.atleast_1d(taus), "taus")
         if (np.abs(grid) >= 1).any():
@@ -241,33 +239,38 @@ class CopulaChoice:
                 f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
             )
         grid = np.unique(np.append(grid, 0.0))
+        families = {name: copula_families()[name] for name in self.models if name != "independence"}
+        if not families:
+            raise ValueError("families has only independence: there is no τ to profile over.")
+        walks = {name: walks_from_independence(family, grid) for name, family in families.items()}
+        report = progress or (lambda done, total: None)
+        done, total = 0, sum(len(walk) for both in walks.values() for walk in both)
+        report(done, total)
         at_zero = self.problem.loglik(self.problem.independence, Independence())
         found: dict[str, tuple[FloatArray, FloatArray]] = {}
-        for name in self.models:
-            family = copula_families()[name]
-            if family is Independence:
-                continue
-            lower, upper = family.tau_range
+        notes: list[Note] = []
+        for name, family in families.items():
             values = {0.0: at_zero}
-            for sign in (1.0, -1.0):
-                for tau in sorted((t for t in grid if sign * t > 0 and lower < t < upper), key=abs):
-                    copula = family.from_tau(tau)
-                    minimum = self.problem.margins_at(copula)
-                    values[float(tau)] = self.problem.loglik(minimum, copula)
-                    if not minimum.converged:
-                        warnings.warn(
-                            f"the margins with the {name} copula did not converge at τ = {tau:g}.",
-                            ConvergenceWarning,
-                            stacklevel=2,
-                        )
+            for tau in chain(*walks[name]):
+                copula = family.from_tau(tau)
+                minimum = self.problem.margins_at(copula)
+                values[float(tau)] = self.problem.loglik(minimum, copula)
+                if not minimum.converged:
+                    text = f"the margins with the {name} copula did not converge at τ = {tau:g}."
+                    notes.append(Note("caution", text))
+                    warnings.warn(text, ConvergenceWarning, stacklevel=2)
+                done += 1
+                report(done, total)
             ordered = sorted(values)
             found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
-        if not found:
-            raise ValueError("families has only independence: there is no τ to profile over.")
-        return DependenceProfile(found, at_zero, self.problem.likelihood.n, self.like)
+        return DependenceProfile(
+            found, at_zero, self.problem.likelihood.n, self.like, choice=self, notes=tuple(notes)
+        )
 
     def summary(self) -> str:
         """The table, the choice and its caveat, as text."""
+        from cocensor.words import caveat_of
+
         lines = [
             f"Mean negative log-likelihood of {self.problem.likelihood.n:,} subjects by {self.how} "
             f"({self.best.event.name} margins, times {self.best.time_kind_}: {self.best.time_kind_reason_})",
@@ -280,7 +283,7 @@ class CopulaChoice:
                 f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}"
                 f"{-model.loglik_ / model.n_:12.5f}{self.validation[name]:12.5f}{mark}"
             )
-        return "\n".join([*lines, "", CAVEAT])
+        return "\n".join([*lines, "", caveat_of(self)])
 
     def __repr__(self) -> str:
         return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"
@@ -295,6 +298,9 @@ class DependenceProfile:
     independence: float
     n: int
     like: Any = None
+    #: The choice that it belongs to, if any.
+    choice: CopulaChoice | None = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def best(self) -> tuple[str, float, float]:
@@ -330,40 +336,31 @@ class DependenceProfile:
 
     @property
     def statement(self) -> str:
-        """What the profile says, in words."""
+        """What the profile says, and the choice beside it where they differ, in words."""
+        from cocensor.words import profile_in_words
+
+        return profile_in_words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The profile as JSON can hold it; ``difference`` is the log-likelihood less the largest of all."""
         family, tau, top = self.best
-        gain = top - self.independence
-        if tau == 0.0:
-            said = ["No dependence fits better than independence."]
-        else:
-            said = [
-                f"The best fit is {family} at τ = {tau:.2g}, {gain:.1f} log-likelihood units above independence."
-            ]
-        span = max(np.ptp(values) for _, values in self.curves.values())
-        if span < CUT:
-            said.append("The profile is flat in every family: the data do not tell τ.")
-        for name, (taus, values) in self.curves.items():
-            low, high = self.supported(name)
-            at = float(taus[np.argmax(values)])
-            reach = float(taus[-1] - taus[0])
-            if span >= CUT and reach > 0 and (high - low) > _FLAT_SHARE * reach:
-                flat, worse = f"{name} is flat:", top - float(values.max())
-                if worse > CUT:
-                    flat = f"Within {name}, which fits worse by {worse:.0f} log-likelihood units,"
-                said.append(f"{flat} any τ from {low:.2g} to {high:.2g} fits about as well.")
-            if at != 0.0 and at in (taus[0], taus[-1]):
-                said.append(
-                    f"{name} still rises at τ = {at:.2g}, the end of the range: its optimum is at a boundary."
-                )
-        near = {
-            name: float(taus[np.argmax(values)])
-            for name, (taus, values) in self.curves.items()
-            if values.max() >= top - CUT
+        return {
+            "n": self.n,
+            "independence": self.independence,
+            "best": {"family": family, "tau": tau, "loglik": top},
+            "cut": CUT,
+            "statement": self.statement,
+            "families": {
+                name: {
+                    "taus": taus.tolist(),
+                    "loglik": values.tolist(),
+                    "difference": (values - top).tolist(),
+                    "supported": list(self.supported(name)),
+                }
+                for name, (taus, values) in self.curves.items()
+            },
+            "notes": [asdict(note) for note in self.notes],
         }
-        if max(near.values()) - min(near.values()) > _DISAGREE:
-            listed = ", ".join(f"{name} {at:.2g}" for name, at in near.items())
-            said.append(f"Families that fit about equally well disagree on τ ({listed}).")
-        return " ".join([*said, CAVEAT])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves; returns the axes (see :class:`~cocensor.plots.ProfileLikelihoodDisplay`)."""

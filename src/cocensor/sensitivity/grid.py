@@ -80,7 +80,9 @@ def sensitivity(
         raise ValueError(f"families must differ, but are {', '.join(chosen)}.")
     grid = as_taus(taus)
     if not _lines(chosen, grid):
-        raise ValueError(f"taus must have one that a family reaches, but {', '.join(chosen)} reach none of them.")
+        raise ValueError(
+            f"taus must have one that a family reaches, but {', '.join(chosen)} reach none of them."
+        )
     varied = [name for name, each in evaluation.results.items() if each.varies_with_copula]
     if adjustments is not None:
         for name in as_names(adjustments):

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from cocensor._numerics import open_uniform
 from cocensor._validation import (
-    BoolArray,
     FloatArray,
     Seed,
     as_frame,
@@ -24,7 +23,6 @@ from cocensor._validation import (
     check_number,
     check_whole,
     column_names,
-    row_blocks,
 )
 from cocensor.copulas import Copula, Independence
 from cocensor.datasets.dataset import Dataset
@@ -32,6 +30,7 @@ from cocensor.datasets.encoding import Encoder, Scaling
 from cocensor.datasets.splitting import stratified_split, subsample
 from cocensor.estimators import CoxPH
 from cocensor.estimators.risk_sets import Ties
+from cocensor.metrics.harrell import harrell_c
 from cocensor.outcomes import Survival, WhichMargin
 from cocensor.simulate.simulated import SimulatedSurvival
 
@@ -342,22 +341,3 @@ class SemiSyntheticSample(SimulatedSurvival):
         if self.design.integer_times:
             times = np.floor(times) + 0.5  # from where on a time is rounded to more than t
         return self.design._survival(of, times, self.rows)
-
-
-def harrell_c(y: Survival, risk: FloatArray) -> float:
-    """Harrell's concordance: of the pairs whose earlier time is an event, the share with the higher risk for it.
-
-    Ties in risk count one half; a censoring at the time of an event comes after it.
-    """
-    events = np.flatnonzero(y.event)
-    concordant = comparable = 0.0
-    for part in row_blocks(events.size, len(y)):
-        rows = events[part][:, None]
-        later: BoolArray = (y.time > y.time[rows]) | ((y.time == y.time[rows]) & ~y.event)
-        comparable += float(later.sum())
-        concordant += float((later & (risk < risk[rows])).sum()) + 0.5 * float(
-            (later & (risk == risk[rows])).sum()
-        )
-    if not comparable:
-        raise ValueError("y has no comparable pair: Harrell's C is not defined.")
-    return concordant / comparable

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from cocensor.joint import CopulaChoice
-from cocensor.words.names import family_name
+from cocensor.words.names import copula_name
 
 
 def choice_in_words(choice: CopulaChoice) -> str:
     """Which copula was chosen, by what, and how clearly it beat independence."""
     if choice.preferred == "independence":
         return f"No family predicts held-out outcomes better than independence (by {choice.how})."
-    preferred = choice.models[choice.preferred].copula
-    named = f"the {family_name(preferred.name)} copula with τ = {preferred.tau:.2g}"
+    named = copula_name(choice.models[choice.preferred].copula)
     gain = f"{choice.gain:.1f} units of held-out log-likelihood (by {choice.how})"
     if choice.copula.is_independence:
         return (
