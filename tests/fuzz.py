@@ -302,7 +302,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
         4,
         lambda d: cc.Survival.from_latent(
             d.given("event_time", d.times(d.n)),
-            d.given("censoring_time", d.times(d.n)),
+            d.given("dropout_time", d.times(d.n)),
             d.one(None, d.at("study_end")),
         ),
         outcome,
