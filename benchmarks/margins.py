@@ -56,9 +56,7 @@ class OtherDesign(Horizon):
     def _moved(self, data: SyntheticSample, of: WhichMargin) -> FloatArray:
         own = data.event_time if of == "event" else data.dropout_time
         coef = data.event_coef if of == "event" else data.dropout_coef
-        shape, scale = (
-            data.design.event if of == "event" else (data.design.dropout[0], data.dropout_scale)
-        )
+        shape, scale = data.design.event if of == "event" else (data.design.dropout[0], data.dropout_scale)
         risk = data.X @ coef
         log_survival = -((own / scale) ** shape) * np.exp(risk)
         s = np.clip(np.exp(log_survival), 1e-15, 1.0 - 1e-15)

@@ -16,7 +16,7 @@ def test_margin_times_and_uncertainty_weights_by_hand():
     test = cc.Survival([3.0, 6.0, 6.0, 12.5], [0, 0, 1, 0])
     times = [2.0, 6.5, 8.5, 11.0]
     for between in ("step", "linear"):
-        e = [margin.margin_time(c, curve=between) for c in (3.0, 6.0)]
+        e = [margin.margin_time(c, interpolation=between) for c in (3.0, 6.0)]
         until = np.array([e[0], e[1], 6.0, np.inf])  # the last is censored after all times asked for
         plain = cc.MarginTime(copula, interpolation=between).fit(TOY).status(test, times)
         np.testing.assert_array_equal(plain.a, until[:, None] > times)

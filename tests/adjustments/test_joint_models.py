@@ -39,7 +39,9 @@ def status_of(adjustment, y, train, test, times, X=None, curves=None):
     """The status of the test part, of an adjustment that is fitted to the part that it needs."""
     x = (None, None) if X is None else (X[test], X[train])
     samples = Samples(y[test], x[0], y[train], x[1])
-    predicted = {} if curves is None else {"model": as_predictions(curves, len(test), times=np.asarray(times))}
+    predicted = (
+        {} if curves is None else {"model": as_predictions(curves, len(test), times=np.asarray(times))}
+    )
     return samples.status(samples.fit(adjustment, predicted), TimeGrid.of(times))
 
 
@@ -277,9 +279,7 @@ def test_grouped_times():
     ).draw(1)
     y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.dropout_time))
     status = (
-        cc.Imputation("covariates", cc.Clayton(1.0))
-        .fit(y, data.X)
-        .status(y, [3.0, 3.5, 3.99, 4.0], data.X)
+        cc.Imputation("covariates", cc.Clayton(1.0)).fit(y, data.X).status(y, [3.0, 3.5, 3.99, 4.0], data.X)
     )
     assert status.model.time_kind_ == "grouped"
     np.testing.assert_array_equal(status.a[:, 0], status.a[:, 2])
@@ -295,7 +295,9 @@ def test_grouped_times():
 def test_the_scores_of_all_models_at_once_give_one_status():
     data, y, train, test, times, curves = setting(cc.Clayton(2.0))
     one = cc.CoxPH().fit(data.X[train][:, :1], y[train]).survival(times, data.X[test][:, :1])
-    models = {name: as_predictions(each, len(test), times=times) for name, each in (("a", curves), ("b", one))}
+    models = {
+        name: as_predictions(each, len(test), times=times) for name, each in (("a", curves), ("b", one))
+    }
     samples = Samples(y[test], data.X[test], y[train], data.X[train])
     for given, columns in (("predictions", 2), (("covariates", "predictions"), 5)):
         adjustment = cc.Imputation(given, cc.Clayton(2.0))
@@ -366,7 +368,9 @@ def test_refusals():
     of_test = cc.Imputation("prediction").fit(y[test], None, predicted)
     refuses(lambda: of_test.status(y[train][:7], times), "y_test", str(len(test)), "7")
     few = test[:6]
-    refuses(lambda: cc.Imputation("prediction").fit(y[few], None, {"m": predicted["m"][:6]}), "y_test", "too few")
+    refuses(
+        lambda: cc.Imputation("prediction").fit(y[few], None, {"m": predicted["m"][:6]}), "y_test", "too few"
+    )
     zero = cc.Survival(np.where(np.arange(len(test)) == 2, 0.0, y[test].time), y[test].event)
     refuses(lambda: cc.Imputation("prediction").fit(zero, None, predicted), "row 2 is 0.0")
     refuses(lambda: cc.Imputation("x"), "given", "'x'")

@@ -58,7 +58,10 @@ def test_ways_to_write_one_setting_are_one():
         (cc.MarginTime(), cc.MarginTime(cc.Independence())),
         (cc.Imputation("covariates", penalty=1), cc.Imputation("covariates", penalty=1.0)),
         (cc.Imputation(["predictions", "covariates"]), cc.Imputation(("covariates", "predictions"))),
-        (cc.Imputation("prediction", score_times=[2.0, 1.0]), cc.Imputation("prediction", score_times=(1, 2))),
+        (
+            cc.Imputation("prediction", score_times=[2.0, 1.0]),
+            cc.Imputation("prediction", score_times=(1, 2)),
+        ),
         (cc.IPCW(min_probability=np.float32(0.5)), cc.IPCW(min_probability=0.5)),
         (cc.Oracle(np.array([0.0, 1.0])), cc.Oracle([-0.0, 1])),
     ):

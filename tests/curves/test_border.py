@@ -73,7 +73,9 @@ def test_an_array_at_times_in_any_order_and_repeated():
     np.testing.assert_array_equal(found.probabilities, TABLE)
     twice = TABLE[:, order]
     twice[1, 3] -= 0.01
-    refuses(lambda: as_predictions(twice, 3, times=TIMES[order], name="models['m']"), "models['m']", "repeated")
+    refuses(
+        lambda: as_predictions(twice, 3, times=TIMES[order], name="models['m']"), "models['m']", "repeated"
+    )
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,12 @@ def test_a_frame_that_can_be_read_both_ways_asks():
         ([3, 5, 8, 9], ["1", "2", "3", "4"]),
     ):
         frame = pd.DataFrame(square, index=index, columns=columns)
-        refuses(lambda frame=frame: Predictions.from_frame(frame, n=4), "4 rows", "4 columns", "pair (times, array)")
+        refuses(
+            lambda frame=frame: Predictions.from_frame(frame, n=4),
+            "4 rows",
+            "4 columns",
+            "pair (times, array)",
+        )
     # Names of subjects, or rows that are merely numbered, leave one way.
     named = Predictions.from_frame(pd.DataFrame(square, index=TIMES, columns=list("abcd")), n=4)
     np.testing.assert_array_equal(named.probabilities, square.T)
@@ -96,7 +101,10 @@ def test_columns_that_are_merely_numbered_ask_for_their_times():
         (pd.DataFrame(TABLE[:2], columns=TIMES[::-1]), ("times", "row 1 is 2.0")),
         (pd.DataFrame(TABLE[:2].T, index=-TIMES), ("times", "row 0 is -0.5")),
         (pd.DataFrame({"1": ["a", "b"], "2": [0.1, 0.2]}), ("frame['1']", "'a'")),
-        (pd.DataFrame({"1": [0.9, 0.8], "2": pd.array([0.5, None], dtype="Float64")}), ("frame['2']", "row 1")),
+        (
+            pd.DataFrame({"1": [0.9, 0.8], "2": pd.array([0.5, None], dtype="Float64")}),
+            ("frame['2']", "row 1"),
+        ),
     ],
 )
 def test_frames_that_are_no_predictions_of_two_subjects(frame, parts):

@@ -79,9 +79,7 @@ def test_without_censoring_every_adjustment_gives_the_plain_score(study):
     everyone = np.ones(len(study.test), dtype=bool)
     train = cc.Survival(study.train.event_time, np.ones(len(study.train), dtype=bool))
     test = cc.Survival(study.test.event_time, everyone)
-    result = cc.evaluate(
-        study.models, test, study.test.X, y_train=train, x_train=study.train.X, horizon=18.0
-    )
+    result = cc.evaluate(study.models, test, study.test.X, y_train=train, x_train=study.train.X, horizon=18.0)
     curves = study.models["one"](result.times)
     alive = study.test.event_time[:, None] > result.times
     plain = np.trapezoid(((alive - curves) ** 2).mean(axis=0), result.times) / 18.0
@@ -139,9 +137,7 @@ def test_out_of_fold_predictions_are_evaluated_by_giving_all_subjects_once():
     expected = cc.integrated_brier_score(data.y, data.y, predicted, grid)
     assert result.score("cox").value == pytest.approx(expected, rel=1e-12)
     order = np.argsort(folds, kind="stable")  # in whatever order they come
-    shuffled = cc.evaluate(
-        {"cox": (grid, predicted[order])}, data.y[order], adjustments=["ipcw"], times=grid
-    )
+    shuffled = cc.evaluate({"cox": (grid, predicted[order])}, data.y[order], adjustments=["ipcw"], times=grid)
     assert shuffled.score("cox").value == pytest.approx(expected, rel=1e-12)
 
 
@@ -238,8 +234,9 @@ def test_frames_come_back_in_the_library_that_was_given(study):
 
 
 def test_each_prediction_is_validated_once(study, monkeypatch):
-    from cocensor.curves import border, checks, predictions
     from sksurv.functions import StepFunction
+
+    from cocensor.curves import border, checks, predictions
 
     names = []
 
@@ -273,7 +270,9 @@ def test_a_status_that_does_not_depend_on_the_model_is_computed_once(study, monk
     from cocensor.adjustments import imputation
 
     calls, original = [], imputation._FittedMargins._status
-    monkeypatch.setattr(imputation._FittedMargins, "_status", lambda *given: calls.append(1) or original(*given))
+    monkeypatch.setattr(
+        imputation._FittedMargins, "_status", lambda *given: calls.append(1) or original(*given)
+    )
     result = study.evaluate(adjustments=["cg_q"])
     assert len(calls) == 1
     assert len(result.models) == 2

@@ -47,7 +47,9 @@ def test_with_several_metrics_each_has_its_sentence(study):
     scores = {"ibs": {"three": 0.1, "one": 0.2}, "ils": {"three": 0.2, "one": 0.1}}
     result = with_values(result, dict.fromkeys(result.results, scores))
     said = repr(result)
-    assert said.index("integrated Brier score: three is best") < said.index("integrated log score: one is best")
+    assert said.index("integrated Brier score: three is best") < said.index(
+        "integrated log score: one is best"
+    )
     assert result.ranking("ils").statement.startswith("one is best")
     assert result.ranking().statement.startswith("three is best")
     assert result.ranks("ils", "cg_q") == {"three": 2, "one": 1}
@@ -123,7 +125,7 @@ def test_an_adjustment_that_has_no_answer_says_why(study):
         assert "no event" in shown
     held = json.loads(result.to_json())
     assert "imputed_prediction" not in held["metrics"][0]["scores"]
-    assert [note["kind"] for note in held["adjustments"][1]["notes"]][0] == "missing"
+    assert held["adjustments"][1]["notes"][0]["kind"] == "missing"
 
 
 def test_where_nothing_can_be_scored_the_first_reason_is_given(study):

@@ -27,7 +27,9 @@ def test_a_fold_is_scored_by_the_metric_on_the_common_interval(sample):
         assert score == pytest.approx(-expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("adjustment", ["ipcw", "dep", "imputed_margins", "imputed_prediction", "imputed_covariates"])
+@pytest.mark.parametrize(
+    "adjustment", ["ipcw", "dep", "imputed_margins", "imputed_prediction", "imputed_covariates"]
+)
 def test_a_search_works_with_any_adjustment(sample, adjustment):
     X, y = sample
     copula = None if adjustment == "ipcw" else cc.Clayton(1.0)
@@ -45,7 +47,9 @@ def first_fold_without_events(sample):
     return X, nobody
 
 
-def test_a_fold_that_cannot_be_scored_is_an_error_where_scikit_learn_is_told_to_raise(first_fold_without_events):
+def test_a_fold_that_cannot_be_scored_is_an_error_where_scikit_learn_is_told_to_raise(
+    first_fold_without_events,
+):
     X, y = first_fold_without_events
     scorer = cc.survival_scorer(adjustment="imputed_prediction", copula=cc.Clayton(1.0), horizon=10.0)
     options = {"scoring": scorer, "cv": KFold(4), "error_score": "raise"}

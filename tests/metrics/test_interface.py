@@ -99,11 +99,17 @@ def test_bad_predictions(estimate, times, parts):
     ("call", "parts"),
     [
         (lambda: cc.integrated_brier_score(Y, Y, P[:, [0]], [0.2]), ("times",)),
-        (lambda: cc.integrated_brier_score(Y, Y, P, TIMES, integration="simpson"), ("integration", "'simpson'")),
+        (
+            lambda: cc.integrated_brier_score(Y, Y, P, TIMES, integration="simpson"),
+            ("integration", "'simpson'"),
+        ),
         (lambda: cc.log_score(Y, Y, P, TIMES, floor=0.0), ("floor", "0.5", "is 0")),
         (lambda: cc.brier_score(Y, Y, P, TIMES, adjustment=cc.IPCW(), copula=cc.Clayton(1)), ("copula",)),
         (lambda: cc.brier_skill_score(Y, Y, P, TIMES, reference="cox"), ("reference", "'cox'")),
-        (lambda: cc.brier_skill_score(Y, Y, P, TIMES, reference="copula_graphic"), ("copula", "'copula_graphic'")),
+        (
+            lambda: cc.brier_skill_score(Y, Y, P, TIMES, reference="copula_graphic"),
+            ("copula", "'copula_graphic'"),
+        ),
         (lambda: cc.time_grid(Y, horizon="max"), ("horizon", "'max'")),
         (lambda: cc.time_grid(Y, horizon={"risk": 0.1}), ("horizon", "'risk'")),
         (lambda: cc.time_grid(Y, horizon={"at_risk": 2.0}), ("horizon", "is 2")),

@@ -82,12 +82,17 @@ def test_a_value_is_its_gradient_times_the_weights(metric):
     y = cc.Survival.from_latent(*RNG.exponential(2.0, size=(2, N)))
     status = cc.IPCW(min_probability=0.01, tail="last").fit(y).status(y, SORTED)
     alpha, beta = metric.gradient(status, PREDICTED).of_subjects(np.arange(N))
-    assert value(metric, status) == pytest.approx(float((alpha * status.a + beta * status.b).sum()), rel=1e-12)
+    assert value(metric, status) == pytest.approx(
+        float((alpha * status.a + beta * status.b).sum()), rel=1e-12
+    )
 
 
 def test_kinds_of_weights_sum_what_they_show():
     q = RNG.uniform(size=(N, SORTED.size))
-    for weights in (Imputed(lambda rows, columns: q[rows, columns]), Observed(lambda rows, columns: 3 * q[rows, columns])):
+    for weights in (
+        Imputed(lambda rows, columns: q[rows, columns]),
+        Observed(lambda rows, columns: 3 * q[rows, columns]),
+    ):
         group = Group.of(np.arange(N), np.full(N, 2), weights, weights)
         status = cc.Status(TimeGrid.of(SORTED), N, (group,))
         p = PREDICTED(SORTED)

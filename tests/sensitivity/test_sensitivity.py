@@ -83,7 +83,9 @@ def made(result, scores):
         return AdjustmentScores(adjustment.name, adjustment.label, adjustment.adjustment, {}, found, {})
 
     answers = {
-        family: {tau: answer({model: line[k] for model, line in by_model.items()}) for k, tau in enumerate(taus)}
+        family: {
+            tau: answer({model: line[k] for model, line in by_model.items()}) for k, tau in enumerate(taus)
+        }
         for family, (taus, by_model) in scores.items()
     }
     taus = tuple(sorted({tau for line, _ in scores.values() for tau in line}))
@@ -111,7 +113,11 @@ def test_a_change_lies_where_the_lines_cross(result):
 def course(found):
     """By family: who is best, and from where to where."""
     return {
-        family: [(each.model, each.low, pytest.approx(each.high)) for each in found.stretches() if each.family == family]
+        family: [
+            (each.model, each.low, pytest.approx(each.high))
+            for each in found.stretches()
+            if each.family == family
+        ]
         for family in found.families
     }
 
@@ -218,7 +224,9 @@ def test_only_the_adjustments_that_are_asked_for(result):
 
 def test_progress_counts_the_points(result):
     seen = []
-    result.sensitivity(["frank"], [0.0, 0.15], ["cg_q"], progress=lambda done, total: seen.append((done, total)))
+    result.sensitivity(
+        ["frank"], [0.0, 0.15], ["cg_q"], progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(0, 2), (1, 2), (2, 2)]
 
 

@@ -10,8 +10,8 @@ from sksurv.metrics import concordance_index_censored
 
 import cocensor as cc
 from cocensor.datasets import Dataset, UnseenLevelWarning, load_gbsg, load_whas
-from cocensor.simulate import SemiSynthetic
 from cocensor.metrics.harrell import harrell_c
+from cocensor.simulate import SemiSynthetic
 
 
 @pytest.fixture(scope="module")
