@@ -340,7 +340,7 @@ def test_what_it_says_of_itself():
     given_x = cc.Imputation("covariates", cc.Clayton(2.0))
     assert given_x.needs == {"covariates"}
     assert given_x.assumption == (
-        "Given the covariates, event and dropout have Clayton(theta=2.0) and margins of the stated form."
+        "Given the covariates, event and dropout have the stated copula and margins of the stated form."
     )
     estimated = cc.Imputation("prediction", "frank", margins="weibull")
     assert estimated.needs == {"prediction"}
