@@ -31,11 +31,14 @@ format: $(VENV)/.installed-lint  ## Let ruff format and mend what it can
 bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, properties on new cases, then speed against peers
 	$(BIN)/python -m pytest -m slow -n auto
 	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m hypothesis -n auto tests
+	$(BIN)/python -m tests.fuzz --seconds 60
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.ties
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
+	$(BIN)/python -m benchmarks.margins
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
 	$(BIN)/python -m benchmarks.demo

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 import cocensor as cc
-from cocensor.joint.margins import Margins
+from cocensor.joint.margins import MarginForm
 from cocensor.simulate import SyntheticDesign
 
 SEEDS = range(20)
@@ -32,7 +32,7 @@ TAUS = (0.25, 0.5, 0.75)
 SPREADS = (0.5, 1.0, 2.0)
 FAMILIES = (cc.Clayton, cc.Frank, cc.Gumbel)
 
-MARGINS: tuple[Margins, ...] = ("weibull", "spline")
+MARGINS: tuple[MarginForm, ...] = ("weibull", "spline")
 
 Sample = tuple[np.ndarray | None, cc.Survival]
 

@@ -1,41 +1,45 @@
 """Time and memory of the main job: five models, 100,000 subjects, 100 times, and a sensitivity grid of 5 × 10.
 
+And the growth with the number of subjects: one model under IPCW.
+
 Run: python -m benchmarks.evaluation
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import numpy as np
 
 import cocensor as cc
-from benchmarks.timing import peak_memory
+from benchmarks.timing import best, peak_memory
 
 N, T, MODELS = 100_000, 100, 5
+SIZES = (10**4, 10**5, 10**6)
 WITHOUT_JOINT = ("ipcw", "dep", "cg_q")
 
 
 Data = tuple[dict[str, np.ndarray], cc.Survival, cc.Survival, np.ndarray, np.ndarray, np.ndarray]
 
 
-def data() -> Data:
+def data(n: int = N, n_models: int = MODELS) -> Data:
     """Models that know more and more of five covariates, on data with a Clayton copula."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(2 * N, 5))
+    X = rng.normal(size=(2 * n, 5))
     beta = np.array([0.5, -0.3, 0.2, 0.1, 0.4])
-    u, v = cc.Clayton.from_tau(0.4).sample(2 * N, 1).T
+    u, v = cc.Clayton.from_tau(0.4).sample(2 * n, 1).T
     event = 10.0 * (-np.log(u) / np.exp(X @ beta)) ** (1 / 1.5)
     dropout = 12.0 * (-np.log(v) / np.exp(0.3 * X[:, 0])) ** (1 / 1.3)
     y = cc.Survival.from_latent(event, dropout)
-    times = np.linspace(0.0, float(np.quantile(y.time[:N], 0.95)), T)
+    times = np.linspace(0.0, float(np.quantile(y.time[:n], 0.95)), T)
     models = {
         f"{k + 1} covariates": np.exp(
-            -((times / 10.0) ** 1.5) * np.exp(X[N:] @ (beta * (np.arange(5) <= k)))[:, None]
+            -((times / 10.0) ** 1.5) * np.exp(X[n:] @ (beta * (np.arange(5) <= k)))[:, None]
         )
-        for k in range(MODELS)
+        for k in range(n_models)
     }
-    return models, y[:N], y[N:], X[:N], X[N:], times
+    return models, y[:n], y[n:], X[:n], X[n:], times
 
 
 def job(of: Data, joint: bool) -> tuple[float, float]:
@@ -43,15 +47,35 @@ def job(of: Data, joint: bool) -> tuple[float, float]:
     models, y_train, y_test, x_train, x_test, times = of
     asked = "default" if joint else WITHOUT_JOINT
     begin = time.perf_counter()
-    result = cc.evaluate(models, y_train, y_test, x_train, x_test, times=times, adjustments=asked)
+    result = cc.evaluate(
+        models, y_test, x_test, y_train=y_train, x_train=x_train, times=times, adjustments=asked
+    )
     middle = time.perf_counter()
     result.sensitivity()
     return middle - begin, time.perf_counter() - middle
 
 
+def growth() -> None:
+    """One model under IPCW, by the number of subjects and by how the array of predictions lies in memory."""
+    print(
+        "| subjects | evaluate [s] | from the size before | predictions by columns [s] |\n|---:|---:|---:|---:|"
+    )
+    before = None
+    for n in SIZES:
+        models, y_train, y_test, _, _, times = data(n, 1)
+        by_rows, by_columns = (
+            best(partial(cc.evaluate, laid, y_test, y_train=y_train, times=times, adjustments="ipcw"), 3)
+            for laid in (models, {name: np.asfortranarray(each) for name, each in models.items()})
+        )
+        factor = "" if before is None else f"{by_rows / before:.1f} ×"
+        print(f"| {n:,} | {by_rows:.3f} | {factor} | {by_columns:.3f} |", flush=True)
+        before = by_rows
+
+
 def main() -> None:
+    growth()
     setup = "from benchmarks.evaluation import data, job\nheld = data()"
-    for joint, name in ((False, "without JointConditional"), (True, "with JointConditional")):
+    for joint, name in ((False, "without a joint model"), (True, "with joint models")):
         evaluation, grid = job(data(), joint)
         before, after = peak_memory(setup, f"job(held, {joint})")
         print(f"{name}: evaluate {evaluation:.1f} s, sensitivity {grid:.1f} s, ", end="")

@@ -76,6 +76,12 @@ def test_coerce_takes_scikit_survival_arrays_and_tuples():
         ([1, 2], [[1, 0]], "event must be one-dimensional"),
         (["a", "b"], [1, 0], "time must be numeric"),
         ([1, None], [1, 0], "time must be numeric, but row 1 is None"),
+        (
+            np.array([1.0, np.complex128(1 + 2j)], dtype=object),
+            [1, 0],
+            "time must be numeric, but row 1 is .1.2j.",
+        ),
+        (np.array([np.complex64(3)], dtype=object), [1], "time must be numeric, but row 0 is"),
         (pl.Series([1.0, None]), [1, 0], "time is missing in row 1"),
         (pd.Series([1, None], dtype="Int64"), [1, 0], "time is missing in row 1"),
         (pd.Series([1.0, np.nan]), [1, 0], "time is missing in row 1"),

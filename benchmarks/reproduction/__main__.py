@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.reproduction import tables
-from cocensor.experiments import experiments
+from benchmarks.reproduction import replay, tables
+from cocensor.paper import experiments
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGE = DOCS / "reproduction.md"
@@ -103,15 +103,13 @@ def tables_beside(folder: Path) -> dict[str, str]:
     cgq = pd.read_csv(folder / "synthetic_results_bguw_vs_cgq.csv").rename(
         columns={"copula_name": "copula", "k_tau": "tau"}
     )
+    by_bin = partial(tables.beside, theirs=bins, keys=["copula", "rate_bin"], label=_bin)
     pairs = {
         "dependence-published": tables.beside(
             tables.read("dependence-published"), right.round({"tau": 2}), ["copula", "tau"], "{}, {:g}".format
         ),
-        "censoring-published": tables.beside(
-            tables.read("censoring-published").sort_values(["copula", "rate_bin"], kind="stable"),
-            bins,
-            ["copula", "rate_bin"],
-            lambda copula, middle: f"{copula}, {100 * middle - 5:.0f}–{100 * middle + 5:.0f} %",
+        "censoring-published": by_bin(
+            tables.read("censoring-published").sort_values(["copula", "rate_bin"], kind="stable")
         ),
         "misspecification-published": tables.beside(
             _as_published(tables.read("misspecification-published"), wrong),
@@ -130,11 +128,19 @@ def tables_beside(folder: Path) -> dict[str, str]:
     ours, theirs = tables.read("semi-synthetic-published"), tables.authors_semi_synthetic(folder)
     found = {name: f"{table}\n\n{tables.agreement(z)}" for name, (table, z) in pairs.items()}
     return found | {
+        "replay-published": replay.differences(folder),
+        "censoring-replayed": tables.agreement(
+            by_bin(tables.read("replay-published").query("file == 'censoring'"))[1]
+        ),
         "semi-synthetic-published": tables.side_by_side(ours, theirs, ["dataset"]),
         "semi-synthetic-published-sd": tables.side_by_side(ours, theirs, ["dataset", "strategy"]),
         "semi-synthetic-published-ranking": tables.rankings_beside(ours, theirs),
         "semi-synthetic-published-selected": tables.selections_beside(ours, folder),
     }
+
+
+def _bin(copula: str, middle: float) -> str:
+    return f"{copula}, {100 * middle - 5:.0f}–{100 * middle + 5:.0f} %"
 
 
 def _as_published(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, HorizonWarning, PredictionWarning
+from cocensor._validation import ConvergenceWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
 from cocensor.adjustments import (
     IPCW,
     Adjustment,
@@ -98,6 +98,7 @@ __all__ = [
     "Status",
     "StepFunction",
     "Survival",
+    "TiedTimesWarning",
     "TrueLaw",
     "adjustment",
     "adjustment_names",

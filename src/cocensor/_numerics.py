@@ -10,10 +10,17 @@ import numpy.typing as npt
 from numpy.polynomial.polynomial import polyder, polyval
 from scipy.special import expit, factorial
 
-from cocensor._jets import differentiable
+from cocensor._jets import differentiable, value_of
 from cocensor._validation import FloatArray, Side
 
+#: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
+#: good as none, and one above leaves nobody.
+LOG_SMALLEST_HAZARD, LOG_LARGEST_HAZARD = -300.0, 600.0
+_SMALLEST_HAZARD, _LARGEST_HAZARD = np.exp(LOG_SMALLEST_HAZARD), np.exp(LOG_LARGEST_HAZARD)
+_SMALLEST_UNIFORM = 2.0**-54
 _LOG_2 = float(np.log(2.0))
+# Times that differ by less, relative to themselves, are one time that was computed in two ways.
+_ROUNDING = 1e-9
 # exp() of anything in a segment of this width, squared too, stays far inside double precision.
 _SEGMENT_WIDTH = 200.0
 # Power series around 0, and those of the first two derivatives.
@@ -25,6 +32,27 @@ _LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m) for m in range(3)
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
     """``result`` as a float when the question was a single number."""
     return float(result) if np.ndim(template) == 0 else result
+
+
+def hazard_from_log(log_hazard: Any) -> Any:
+    """The cumulative hazard from its logarithm (an array or a jet), within what copulas take."""
+    values = value_of(log_hazard)
+    if values.min(initial=0.0) < LOG_SMALLEST_HAZARD:
+        log_hazard = np.maximum(log_hazard, LOG_SMALLEST_HAZARD)
+    if values.max(initial=0.0) > LOG_LARGEST_HAZARD:
+        log_hazard = np.minimum(log_hazard, LOG_LARGEST_HAZARD)
+    return np.exp(log_hazard)
+
+
+def hazard_from_survival(survival: FloatArray) -> FloatArray:
+    """The cumulative hazard −log S, within what copulas take."""
+    with np.errstate(divide="ignore"):
+        return np.clip(-np.log(survival), _SMALLEST_HAZARD, _LARGEST_HAZARD)
+
+
+def open_uniform(rng: np.random.Generator, size: Any) -> FloatArray:
+    """Uniform draws strictly between 0 and 1, whose logarithm is finite."""
+    return np.maximum(rng.random(size), _SMALLEST_UNIFORM)
 
 
 def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray[np.intp]:
@@ -46,6 +74,15 @@ def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray
     result = np.empty(flat.size, dtype=np.intp)
     result[order] = np.searchsorted(grid, flat[order], side=side)
     return result.reshape(t.shape)
+
+
+def settled(t: FloatArray, onto: FloatArray) -> FloatArray:
+    """``t``, but where it meets one of the sorted times ``onto`` up to rounding exactly that one (the last of several).
+
+    Which side of a tie a computed time falls on must not depend on the unit that times are measured in.
+    """
+    last = onto[np.maximum(np.searchsorted(onto, t * (1.0 + _ROUNDING), side="right") - 1, 0)]
+    return np.where(np.abs(last - t) <= _ROUNDING * last, last, t)
 
 
 def series_where(

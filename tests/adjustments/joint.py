@@ -15,7 +15,7 @@ def setting(copula, seed=0, n=1500, administrative=False):
     y = data.y
     if administrative:
         end = np.random.default_rng(seed).uniform(5, 30, size=n)
-        y = cc.Survival.from_latent(data.event_time, data.censoring_time, end)
+        y = cc.Survival.from_latent(data.event_time, data.dropout_time, end)
     half = n // 2
     times = np.linspace(0.0, float(np.quantile(y.time[:half], 0.9)), 13)[1:]
     cox = cc.CoxPH().fit(data.X[:half], y[np.arange(half)])

@@ -16,7 +16,7 @@ def test_margin_times_and_uncertainty_weights_by_hand():
     test = cc.Survival([3.0, 6.0, 6.0, 12.5], [0, 0, 1, 0])
     times = [2.0, 6.5, 8.5, 11.0]
     for between in ("step", "linear"):
-        e = [margin.margin_time(c, curve=between) for c in (3.0, 6.0)]
+        e = [margin.margin_time(c, interpolation=between) for c in (3.0, 6.0)]
         until = np.array([e[0], e[1], 6.0, np.inf])  # the last is censored after all times asked for
         plain = cc.MarginTime(copula, interpolation=between).fit(TOY).status(test, times)
         np.testing.assert_array_equal(plain.a, until[:, None] > times)
@@ -33,7 +33,7 @@ def test_imputation_from_margins_is_the_conditional_survival_of_the_margin():
     for copula in (cc.Clayton(2.0), cc.Frank(-3.0), cc.Gumbel(3.0), cc.Joe(2.0)):
         margin = cc.CopulaGraphic(copula).fit(TOY)
         status = cc.Imputation((), copula).fit(TOY).status(test, times)
-        for row, given in ((0, "censoring"), (1, "censoring"), (3, "administrative")):
+        for row, given in ((0, "dropout"), (1, "dropout"), (3, "administrative")):
             expected = margin.conditional_survival(times, test.time[row], given=given)
             np.testing.assert_allclose(status.a[row], expected, atol=1e-12)
         np.testing.assert_array_equal(status.a[2], [1, 1, 0, 0])
@@ -46,7 +46,7 @@ def test_imputation_from_margins_is_the_conditional_survival_of_the_margin():
 
 def test_dependent_weights_by_hand():
     copula = cc.Clayton(1.0)
-    event, censoring = (cc.CopulaGraphic(copula, of).fit(TOY) for of in ("event", "censoring"))
+    event, censoring = (cc.CopulaGraphic(copula, of).fit(TOY) for of in ("event", "dropout"))
     test = cc.Survival([4.0, 6.0, 9.0], [1, 1, 0])
     status = cc.DependentIPCW(copula).fit(TOY).status(test, [6.5])
     above, below, v = event.predict(4, "left"), event.predict(4), censoring.predict(4, "left")
@@ -69,7 +69,7 @@ def test_dependent_ipcw_stops_with_a_warning():
     y = cc.Survival.from_latent(e, c)
     adjustment = cc.DependentIPCW().fit(y)
     stop = adjustment.status(y, [0.1]).until
-    G = cc.KaplanMeier(of="censoring").fit(y)
+    G = cc.KaplanMeier(of="dropout").fit(y)
     assert G.predict(stop) < SMALLEST_CHANCE < G.predict(stop * 0.9)
     with pytest.warns(cc.HorizonWarning, match=f"from time {stop:g} on .* 5%"):
         scores = cc.brier_score(y, y, np.full((5000, 2), 0.5), [0.1, 1.5], adjustment=adjustment)

@@ -1,11 +1,18 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
+from sksurv.column import encode_categorical
+from sksurv.datasets import load_veterans_lung_cancer
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 from sksurv.preprocessing import OneHotEncoder
 
 import cocensor as cc
+from cocensor.metrics.brier import BRIER
+from cocensor.metrics.kernel import mean_losses
+from cocensor.metrics.log import log_loss
 from tests.refusals import refuses
 
 Y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 0, 0])
@@ -64,7 +71,7 @@ def test_cox_weights_from_its_own_model():
     X_test, y_test = regression_data(40, 1)
     times = np.array([0.2, 0.6])
     status = cc.IPCW("cox").fit(y, X).status(y_test, times, X_test)
-    model = cc.CoxPH(of="censoring").fit(X, y)
+    model = cc.CoxPH(of="dropout").fit(X, y)
     G = model.survival(times, X_test)
     np.testing.assert_allclose(status.a, (y_test.time[:, None] > times) / G, rtol=1e-12)
     own = np.array([model.survival([t - 1e-12], X_test[[i]])[0, 0] for i, t in enumerate(y_test.time)])
@@ -175,3 +182,92 @@ def test_wrong_kinds():
     for name in ("margin", "cg_q", "imputed_margins", "dependent_ipcw"):
         call = lambda name=name: cc.adjustment(name, copula=cc.Gaussian(0.5))  # noqa: E731
         refuses(call, "copula", "Archimedean", kind=TypeError)
+
+
+# --- weights that leave the score to a few ---------------------------------------------------------------
+
+
+class Small(Constant):
+    """A model of the censoring with a tiny chance of being uncensored for the first ``n`` subjects."""
+
+    def __init__(self, chance, n=1):
+        self.chance, self.n = chance, n
+
+    def predict_survival_function(self, X):
+        at_two = np.where(np.arange(len(X)) < self.n, self.chance, 1.0)
+        return cc.Predictions([1.0, 2.0], np.c_[np.ones(len(X)), at_two], "step", tail="last")
+
+
+LATE = cc.Survival(np.full(100, 5.0), np.ones(100, bool))
+BLANK = np.zeros((100, 1))
+
+
+def mean(status, loss, probabilities):
+    return mean_losses(status, loss, [cc.Predictions(status.times, probabilities)])[0]
+
+
+def weighed(model, times, y=LATE):
+    return cc.IPCW(model).fit(cc.Survival([6.0, 7.0], [0, 1]), BLANK[:2]).status(y, times, BLANK[: len(y)])
+
+
+@pytest.mark.parametrize(("weight", "warns"), [(10.0, False), (12.0, True)])
+def test_one_subject_with_more_than_a_tenth_of_all_weight_gets_a_word(weight, warns):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        status = weighed(Small(1 / weight), [1.5, 3.0])
+    assert [each.category for each in caught] == [cc.HorizonWarning] * warns
+    if warns:
+        assert "at time 3 one subject carries 11%" in str(caught[0].message)
+    np.testing.assert_allclose(status.a[0], [1.0, weight])
+
+
+def test_the_weight_of_an_event_counts_from_then_on():
+    y = cc.Survival(np.r_[2.5, np.full(99, 5.0)], np.ones(100, bool))
+    with pytest.warns(cc.HorizonWarning, match="at time 4 one subject carries 17%"):
+        weighed(Small(1 / 20), [1.5, 4.0], y)
+
+
+def test_few_subjects_always_carry_much():
+    eight = cc.Survival(np.arange(1.0, 9.0), [1, 0, 1, 1, 0, 1, 1, 1])
+    assert np.nanmax(cc.IPCW().fit(eight).status(eight, [6.5]).a) > 0.1 * 8
+
+
+@pytest.mark.parametrize("model", [Small(1 / 2e3), Small(1e-307, 100), Small(0.05, 100)])
+def test_weights_beyond_the_limit_give_no_score(model):
+    with pytest.warns(cc.HorizonWarning, match="from time 3 on .* 10 times"):
+        status = weighed(model, [1.5, 3.0, 4.0])
+    predicted = np.tile([0.9, 0.5, 0.4], (100, 1))
+    assert status.until == 3.0
+    np.testing.assert_allclose(mean(status, BRIER, predicted), [0.01, np.nan, np.nan])
+    np.testing.assert_array_equal(np.isnan(status.a).any(axis=0), [False, True, True])
+
+
+def test_the_marginal_weights_have_the_same_limit():
+    train = cc.Survival(np.arange(1.0, 101.0), np.arange(100) == 99)  # all but the last drop out
+    late = cc.Survival(np.full(100, 99.5), np.ones(100, bool))
+    with pytest.warns(cc.HorizonWarning, match="from time 95.5 on .* 10 times"):
+        status = cc.IPCW().fit(train).status(late, [50.0, 95.5])
+    np.testing.assert_allclose(status.a[0], [2.0, np.nan])
+
+
+def test_a_score_above_the_largest_loss_gets_a_word():
+    status = weighed(Small(0.5, 100), [1.5, 3.0])
+    with pytest.warns(cc.HorizonWarning, match="at time 3 is above 1"):
+        score = mean(status, BRIER, np.tile([1.0, 0.1], (100, 1)))
+    np.testing.assert_allclose(score, [0.0, 2 * 0.9**2])
+    mean(status, log_loss(0.01), np.tile([1.0, 0.1], (100, 1)))  # below -log 0.01
+
+
+@pytest.mark.parametrize("seed", [1, 8])
+def test_a_model_of_five_censorings_and_eight_covariates(seed):
+    """Integrated scores of 4e4 and 2e14 before."""
+    X, y = load_veterans_lung_cancer()
+    X, y = encode_categorical(X).to_numpy(float), cc.Survival(y["Survival_in_days"], y["Status"])
+    rows = np.random.default_rng(seed).permutation(len(y))
+    train, test = rows[:68], rows[68:]
+    models = {"cox": cc.CoxPH().fit(X[train], y[train]).predict_survival_function(X[test])}
+    samples = {"y_train": y[train], "x_train": X[train], "adjustments": ["ipcw", "ipcw_cox"]}
+    result = cc.evaluate(models, y[test], X[test], **samples)
+    assert 0 < result.score("cox", adjustment="ipcw").value < 0.25
+    assert np.isnan(result.score("cox", adjustment="ipcw_cox").value)
+    assert result.results["ipcw_cox"].notes_of("caution")

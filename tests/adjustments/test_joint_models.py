@@ -149,13 +149,13 @@ def test_dependent_ipcw_given_covariates_stops_where_next_to_nothing_is_seen():
 def test_grouped_times():
     """Months: what is imputed changes only from one end of a month to the next."""
     data = SyntheticDesign(
-        n=4000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.Clayton(1.0)
+        n=4000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=cc.Clayton(1.0)
     ).draw(1)
-    y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.censoring_time))
+    y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.dropout_time))
     status = (
         cc.Imputation("covariates", cc.Clayton(1.0)).fit(y, data.X).status(y, [3.0, 3.5, 3.99, 4.0], data.X)
     )
-    assert status.model.times_ == "grouped"
+    assert status.model.time_kind_ == "grouped"
     np.testing.assert_array_equal(status.a[:, 0], status.a[:, 2])
     free = (np.ceil(data.event_time)[:, None] > [3.0, 3.5, 3.99, 4.0]).mean(axis=0)
     np.testing.assert_allclose(status.a.mean(axis=0), free, atol=0.02)
@@ -194,7 +194,7 @@ def test_what_it_says_of_itself():
     given_x = cc.Imputation("covariates", cc.Clayton(2.0))
     assert given_x.needs == {"covariates"}
     assert given_x.assumption == (
-        "Given the covariates, event and dropout have Clayton(theta=2.0) and margins of the stated form."
+        "Given the covariates, event and dropout have the stated copula and margins of the stated form."
     )
     estimated = cc.Imputation("prediction", "frank", margins="weibull")
     assert estimated.needs == {"prediction"}
@@ -252,9 +252,9 @@ def test_refusals():
 def test_weights_stop_where_nobody_is_left_to_be_weighed():
     """A common end of study: from there on the event-free have no one to stand for them."""
     data = SyntheticDesign(
-        n=20_000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.Clayton(1.0)
+        n=20_000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=cc.Clayton(1.0)
     ).draw(0)
-    y = cc.Survival.from_latent(data.event_time, data.censoring_time, 4.0)
+    y = cc.Survival.from_latent(data.event_time, data.dropout_time, 4.0)
     adjustment = cc.DependentIPCW(cc.Clayton(1.0), given="covariates", margins="weibull").fit(y, data.X)
     with pytest.warns(cc.HorizonWarning):
         status = adjustment.status(y, [3.0, 3.9, 4.0, 5.0], data.X)

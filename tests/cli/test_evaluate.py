@@ -272,7 +272,7 @@ def test_the_numbers_say_how_predictions_were_read(study, how, said):
 def test_a_file_name_that_is_no_utf8(study):
     name = os.fsdecode(b"\xff.csv")
     (study.folder / "cox.csv").rename(study.folder / name)
-    assert json.loads(study.json(cox=name))["models"][0]["came_as"].startswith("?.csv, ")
+    assert json.loads(study.json(cox=name))["models"][0]["came_as"].startswith("\\udcff.csv, ")
 
 
 # --- outcomes and covariates -------------------------------------------------------------------------

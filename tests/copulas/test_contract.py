@@ -64,6 +64,25 @@ def test_cumulative_hazards_from_1e_12_to_700(copula):
 
 
 @every
+def test_hazards_as_far_as_joint_models_go(copula):
+    """From 1e-300 to e^600, without a warning."""
+    hazards = np.exp(np.concatenate((np.linspace(-690.0, 600.0, 44), [600.0 - 1e-13])))
+    x, y = (each.ravel() for each in np.meshgrid(hazards, hazards))
+    log_cdf, log_h = copula.log_cdf_hazard(x, y), copula.log_hfunc1_hazard(x, y)
+    assert (log_cdf <= -np.maximum(x, y) * (1.0 - 1e-12)).all()
+    assert copula.tau < 0 or (log_cdf >= -(x + y) * (1.0 + 1e-12)).all()
+    assert (log_h <= 1e-9).all()
+    assert not np.isnan(copula.log_pdf_hazard(x, y)).any()
+
+
+def test_the_density_of_gumbel_near_1_1_at_the_strongest_dependence():
+    """On the diagonal it is (θ − 1) 2^(1/θ − 2) / x, to first order."""
+    theta, x = 1e10, np.array([1e-300])
+    expected = np.log(theta - 1.0) + (1.0 / theta - 2.0) * np.log(2.0) - np.log(x)
+    np.testing.assert_allclose(cc.Gumbel(theta).log_pdf_hazard(x, x), expected, rtol=1e-12)
+
+
+@every
 def test_h_function_is_a_distribution_function_in_v(copula):
     v = np.linspace(0.0, 1.0, 101)
     for u in (1e-10, 0.2, 0.7, 1 - 1e-10):
@@ -228,7 +247,13 @@ def test_value_objects():
             r"u and v must have matching shapes, but have \(2,\) and \(3,\)",
         ),
         (lambda: cc.Clayton(None), "theta must be numeric, but is None"),
-        (lambda: cc.Clayton(2.0).sample(-1), "n must not be negative"),
+        (lambda: cc.Clayton(2.0).sample(-1), "n must be a whole number from 0 on, but is -1"),
+        (lambda: cc.Clayton(2.0).sample(10**400), "n must be a whole number from 0 on, but is 1000"),
+        (lambda: cc.Clayton(2.0).sample([1]), r"n must be a whole number from 0 on, but is \[1\]"),
+        (
+            lambda: cc.Clayton(2.0).sample(np.ma.masked_array([1, 2], [0, 1])),
+            "n must be a whole number from 0 on, but is masked_array[^\n]*$",
+        ),
         (lambda: cc.Clayton(2.0).sample_given(1.0), "u must lie strictly between 0 and 1"),
     ],
 )
@@ -240,6 +265,12 @@ def test_refusals(call, message):
 def test_names_are_found_in_any_case():
     assert cc.copula("Clayton", theta=2.0) == cc.Clayton(2.0)
     assert cc.copula("independence") == cc.Independence()
+
+
+@pytest.mark.parametrize("family", ["gumbel", "joe"])
+def test_draws_given_the_smallest_probability(family):
+    v = cc.copula(family, tau=0.999).sample_given(np.full(100, 5e-324), 0)
+    assert ((v >= 0) & (v < 0.01)).all()
 
 
 @pytest.mark.parametrize("theta", [-2000.0, -800.0, 800.0, 2000.0])

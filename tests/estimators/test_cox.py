@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +22,7 @@ def tied_data(n=400):
 
 @pytest.mark.parametrize("name", ["gbsg", "whas500"])
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
-@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("of", ["event", "dropout"])
 def test_against_coxph_of_r(name, ties, of):
     expected = ORACLE[name][ties if of == "event" else f"censoring_{ties}"]
     data = load(name)
@@ -57,20 +59,21 @@ def test_against_scikit_survival(ties, ridge):
 
 
 def test_derivatives_against_differences():
-    from cocensor.estimators.cox import _RiskSets
+    from cocensor.estimators.risk_sets import RiskSets
 
     X, y = tied_data(60)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     penalty = np.full(4, 0.7)
     for ties in ("efron", "breslow"):
-        for of in ("event", "censoring"):
-            sets = _RiskSets.build(y, of, ties)
+        for of in ("event", "dropout"):
+            sets = RiskSets.build(y, of, ties)
             Z, coef = X[sets.order], np.array([0.3, -0.2, 0.5, 0.1])
-            _, gradient, information = sets.derivatives(Z, coef, penalty)
+            at = sets.derivatives(Z, coef, penalty)
             for k, step in enumerate(1e-5 * np.eye(4)):
                 up, down = (sets.derivatives(Z, coef + sign * step, penalty) for sign in (1, -1))
-                assert (up[0] - down[0]) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-6)
-                np.testing.assert_allclose(-(up[1] - down[1]) / 2e-5, information[k], rtol=1e-5, atol=1e-5)
+                assert (up.value - down.value) / 2e-5 == pytest.approx(at.gradient[k], rel=1e-6, abs=1e-6)
+                difference = (up.gradient - down.gradient) / 2e-5
+                np.testing.assert_allclose(difference, at.hessian[k], rtol=1e-5, atol=1e-5)
 
 
 def test_units_do_not_matter():
@@ -116,7 +119,7 @@ def test_columns_must_come_in_the_order_of_the_fit():
         (lambda X, y: cc.CoxPH().fit(np.c_[X, np.ones(400)], y), ("column 4", "constant")),
         (lambda X, y: cc.CoxPH().fit(X, cc.Survival(y.time, np.zeros(400))), ("y has no event",)),
         (
-            lambda X, y: cc.CoxPH(of="censoring").fit(X, cc.Survival(y.time, np.ones(400))),
+            lambda X, y: cc.CoxPH(of="dropout").fit(X, cc.Survival(y.time, np.ones(400))),
             ("y has no dropout",),
         ),
         (lambda X, y: cc.CoxPH().predict(X), ("CoxPH", "not fitted")),
@@ -139,3 +142,52 @@ def test_a_column_that_does_not_vary_among_those_at_risk_is_named():
         [1.0, 2.0, 3.0, 4.0], [False, True, True, True]
     )  # the only bearer leaves before the first event
     refuses(lambda: cc.CoxPH().fit(X, y), "X must vary", "column 1")
+
+
+@pytest.mark.parametrize(("sign", "at_the_end"), [(-1.0, 1.0), (1.0, 0.0)])
+def test_hazard_ratios_beyond_double_precision(sign, at_the_end):
+    X, y = np.random.default_rng(0).normal(size=(200, 1)), tied_data(200)[1]
+    model = cc.CoxPH().fit(X, y)
+    far = np.array([[sign * np.sign(model.coef_[0]) * 1e5]])
+    assert sign * model.predict(far)[0] > 1e3
+    survival = model.survival([0.0, y.t_max], far)
+    np.testing.assert_array_equal(survival, [[1.0, at_the_end]])  # nothing has happened at time 0
+    np.testing.assert_array_equal(model.predict_survival_function(far)([0.0, y.t_max]), survival)
+
+
+def test_log_hazard_ratios_that_are_no_numbers_are_refused():
+    X, y = tied_data()
+    with pytest.raises(ValueError, match="X must have finite log-hazard ratios, but row 1 is"):
+        cc.CoxPH().fit(X, y).survival([1.0], [X[0], np.sign(cc.CoxPH().fit(X, y).coef_) * 1.7e308])
+
+
+@pytest.mark.parametrize("of", ["event", "dropout"])
+@pytest.mark.parametrize("shape", [(8, 3), (6, 2)])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_small_samples_end_in_a_fit_or_in_a_sentence(shape, of):
+    unconverged, said = 0, []
+    for seed in range(130):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=shape)
+        y = cc.Survival(rng.exponential(size=shape[0]), rng.random(shape[0]) < 0.5)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", cc.ConvergenceWarning)
+            try:
+                model = cc.CoxPH(of=of).fit(X, y)
+            except ValueError as error:
+                said.append(str(error))
+                continue
+        unconverged += not model.converged_
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.covariance_).all()
+        assert np.isfinite(model.survival([0.0, 1.0], X)).all()
+    assert unconverged
+    assert all(each.startswith(("X must vary", "X has linearly dependent", "y has no")) for each in said)
+
+
+def test_separation_in_three_covariates_warns():
+    rng = np.random.default_rng(31)
+    X = rng.normal(size=(8, 3))
+    y = cc.Survival(rng.exponential(size=8), rng.random(8) < 0.5)
+    with pytest.warns(cc.ConvergenceWarning, match="a covariate may separate"):
+        cc.CoxPH().fit(X, y)

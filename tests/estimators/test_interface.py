@@ -1,9 +1,12 @@
 """What users meet: refusals, limits, shapes."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.estimators.conditional import given_dropout
 from tests.refusals import refuses
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
@@ -29,13 +32,13 @@ def conditional(y, *asked):
         (lambda: KM.margin_time(14.0), ("c must", "13")),
         (lambda: KM.margin_time(3.0, horizon=2.0), ("c must", "horizon 2", "is 3")),
         (lambda: KM.margin_time(3.0, horizon=20.0), ("horizon", "13")),
-        (lambda: KM.margin_time(3.0, curve="cubic"), ("curve", "'cubic'")),
+        (lambda: KM.margin_time(3.0, interpolation="cubic"), ("interpolation", "'cubic'")),
         (lambda: KM.margin_time_variance(3.0, 20.0), ("horizon", "13")),
         (lambda: KM.conditional_survival(5, 3, given="x"), ("given", "'x'")),
         (lambda: cc.KaplanMeier().predict(1.0), ("KaplanMeier", "not fitted")),
         (lambda: cc.KaplanMeier(of="both").fit(Y), ("of must", "'both'")),
-        (lambda: cc.KaplanMeier(of="censoring").fit(Y).conditional_survival(5, 3), ("of must", "'event'")),
-        (lambda: conditional(([1, 2], [1, 1]), 1.5, 1.0, "censoring"), ("dropouts",)),
+        (lambda: cc.KaplanMeier(of="dropout").fit(Y).conditional_survival(5, 3), ("of must", "'event'")),
+        (lambda: conditional(([1, 2], [1, 1]), 1.5, 1.0, "dropout"), ("dropouts",)),
         (lambda: cc.KaplanMeier().fit(([1, 2], [1, 1])).margin_time(2.0), ("c must", "is 2")),
         (lambda: conditional(([1, 2], [1, 0]), 2, 2, "administrative"), ("c must", "is 2")),
     ],
@@ -76,7 +79,7 @@ def test_results_have_the_shape_of_the_question():
         KM.rmst(t),
     ):
         assert result.shape == (2, 3)
-    assert KM.margin_time(t, curve="linear").shape == (2, 3)
+    assert KM.margin_time(t, interpolation="linear").shape == (2, 3)
     assert KM.conditional_survival(t[None, 0], t[0][:, None]).shape == (3, 3)
     assert isinstance(KM.conditional_survival(5.0, 3.0), float)
 
@@ -119,5 +122,17 @@ def test_an_event_at_time_zero():
 
 def test_dropout_before_any_in_the_fitted_sample_uses_the_first_step():
     cg = cc.CopulaGraphic(cc.Gumbel(2.0)).fit(Y)
-    early, first = (cg.conditional_survival(7.0, c, "censoring") for c in (0.5, 3.0))
+    early, first = (cg.conditional_survival(7.0, c, "dropout") for c in (0.5, 3.0))
     assert 0 < early <= first < 1
+
+
+@pytest.mark.parametrize("copula", [cc.Clayton(2.0), cc.Frank(-5.0), cc.Gumbel(100.0), cc.Joe(3.0)], ids=repr)
+def test_what_a_dropout_tells_where_the_curves_are_next_to_0_or_1(copula):
+    """Without a warning: steps that vanish as cumulative hazards are no steps."""
+    levels = np.array([0.0, 5e-324, 1e-300, 1e-200, 1e-16, 0.5, 1.0 - 1e-16, 1.0])
+    for below, above in combinations_with_replacement(levels, 2):
+        for s_t, s_c in combinations_with_replacement(levels[1:], 2):
+            if above > 0:
+                found = given_dropout(copula, *(np.array([each]) for each in (s_t, s_c, above, below)))
+                assert 0.0 <= found[0] <= 1.0
+                assert found[0] == 1.0 or s_t < s_c

@@ -268,3 +268,16 @@ def test_progress_counts_the_adjustments(study):
     seen = []
     study.evaluate(adjustments=["ipcw", "cg_q"], progress=lambda done, total: seen.append((done, total)))
     assert seen == [(0, 2), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_one_subject_far_out_does_not_take_the_other_adjustments_along(study, sign):
+    model = cc.CoxPH(of="dropout").fit(study.train.X, study.train.y)
+    far = study.test.X.copy()
+    far[0] = sign * np.sign(model.coef_) * 1e6
+    result = study.evaluate(x_test=far, adjustments=["ipcw", "ipcw_cox"])
+    usual = study.evaluate(adjustments="ipcw").score("one", adjustment="ipcw").value
+    assert result.score("one", adjustment="ipcw").value == usual
+    # G is 1 for it, or 0 at once.
+    assert np.isfinite(result.score("one", adjustment="ipcw_cox").value) == (sign < 0)
+    assert bool(result.results["ipcw_cox"].notes_of("missing")) == (sign > 0)

@@ -9,7 +9,7 @@ from lifelines import SplineFitter, WeibullAFTFitter
 from sksurv.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.joint.fit import JointProblem
+from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.oracles import data
 
@@ -41,7 +41,7 @@ def test_weibull_margins_at_independence_against_lifelines(name):
     X, y = covariates(name)
     model = cc.fit_joint(X, y, "independence")
     total = 0.0
-    for margin, observed in ((model.event, y.event), (model.censoring, ~y.event)):
+    for margin, observed in ((model.event, y.event), (model.dropout, ~y.event)):
         frame = X.assign(time=y.time, observed=observed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -62,7 +62,7 @@ def test_spline_margins_at_independence_against_lifelines(n_knots):
     y = cc.Survival(y.time / 365.25, y.event)
     model = cc.fit_joint(None, y, "independence", "spline", knots=n_knots)
     total = 0.0
-    for margin, observed in ((model.event, y.event), (model.censoring, ~y.event)):
+    for margin, observed in ((model.event, y.event), (model.dropout, ~y.event)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # From a start of its own lifelines stops far from the optimum; from ours it must not find a better point.
@@ -137,9 +137,9 @@ def test_parameters_are_recovered(family, tau):
     assert model.converged_
     assert abs(model.copula.tau - tau) < 4 * model.tau_se_
     assert model.tau_se_ < 0.05
-    truth = {"event: shape": 4.0, "censoring: shape": 3.0}
+    truth = {"event: shape": 4.0, "dropout: shape": 3.0}
     truth |= {f"event: x{i}": beta for i, beta in enumerate(sample.event_coef)}
-    truth |= {f"censoring: x{i}": beta for i, beta in enumerate(sample.censoring_coef)}
+    truth |= {f"dropout: x{i}": beta for i, beta in enumerate(sample.dropout_coef)}
     truth["event: intercept"] = -4.0 * np.log(17.0)
     for name, value in truth.items():
         estimate, error = model.parameters()[name]
@@ -174,7 +174,7 @@ def test_a_common_end_of_study_passes_for_dependence_unless_marked(family):
 def test_administrative_censoring_costs_no_bias(family):
     sample = SyntheticDesign(n=50_000, n_features=2, copula=family.from_tau(0.5)).draw(2)
     rng = np.random.default_rng(0)
-    y = cc.Survival.from_latent(sample.event_time, sample.censoring_time, rng.uniform(5, 30, size=50_000))
+    y = cc.Survival.from_latent(sample.event_time, sample.dropout_time, rng.uniform(5, 30, size=50_000))
     model = cc.fit_joint(sample.X, y, family, penalty=0, starts=(0.5,))
     assert abs(model.copula.tau - 0.5) < 4 * model.tau_se_
 
@@ -182,13 +182,13 @@ def test_administrative_censoring_costs_no_bias(family):
 @pytest.mark.parametrize("copula", [cc.Independence(), cc.Clayton(2.0), cc.Gumbel(2.0)])
 def test_grouped_times_recover_the_margins_that_a_density_does_not(copula):
     sample = SyntheticDesign(
-        n=20_000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=copula
+        n=20_000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=copula
     ).draw(3)
-    months = cc.Survival.from_latent(np.ceil(sample.event_time), np.ceil(sample.censoring_time))
+    months = cc.Survival.from_latent(np.ceil(sample.event_time), np.ceil(sample.dropout_time))
     grouped = cc.fit_joint(sample.X, months, copula)
-    assert grouped.times_ == "grouped"
-    assert "different times" in grouped.times_reason_
-    density = cc.fit_joint(sample.X, months, copula, times="continuous")
+    assert grouped.time_kind_ == "grouped"
+    assert "different times" in grouped.time_kind_reason_
+    density = cc.fit_joint(sample.X, months, copula, time_kind="continuous")
     errors = {}
     for name, model in (("grouped", grouped), ("density", density)):
         estimate, error = model.parameters()["event: shape"]
@@ -208,11 +208,11 @@ def test_standard_errors_are_those_of_the_hessian_in_the_users_units():
             **{name: getattr(model, name) for name in model.__dataclass_fields__ if name not in moved},
             copula=cc.Clayton(values[-1]),
             event=type(model.event)(model.event.basis, values[:2], values[2:3]),
-            censoring=type(model.event)(model.event.basis, values[3:5], values[5:6]),
+            dropout=type(model.event)(model.event.basis, values[3:5], values[5:6]),
         )
         return changed.loglik(X, sample.y)
 
-    moved = ("copula", "event", "censoring")
+    moved = ("copula", "event", "dropout")
     point = np.array([value for value, _ in model.parameters().values()])
     errors = np.array([error for _, error in model.parameters().values()])
     # In units of the standard errors, where every curvature is of the same order.
@@ -295,16 +295,14 @@ def test_draws_follow_the_model():
     again = model.sample(X, rng=1)
     np.testing.assert_array_equal(e, again[0])
     t = np.quantile(e, [0.1, 0.5, 0.9])
-    for times, survival in ((e, model.survival), (c, model.censoring_survival)):
+    for times, survival in ((e, model.survival), (c, model.dropout_survival)):
         expected = survival(t, X[:1])[0]
         found = (times[:, None] > t).mean(axis=0)
         np.testing.assert_array_less(
             np.abs(found - expected), 4 * np.sqrt(expected * (1 - expected) / 40_000) + 1e-9
         )
     joint = ((e > t[1]) & (c > t[1])).mean()
-    expected = model.copula.cdf(
-        model.survival(t[1], X[:1])[0, 0], model.censoring_survival(t[1], X[:1])[0, 0]
-    )
+    expected = model.copula.cdf(model.survival(t[1], X[:1])[0, 0], model.dropout_survival(t[1], X[:1])[0, 0])
     assert abs(joint - expected) < 4 * np.sqrt(expected / 40_000)
 
 
@@ -333,9 +331,9 @@ def test_conditional_survival_of_the_theory_page():
     unit = type(margin)(margin.basis, np.array([0.0, 1.0]), np.empty(0))
     model = cc.fit_joint(None, cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0]), cc.Clayton(4.0))
     model = cc.JointModel(
-        **{n: getattr(model, n) for n in model.__dataclass_fields__ if n not in ("event", "censoring")},
+        **{n: getattr(model, n) for n in model.__dataclass_fields__ if n not in ("event", "dropout")},
         event=unit,
-        censoring=unit,
+        dropout=unit,
     )
     assert model.conditional_survival([1.5], [1.0])[0, 0] == pytest.approx(0.1651, abs=5e-5)
 
@@ -381,7 +379,7 @@ def test_the_summary_says_what_was_found(gbsg2):
         "clayton copula",
         "686 subjects",
         "event: pnodes",
-        "censoring: shape",
+        "dropout: shape",
         "0.72524",
         "(bound)",
         "a hint",
@@ -455,7 +453,7 @@ def test_a_spline_never_lets_the_cumulative_hazard_fall():
     for copula in (cc.Independence(), cc.Clayton(3.0), cc.Gaussian(-0.5)):
         model = cc.fit_joint(None, cc.Survival(time, event), copula, "spline", knots=4)
         assert model.converged_
-        for margin in (model.event, model.censoring):
+        for margin in (model.event, model.dropout):
             assert (np.diff(margin.baseline(log_t)) > 0).all()
             # somewhere it had to be held
             assert (margin.basis.slope_bounds() @ margin.coef).min() < 1e-3

@@ -11,6 +11,7 @@ from cocensor.adjustments.gradient import Rows
 from cocensor.curves import Predictions, as_predictions
 from cocensor.curves.border import replaced
 from cocensor.estimators import CoxPH
+from cocensor.estimators.cox import from_log_hazard
 
 
 class CensoringCurves(Protocol):
@@ -38,13 +39,13 @@ def by_model(model: Any, x: Any, n: int) -> CensoringCurves:
 
 class _ByCox:
     def __init__(self, model: CoxPH, x: Any) -> None:
-        self.risk, self.baseline = model.relative_hazard(x), model.baseline_at_centre_
+        self.log_ratio, self.log_baseline = model.log_relative_hazard(x), model.log_baseline_at_centre_
 
     def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
-        return np.exp(-self.risk[rows][:, None] * self.baseline(times))
+        return from_log_hazard(self.log_baseline(times) + self.log_ratio[rows][:, None])
 
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
-        return np.exp(-self.risk[rows] * self.baseline(times, side))
+        return from_log_hazard(self.log_baseline(times, side) + self.log_ratio[rows])
 
 
 class _ByCurves:

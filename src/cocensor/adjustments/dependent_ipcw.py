@@ -26,8 +26,9 @@ from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_c
 from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms, by_cut
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.joint.fit import resolve_family
-from cocensor.joint.model import AtRisk, event_weights, refuse_zero
+from cocensor.joint.conditional import AtRisk, event_weights
+from cocensor.joint.margins import refuse_zero
+from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import RiskTable, Survival
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
@@ -170,7 +171,7 @@ class _FittedMargins(Fitted):
         index = np.maximum(lookup(curve.times, t) - 1, 0)
         weights = self._step_weights[index]
         between = curve.times[index] < t
-        v = np.asarray(self._event.censoring_survival(t[between], "left"))
+        v = np.asarray(self._event.dropout_survival(t[between], "left"))
         weights[between] = np.exp(-np.asarray(self._event.copula.log_hfunc1(curve.values[index[between]], v)))
         return weights
 

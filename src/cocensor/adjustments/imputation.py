@@ -20,8 +20,9 @@ from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Statu
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.joint.fit import resolve_family
-from cocensor.joint.model import Conditional, refuse_zero
+from cocensor.joint.conditional import Conditional
+from cocensor.joint.margins import refuse_zero
+from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
 Given = Literal["covariates", "prediction", "predictions"]
@@ -125,7 +126,8 @@ class Imputation(JointSettings, Adjustment):
             "predictions": "the risk scores of all models",
         }
         z = " and ".join(known[each] for each in self.given)
-        copula = self.copula if isinstance(self.copula, Copula) else f"a {self._family} copula, θ by best fit"
+        stated = isinstance(self.copula, Copula)
+        copula = "the stated copula" if stated else f"a {self._family} copula, θ by best fit"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
 
     @property

@@ -13,7 +13,7 @@ from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Statu
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.margin import given_dropout, given_end
+from cocensor.estimators.conditional import given_dropout, given_end
 from cocensor.outcomes import Survival
 
 
@@ -55,9 +55,9 @@ def _imputed(
         c = np.minimum(y.time[dropped], margin.t_max_)  # held there, where the tail allows it
         above[dropped], below[dropped] = margin.dropout_limits(c)
     c = np.minimum(y.time[asked & ended], margin.t_max_)
-    after = np.asarray(margin.censoring_survival(c))
+    after = np.asarray(margin.dropout_survival(c))
     # Where everybody had dropped out by c, the last moment before that stands in.
-    below[asked & ended] = np.where(after > 0, after, margin.censoring_survival(c, "left"))
+    below[asked & ended] = np.where(after > 0, after, margin.dropout_survival(c, "left"))
 
     return given_censoring(y, grid, asked, copula, lambda rows, columns: s_t[columns], s_c, above, below)
 

@@ -30,6 +30,11 @@ from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.outcomes import Survival
 
 Convention = Literal["left_limit", "scikit-survival"]
+#: One subject that carries more than this share of all weight is worth a word, unless there are but a few subjects.
+LARGEST_SHARE = 0.1
+_FEW = 50
+#: Weights sum to about 1 per subject where G is right; from where on they sum to more than this there is no score.
+LARGEST_MEAN = 10.0
 
 
 class CensoringModel(Protocol):
@@ -61,6 +66,14 @@ class IPCW(Adjustment):
         a weight that needs G = 0 is an error, or as ``convention`` says.
     tail : {"last"} or None
         Hold G at its last value beyond the last training time, or refuse.
+
+    Notes
+    -----
+    Where G is right, the weights :math:`a_i(t) + b_i(t)` sum to about n. A G close to 0 for somebody, as a model of few
+    censorings and many covariates gives it, leaves the score to that subject. There is a :class:`HorizonWarning`
+    where one subject carries more than a tenth of all weight at a time (with fewer than 50 subjects: five times its
+    share of the sample), and where a score exceeds the largest loss there is, 1 for the Brier score. From the time on
+    at which the weights sum to more than 10 n, scores and weights are NaN.
 
     Examples
     --------
@@ -108,12 +121,12 @@ class IPCW(Adjustment):
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         y = Survival(y.time, y.event)  # whoever is censored is censored
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            return _FittedIPCW(self, y.t_max, KaplanMeier(of="censoring").fit(y).survival_, None)
+            return _FittedIPCW(self, y.t_max, KaplanMeier(of="dropout").fit(y).survival_, None)
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         if self.censoring == "cox":
             check_length(as_matrix(x, "x_train"), "x_train", len(y), "y_train")
-            return _FittedIPCW(self, y.t_max, None, CoxPH(of="censoring").fit(x, y))
+            return _FittedIPCW(self, y.t_max, None, CoxPH(of="dropout").fit(x, y))
         check_length(x, "x_train", len(y), "y_train")
         flipped = np.empty(len(y), dtype=[("event", bool), ("time", float)])
         flipped["event"], flipped["time"] = ~y.event, y.time
@@ -129,6 +142,7 @@ class _FittedIPCW(Fitted):
     curve: StepFunction | None
     model: Any
 
+    @np.errstate(over="ignore")  # of sums that are beyond any limit
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         how = self.adjustment
         side: Side = "left" if how.convention == "left_limit" else "right"
@@ -142,12 +156,17 @@ class _FittedIPCW(Fitted):
         refuse_beyond(how.tail, asked, self.t_max, "y_test")
         refuse_beyond(how.tail, np.where(grid.times < y.t_max, grid.times, 0.0), self.t_max, "times")
         floored = 0
+        n_times = grid.sorted.size
+        # Of those seen event-free, at each time: the sum of their weights, and the largest.
+        total, largest = np.zeros(n_times), np.zeros(n_times)
         before: Weights
         if self.curve is not None:
             at_events = np.asarray(self.curve(y.time[events], side))
             needed = grid.sorted < y.t_max
             at_times, small = self._inverse(np.asarray(self.curve(grid.sorted)), grid.sorted, needed)
-            floored += sum(int(np.sum(y.time > t)) for t in grid.sorted[small])
+            at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
+            floored += int(at_risk[small].sum())
+            total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
             before = Terms(event_free=((None, at_times),))
         else:
             given = self._given(x, len(y))
@@ -157,10 +176,10 @@ class _FittedIPCW(Fitted):
                 times = grid.sorted[columns]
                 return self._inverse(given.grid(times, rows), times, y.time[rows][:, None] > times)
 
-            if how.min_probability is not None:
-                every = slice(0, grid.sorted.size)
-                for part in row_blocks(len(y), every.stop):
-                    floored += int(inverse(np.arange(part.start, part.stop), every)[1].sum())
+            for part in row_blocks(len(y), n_times):
+                block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
+                floored += int(small.sum())
+                total, largest = total + block.sum(axis=0), np.maximum(largest, block.max(axis=0))
             before = Observed(lambda rows, columns: inverse(rows, columns)[0])
         weights = np.zeros(len(y))
         weights[events], small = self._inverse(at_events, y.time[events], np.ones(events.size, dtype=bool))
@@ -168,7 +187,12 @@ class _FittedIPCW(Fitted):
             Group(seen, cut[seen], before, Terms(event=((weights, None),))),
             Group(censored, cut[censored], before, NOTHING),
         )
-        return Status(grid, len(y), groups, n_floored=floored + int(small.sum()))
+        by_events = np.zeros(n_times + 1)
+        np.maximum.at(by_events, cut[events], weights[events])
+        largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
+        total += np.cumsum(np.bincount(cut[events], weights[events], n_times + 1))[:n_times]
+        until = _until(grid.sorted, total, largest, len(y))
+        return Status(grid, len(y), groups, until=until, n_floored=floored + int(small.sum()))
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
@@ -206,3 +230,26 @@ class _FittedIPCW(Fitted):
             return by_cox(self.model, x)
         check_length(x, "x_test", n, "y_test")
         return by_model(self.model, x, n)
+
+
+def _until(times: FloatArray, total: FloatArray, largest: FloatArray, n: int) -> float:
+    """The time from which on there is no score; warns of that, and of weight that rests on one subject."""
+    too_much = total > LARGEST_MEAN * n
+    until = float(times[too_much].min(initial=np.inf))
+    said = []
+    if too_much.any():
+        said.append(
+            f"from time {until:g} on the weights sum to more than {LARGEST_MEAN:g} times the number of subjects: "
+            "scores there are NaN; choose a horizon before that time, a model of the censoring with fewer covariates, "
+            "or min_probability."
+        )
+    known = (times < until) & (total > 0)
+    share = np.divide(largest, total, out=np.zeros(times.size), where=known)
+    if share.max() > max(LARGEST_SHARE, LARGEST_SHARE * _FEW / n):
+        worst = int(np.argmax(share))
+        said.append(
+            f"at time {times[worst]:g} one subject carries {share[worst]:.0%} of all weight: scores there rest on it."
+        )
+    for each in said:
+        warnings.warn(each, HorizonWarning, stacklevel=5)
+    return until

@@ -7,8 +7,9 @@ from typing import Any
 
 from cocensor._validation import as_matrix, check_choice, check_length
 from cocensor.joint import JointModel
-from cocensor.joint.fit import JointProblem, Times, check_settings, resolve_family
-from cocensor.joint.margins import Margins
+from cocensor.joint.margins import MarginForm
+from cocensor.joint.problem import JointProblem
+from cocensor.joint.settings import AskedTimeKind, check_settings, resolve_family
 from cocensor.outcomes import Survival
 
 
@@ -16,10 +17,10 @@ from cocensor.outcomes import Survival
 class JointSettings:
     """The settings of :func:`fit_joint` but for the copula; ``model`` is a fitted model to use instead."""
 
-    margins: Margins = "spline"
+    margins: MarginForm = "spline"
     knots: int = 3
     penalty: float = 0.01
-    time_kind: Times = "auto"
+    time_kind: AskedTimeKind = "auto"
     model: JointModel | None = None
 
     def check(self, copula: Any) -> None:
@@ -37,7 +38,7 @@ class JointSettings:
         """A sample, called ``of``, made ready for fits with any copula."""
         try:
             return JointProblem.of(
-                X, y, margins=self.margins, knots=self.knots, penalty=self.penalty, times=self.time_kind
+                X, y, margins=self.margins, knots=self.knots, penalty=self.penalty, time_kind=self.time_kind
             )
         except ValueError as error:
             raise ValueError(f"the joint model cannot be fitted to {of}: {error}") from error

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._notes import Note
+from cocensor._numerics import settled
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.copula import assumed_copula
@@ -102,7 +103,7 @@ class _FittedMarginTime(Fitted):
         weighted = how.weighting == "uncertainty"
         needed = ~y.event & (weighted | (y.time <= grid.last))  # weights need the curve at every censoring
         refuse_beyond(how.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
-        until[censored[asked]] = self._margin_times(c[asked])
+        until[censored[asked]] = settled(self._margin_times(c[asked]), grid.sorted)
         late = int((y.time[needed] > margin.t_max_).sum()) if how.tail == "last" else 0
         notes = (Note("decision", _after_all(late, margin.t_max_)),) if late else ()
         rows = np.arange(len(y))
@@ -130,7 +131,9 @@ class _FittedMarginTime(Fitted):
             inside &= c <= margin.t_max_
         if inside.any():
             over = None if held else tail
-            result[inside] = margin.margin_time(c[inside], curve=self.adjustment.interpolation, tail=over)
+            result[inside] = margin.margin_time(
+                c[inside], interpolation=self.adjustment.interpolation, tail=over
+            )
         return result
 
 

@@ -246,6 +246,8 @@ class Status:
         both = np.empty((2, self.n, n_times))
         every, columns = slice(0, n_times), np.arange(n_times)
         for group in self.groups:
+            if not group.rows.size:
+                continue
             before = group.cut[:, None] > columns
             early, late = (side.dense(group.rows, every) for side in (group.before, group.after))
             for weight, x, y in zip(both, early, late, strict=True):

@@ -10,7 +10,7 @@ import typer
 
 import cocensor as cc
 from cocensor._notes import Note
-from cocensor._validation import check_choice
+from cocensor._validation import check_choice, escaped
 from cocensor.cli.console import noting, progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
@@ -134,7 +134,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="ibs (integrated Brier score) or ils (integrated log score, with --floor). Once per metric; ibs by default.",
+            help="ibs (integrated Brier score, the default) or ils (integrated log score, with --floor). Once per "
+            "metric.",
             rich_help_panel=_SCORES,
         ),
     ] = None,
@@ -235,6 +236,5 @@ def _analyse(result: cc.Evaluation, grid: dict[str, Any], for_report: bool) -> c
 
 
 def _source(file: Path, interpolation: str, tail: str | None) -> str:
-    """Where predictions are from, in words; the name of the file as UTF-8 can hold it, which not every name is."""
-    name = file.name.encode(errors="replace").decode()
-    return f"{name}, {_BETWEEN[interpolation]}, {_BEYOND[tail or 'none']}"
+    """Where predictions are from, in words."""
+    return f"{escaped(file.name)}, {_BETWEEN[interpolation]}, {_BEYOND[tail or 'none']}"

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cocensor._validation import as_frame, frame_column
+from cocensor._validation import refuse_column
+from cocensor.cli.parquet import read_parquet
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _FLAG = re.compile("true|false|0|1", re.IGNORECASE)
@@ -32,7 +34,9 @@ class Table:
         """A column by name, without missing values; rows are counted from 0, without the header."""
         import pyarrow.compute as pc
 
-        values = frame_column(as_frame(self.data, str(self.path)), name, str(self.path))
+        if name not in self._columns:
+            refuse_column(name, list(self._columns), str(self.path))
+        values = self._columns[name]
         missing = pc.is_null(values, nan_is_null=True)
         texts = plain(values)
         if is_text(texts.type):
@@ -43,6 +47,11 @@ class Table:
         if self.texts is not None:
             self._check_mark(name)
         return values
+
+    @cached_property
+    def _columns(self) -> dict[str, Any]:
+        """The columns by name, of which there may be many."""
+        return dict(zip(self.data.column_names, self.data.columns, strict=True))
 
     def numbers(self, name: str) -> Any:
         """A column that should have numbers; a text among them, which makes all of them texts, is pointed at."""
@@ -76,7 +85,7 @@ class Table:
         import pyarrow.compute as pc
         from pyarrow import types
 
-        if not types.is_floating(self.data.column(name).type):
+        if not types.is_floating(self._columns[name].type):
             return
         texts = pc.utf8_trim_whitespace(self.texts.column(name))
         thousands = texts.filter(
@@ -111,7 +120,7 @@ def read_table(path: Path, identity: str | None = None) -> Table:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
     with _naming(path):
         if content.startswith(b"PAR1"):
-            table = _parquet(path, content)
+            table = Table(path, read_parquet(content))
         else:
             table = _csv(path, content, identity)
         twice = repeated(table.data.column_names)
@@ -138,7 +147,13 @@ def plain(values: Any) -> Any:
 
 def repeated(names: Sequence[str]) -> list[str]:
     """Those that came before."""
-    return [name for k, name in enumerate(names) if name in names[:k]]
+    seen: set[str] = set()
+    again = []
+    for name in names:
+        if name in seen:
+            again.append(name)
+        seen.add(name)
+    return again
 
 
 @contextmanager
@@ -147,16 +162,6 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def _parquet(path: Path, content: bytes) -> Table:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return Table(path, parquet.read_table(pa.BufferReader(content)))
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(f"it starts as a Parquet file, but cannot be read: {error}") from None
 
 
 def _csv(path: Path, content: bytes, identity: str | None) -> Table:

@@ -11,7 +11,7 @@ import narwhals as nw
 import typer
 
 import cocensor as cc
-from cocensor._validation import check_choice
+from cocensor._validation import check_choice, escaped
 from cocensor.cli.console import noting, progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
@@ -27,9 +27,9 @@ from cocensor.cli.inputs import (
     outcomes,
 )
 from cocensor.cli.outputs import check_outputs, written_together
-from cocensor.evaluation.evaluate import selection_penalty
-from cocensor.joint.margins import MARGINS
+from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import FAMILIES
+from cocensor.words import choice_in_words
 
 _MODEL = "Model"
 _OUTPUT = "Output"
@@ -64,7 +64,7 @@ def fit_copula(
     ] = ",".join(FAMILIES),
     margins: Annotated[
         str, typer.Option(help="Form of both margins: weibull or spline.", rich_help_panel=_MODEL)
-    ] = "weibull",
+    ] = "spline",
     penalty: Annotated[
         float | None,
         typer.Option(
@@ -93,7 +93,7 @@ def fit_copula(
     with refusing():
         parts = [train] if validation is None else [train, validation]
         check_outputs(parts, json=(json, (".json",)), figure=(figure, (".png", ".pdf", ".svg")))
-        check_choice(margins, "--margins", MARGINS)
+        check_choice(margins, "--margins", MARGIN_FORMS)
         candidates = items(families, "--families")
         for family in candidates:
             check_choice(family, "--families", tuple(cc.copula_families()))
@@ -106,12 +106,11 @@ def fit_copula(
             x = covariates_of(names, *tables, notes=notes)
         seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
         with progress_bar("Fitting"), noting(notes):
-            weight = selection_penalty(len(y[0])) if penalty is None else penalty
-            settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": weight}
+            settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
             choice = cc.select_copula(x[0], y[0], **settings, **seen)
             profile = choice.profile()
-        if weight:
-            notes.append(_PENALISED.format(weight))
+        if choice.problem.penalty:
+            notes.append(_PENALISED.format(choice.problem.penalty))
         with written_together(json, figure) as (numbers_file, picture):
             if numbers_file is not None:
                 numbers_file.write_text(_json(choice, profile, notes), encoding="utf-8")
@@ -148,7 +147,7 @@ def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[st
         low, high = profile.supported(name)
         best = taus[values.argmax()]
         lines.append(f"{name:<14}{best:8.2g}{low:8.2g}{high:8.2g}{top - values.max():24.2f}")
-    return "\n".join([*lines, "", profile.statement, *notes])
+    return "\n".join([*lines, "", choice_in_words(choice), profile.statement, *notes])
 
 
 def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:
@@ -156,16 +155,19 @@ def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[st
         "cocensor": cc.__version__,
         "n": choice.best.n_,
         "margins": choice.best.event.name,
-        "times": choice.best.times_,
-        "times_reason": choice.best.times_reason_,
+        "time_kind": choice.best.time_kind_,
+        "time_kind_reason": choice.best.time_kind_reason_,
         "how": choice.how,
+        "preferred": choice.preferred,
+        "gain": choice.gain,
+        "chosen": choice.copula.name,
         "candidates": _rows(choice.table),
         "profile": _rows(profile.table),
         "supported": {name: profile.supported(name) for name in profile.curves},
         "statement": profile.statement,
         "notes": notes,
     }
-    return jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+    return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
 
 def _rows(frame: Any) -> list[dict[str, Any]]:

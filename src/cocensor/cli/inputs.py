@@ -103,10 +103,13 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
     import pyarrow as pa
 
     parts = [pa.table({name: table.column(name) for name in names}) for table in (train, *others)]
-    texts = [name for name in names if _is_text(parts[0].column(name), name, train)]
+    texts = [
+        name for name, values in zip(names, parts[0].columns, strict=True) if _is_text(values, name, train)
+    ]
+    among_texts = set(texts)
     for part, table in zip(parts[1:], others, strict=True):
-        for name in names:
-            if _is_text(part.column(name), name, table) and name not in texts:
+        for name, values in zip(names, part.columns, strict=True):
+            if _is_text(values, name, table) and name not in among_texts:
                 raise ValueError(f"{table.path}: column {name!r} has texts, but numbers in {train.path}.")
     with train.named():
         encoder = Encoder(texts, scaling=None).fit(parts[0])
@@ -148,7 +151,9 @@ def predictions_of(
         times = _times(columns, table.decimal, identity)
     found = {name: table.numbers(name) for name in columns}
     with table.named():
-        array = np.column_stack([as_vector(values, f"column {name!r}") for name, values in found.items()])
+        array = np.column_stack(
+            [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
+        )
         curves = Predictions(times, array, interpolation, tail, source)
     if identity is not None:
         return curves[_order(table, test, identity, notes)]

@@ -43,7 +43,7 @@ def reproduce(
 
     Example: cocensor reproduce dependence --protocol published --n-jobs 2
     """
-    from cocensor.experiments import experiments
+    from cocensor.paper import experiments
 
     known = experiments()
     if show:
@@ -92,7 +92,7 @@ def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, sc
     """Run with a progress bar; the number of cells that failed."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from cocensor.experiments import run
+    from cocensor.paper import run
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:

@@ -136,9 +136,9 @@ def _log_integral(a: FloatArray, b: FloatArray, lower: float, upper: float) -> F
     peak = np.clip(a / b, lower**2, upper**2)
     left, right = a**2 / (8.0 * peak), b**2 / 8.0
     rise = 4.0 * _DEPTH + (a - b * peak) ** 2 / (2.0 * peak)
-    root = rise + a * b + np.sqrt(rise * (rise + 2.0 * a * b))
+    root = rise + a * b + np.sqrt(rise) * np.sqrt(rise + 2.0 * a * b)
     start = np.maximum((a**2 / root) ** 0.0625, lower**0.125)
-    half = 0.5 * (np.minimum((root / b**2) ** 0.0625, upper**0.125) - start)
+    half = 0.5 * (np.minimum((np.sqrt(root) / b) ** 0.125, upper**0.125) - start)
     z = start + half * (1.0 + _NODES[:, None])
     w = np.square(np.square(np.square(z)))
     square = w * w

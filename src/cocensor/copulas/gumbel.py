@@ -8,7 +8,7 @@ import numpy as np
 
 from cocensor._numerics import log1mexp, running_logsumexp, softplus
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import ArchimedeanCopula
+from cocensor.copulas.archimedean import ArchimedeanCopula
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ class Gumbel(ArchimedeanCopula):
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
         s = self._spread(x, y)
-        return -x * np.expm1(s) - (self.theta - 1.0) * s
+        far = s > 1.0
+        excess = np.where(far, np.exp(np.log(x) + s) - x, x * np.expm1(np.minimum(s, 1.0)))
+        return -excess - (self.theta - 1.0) * s
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         high, low = np.maximum(x, y), np.minimum(x, y)
@@ -48,8 +50,9 @@ class Gumbel(ArchimedeanCopula):
             low
             - high * np.expm1(s)
             + (self.theta - 1.0) * (np.log(low) - np.log(high))
+            - np.log(high)
             - (2.0 * self.theta - 1.0) * s
-            + np.log(np.exp(s) + (self.theta - 1.0) / high)
+            + np.log(high * np.exp(s) + (self.theta - 1.0))
         )
 
     def _tau(self) -> float:

@@ -68,7 +68,8 @@ class Encoder:
     def fit(self, X: Any) -> Self:
         """Learn from the training part."""
         frame = as_frame(X, "X")
-        missing = [name for name in self.categorical if name not in frame.columns]
+        named, categorical = set(frame.columns), set(self.categorical)
+        missing = [name for name in self.categorical if name not in named]
         if missing:
             raise ValueError(f"X has no column {missing[0]!r}, which categorical names.")
         if not frame.columns:
@@ -78,7 +79,7 @@ class Encoder:
         self._most_frequent: dict[str, str] = {}
         self._mean: dict[str, float] = {}
         for name in frame.columns:
-            if name in self.categorical:
+            if name in categorical:
                 values = _texts(frame, name)
                 levels, counts = np.unique(values[values != ""], return_counts=True)
                 self._levels[name] = levels.tolist()
@@ -97,17 +98,17 @@ class Encoder:
                 f"X must be of moderate size, but column {columns[int(np.argmax(spread))]!r} overflows."
             )
         varies = spread > 0
-        single = [name for name in self.categorical if len(self._levels[name]) < 2]
-        constant = [name for name, keep in zip(columns, varies, strict=True) if not keep]
-        self.left_out_ = tuple(name for name in (*self._input, *columns) if name in {*single, *constant})
-        self.left_out_ = tuple(dict.fromkeys(self.left_out_))
+        single = {name for name in self.categorical if len(self._levels[name]) < 2}
+        constant = {name for name, keep in zip(columns, varies, strict=True) if not keep}
+        left_out = single | constant
+        self.left_out_ = tuple(dict.fromkeys(name for name in (*self._input, *columns) if name in left_out))
         self._kept = np.flatnonzero(varies)
         self.columns_ = tuple(columns[i] for i in self._kept)
         self.groups_ = tuple(groups[i] for i in self._kept)
         if not self._kept.size:
             raise ValueError("X must vary in at least one column.")
         kept = raw[:, self._kept]
-        number = np.array([group not in self.categorical for group in self.groups_])
+        number = np.array([group not in categorical for group in self.groups_])
         if self.scaling == "minmax":
             shift, scale = kept.min(axis=0), np.ptp(kept, axis=0)
         else:
@@ -136,7 +137,7 @@ class Encoder:
         """Imputed numbers and indicators of all columns, with their names and those of the columns behind them."""
         parts, columns, groups = [], [], []
         for name in frame.columns:
-            if name not in self.categorical:
+            if name not in self._levels:
                 numbers = _numbers(frame, name)
                 parts.append(np.where(np.isnan(numbers), self._mean[name], numbers)[:, None])
                 columns.append(name)

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
+from cocensor._numerics import settled
 from cocensor._validation import ConvergenceWarning, FloatArray, HorizonWarning, collected, column_names
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
@@ -120,6 +122,8 @@ def evaluate(
     _check_names(models)
     predictions = _predictions(models, x_test, asked_times, len(test), notes)
     grid, ends = _within_predictions(samples, predictions, grid, ends, asked_times is not None, horizon)
+    if asked_times is None:
+        grid = _met_by_steps(grid, predictions)
     data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics)
     if train is None:
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
@@ -228,6 +232,14 @@ def _within_predictions(
         )
     reason = "the largest time up to which all predictions are known"
     return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
+
+
+def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions]) -> FloatArray:
+    """The grid, in which a step of a prediction that rounding puts behind a time has happened there."""
+    end = min(float(grid[-1]), *(each.end for each in predictions.values()))
+    for each in predictions.values():
+        grid = np.maximum(grid, settled(grid, each.times))
+    return np.minimum(grid, end)
 
 
 def _assumed(copula: Any, samples: Samples, notes: list[Note]) -> AssumedCopula:

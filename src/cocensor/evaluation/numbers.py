@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from importlib import metadata
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._validation import column_names
+from cocensor._validation import FloatArray, column_names
 from cocensor.evaluation.result import Evaluation
-from cocensor.joint.select import CAVEAT
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
+
+_ANALYSES: tuple[Literal["sensitivity", "profile", "survival"], ...] = "sensitivity", "profile", "survival"
 
 
 def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
     """All numbers of an evaluation and all that they rest on, with the analyses computed so far."""
-    from cocensor.words import copula_in_words, winners_in_words
+    from cocensor.words import caveat_of, copula_in_words, winners_in_words
 
     samples = evaluation.data.samples
     parts = {"train": samples.y_train, "test": samples.y_test}
-    found = {
+    found: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
         "data": {
@@ -37,7 +38,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 if y is not None
             },
         },
-        "copula": _copula(evaluation) | {"in_words": copula_in_words(evaluation)},
+        "copula": {**_copula(evaluation), "in_words": copula_in_words(evaluation)},
         "models": [
             {"name": name, "source": each.source} for name, each in evaluation.data.predictions.items()
         ],
@@ -58,11 +59,12 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         "ranking": winners_in_words(evaluation),
         "notes": [asdict(note) for note in evaluation.notes],
     }
-    sensitivity, profile = evaluation.computed("sensitivity"), evaluation.computed("profile")
-    if sensitivity is not None:
-        found["sensitivity"] = sensitivity.to_dict()
-    if profile is not None:
-        found["profile"] = profile.to_dict()
+    if evaluation.assumed.choice is not None:
+        found["copula"]["caveat"] = caveat_of(evaluation.assumed.choice)
+    for name in _ANALYSES:
+        analysis = evaluation.computed(name)
+        if analysis is not None:
+            found[name] = analysis.to_dict()
     return found
 
 
@@ -92,14 +94,14 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
         "times": evaluation.times.tolist(),
         "curves": {
             name: {
-                model: found.curve.tolist()
+                model: _values(found.curve)
                 for model, found in each.values[metric.name].items()
                 if found.curve is not None
             }
             for name, each in by.items()
         },
         "reference_curves": {
-            name: found.curve.tolist()
+            name: _values(found.curve)
             for name, each in by.items()
             if (found := each.reference.get(metric.name)) is not None and found.curve is not None
         },
@@ -123,7 +125,6 @@ def _copula(evaluation: Evaluation) -> dict[str, Any]:
     }
     if choice is not None:
         found |= {
-            "caveat": CAVEAT,
             "how": choice.how,
             "candidates": [
                 {
@@ -155,6 +156,10 @@ def _summary(y: Survival) -> dict[str, Any]:
 
 def _value(found: Any) -> float | None:
     return None if found is None else found.value
+
+
+def _values(curve: FloatArray) -> list[float | None]:
+    return [_finite(value) for value in curve]
 
 
 def _finite(value: float) -> float | None:

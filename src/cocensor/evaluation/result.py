@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,8 +13,8 @@ import numpy as np
 
 from cocensor._files import write_whole
 from cocensor._notes import Note
-from cocensor._validation import check_choice, make_frame
-from cocensor.adjustments import Imputation
+from cocensor._validation import ConvergenceWarning, check_choice, collected, escaped, make_frame
+from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation.data import EvaluationData
 from cocensor.evaluation.options import as_names
@@ -23,7 +23,7 @@ from cocensor.joint import CopulaChoice, DependenceProfile
 from cocensor.metrics import Metric
 
 if TYPE_CHECKING:
-    from cocensor.sensitivity import Sensitivity
+    from cocensor.sensitivity import MarginCurves, Sensitivity
 
 #: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
 _PREFERRED = (("covariates", "predictions"), ("predictions",), ("covariates",), ("prediction",))
@@ -59,7 +59,7 @@ class Ranking:
     statement: str
 
     def __repr__(self) -> str:
-        return f"{self.statement}\n\n{self.table}"
+        return escaped(f"{self.statement}\n\n{self.table}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,15 +110,12 @@ class Evaluation:
 
         Imputation given as much as there is, else the first adjustment that rests on a copula.
         """
-        answered = [name for name, each in self.results.items() if each.answered]
-        varied = [name for name in answered if self.results[name].varies_with_copula]
+        return _first_choice([each for each in self.results.values() if each.answered])
 
-        def preference(name: str) -> int:
-            adjustment = self.results[name].adjustment
-            given = adjustment.given if isinstance(adjustment, Imputation) else None
-            return _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
-
-        return min(varied or answered, key=preference)
+    @property
+    def preferred(self) -> str:
+        """The adjustment that would be primary if all of them had scores."""
+        return _first_choice(list(self.results.values()))
 
     # --- numbers ---------------------------------------------------------------------------------------
 
@@ -135,6 +132,14 @@ class Evaluation:
             return self.results[self.primary]
         check_choice(adjustment, "adjustment", tuple(self.results))
         return self.results[adjustment]
+
+    def under_ipcw(self, metric: str | None = None) -> AdjustmentScores | None:
+        """All scores under IPCW, the marginal one rather than one given covariates; None where it has no score."""
+        by = self.metric(metric).name
+        found = [
+            each for each in self.results.values() if isinstance(each.adjustment, IPCW) and each.values[by]
+        ]
+        return min(found, key=lambda each: len(each.adjustment.needs), default=None)
 
     def score(self, model: str, metric: str | None = None, adjustment: str | None = None) -> Score:
         """One score, by default by the first metric and under the primary adjustment.
@@ -229,9 +234,7 @@ class Evaluation:
         grid = tuple(as_taus(TAUS if taus is None else taus).tolist())
         chosen = FAMILIES if families is None else as_names(families)
         key = "sensitivity", chosen, grid, None if adjustments is None else as_names(adjustments)
-        if key not in self._analyses:
-            self._analyses[key] = sensitivity(self, *key[1:], progress=progress)
-        return self._analyses[key]
+        return self._computed_once(key, lambda: sensitivity(self, *key[1:], progress=progress))
 
     def dependence_profile(self, progress: Any = None) -> DependenceProfile:
         """The profile likelihood over τ of the copula that was selected; computed once, and then part of the report."""
@@ -239,11 +242,20 @@ class Evaluation:
             raise ValueError(
                 "copula must have been selected from the data for a profile likelihood, but was not."
             )
-        if "profile" not in self._analyses:
-            self._analyses["profile"] = self.assumed.choice.profile(progress=progress)
-        return self._analyses["profile"]
+        choice = self.assumed.choice
+        with collected(ConvergenceWarning):  # they are among the notes of the profile
+            return self._computed_once("profile", lambda: choice.profile(progress=progress))
 
-    def computed(self, analysis: Literal["sensitivity", "profile"]) -> Any:
+    def survival_curves(self, progress: Any = None) -> MarginCurves:
+        """The survival curve of the sample by Kaplan–Meier, and by Copula-Graphic under other dependences.
+
+        It is computed once, and then part of the report.
+        """
+        from cocensor.sensitivity import margin_curves
+
+        return self._computed_once("survival", lambda: margin_curves(self, progress=progress))
+
+    def computed(self, analysis: Literal["sensitivity", "profile", "survival"]) -> Any:
         """An analysis that has been asked for, the last one of its kind; None where there is none yet."""
         found = [value for key, value in self._analyses.items() if key == analysis or key[0] == analysis]
         return found[-1] if found else None
@@ -251,7 +263,7 @@ class Evaluation:
     # --- views -------------------------------------------------------------------------------------------
 
     def plot(self, ax: Any = None) -> Any:
-        """Brier curves of all models; returns the axes (see :class:`~cocensor.plots.ScoreCurveDisplay`)."""
+        """Values of the first metric along time; returns the axes (see :class:`~cocensor.plots.ScoreCurveDisplay`)."""
         from cocensor.plots import ScoreCurveDisplay
 
         return ScoreCurveDisplay.from_evaluation(self).plot(ax=ax)
@@ -264,9 +276,10 @@ class Evaluation:
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
-        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1)
+        # A surrogate that is escaped in the text of JSON is the same surrogate.
+        text = escaped(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1))
         if path is not None:
-            write_whole(Path(path), text + "\n")
+            write_whole(path, text + "\n")
         return text
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
@@ -278,13 +291,29 @@ class Evaluation:
     def __repr__(self) -> str:
         from cocensor.words import evaluation_as_text
 
-        return evaluation_as_text(self)
+        return escaped(evaluation_as_text(self))
 
     def _repr_html_(self) -> str:
         from cocensor.words import evaluation_as_html
 
-        return evaluation_as_html(self)
+        return escaped(evaluation_as_html(self))
+
+    def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What is kept under ``key``; what was asked for last comes last."""
+        self._analyses[key] = self._analyses.pop(key) if key in self._analyses else compute()
+        return self._analyses[key]
 
     def _frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), like=self.template)
+
+
+def _first_choice(results: Sequence[AdjustmentScores]) -> str:
+    """The name of the adjustment that answers should come from."""
+
+    def preference(each: AdjustmentScores) -> int:
+        given = each.adjustment.given if isinstance(each.adjustment, Imputation) else None
+        return _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
+
+    varied = [each for each in results if each.varies_with_copula]
+    return min(varied or results, key=preference).name

@@ -34,7 +34,7 @@ def survival_scorer(
     y_train: Any = None,
     x_train: Any = None,
 ) -> Scorer:
-    """A scorer for ``cross_val_score`` and ``GridSearchCV``, with greater the better: other scores are negated.
+    """A scorer for ``cross_val_score`` and ``GridSearchCV``: greater is better, so that a loss is negated.
 
     All folds are scored on one interval, which ``times``, ``horizon`` or ``y_train`` must fix.
 

@@ -173,6 +173,10 @@ class _Scoring:
         except ValueError as error:
             self._missing(models, f"no {metric.label}: {error}")
             return
+        undefined = [name for name, value in found.items() if not np.isfinite(value.value)]
+        if undefined:
+            self._missing({name: models[name] for name in undefined}, f"the {metric.label} is not defined.")
+            found = {name: value for name, value in found.items() if name not in undefined}
         if REFERENCE in found:
             self.reference[metric.name] = found.pop(REFERENCE)
         self.values[metric.name] |= found

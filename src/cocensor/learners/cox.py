@@ -10,7 +10,7 @@ import numpy as np
 from cocensor._validation import FloatArray, check_choice
 from cocensor.curves import Predictions
 from cocensor.estimators import CoxPH
-from cocensor.estimators.cox import Ties
+from cocensor.estimators.risk_sets import Ties
 from cocensor.learners.base import Learner, Part
 from cocensor.learners.hazards import ProportionalHazards
 

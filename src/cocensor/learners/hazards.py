@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.curves import StepFunction, Predictions
+from cocensor.curves import Predictions, StepFunction
 from cocensor.outcomes import Survival
 
 

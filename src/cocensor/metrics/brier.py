@@ -26,7 +26,7 @@ def _event_free(p: FloatArray) -> FloatArray:
     return np.multiply(gap, gap, out=gap)
 
 
-BRIER = Loss(event_free=_event_free, event=np.square)
+BRIER = Loss(event_free=_event_free, event=np.square, largest=1.0)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._numerics import settled
 from cocensor._validation import FloatArray, HorizonWarning, check_number
 from cocensor.outcomes import Survival
 
@@ -22,6 +23,9 @@ def time_grid(
     horizon: str | float | Mapping[str, float] = "t_max",
 ) -> FloatArray:
     """``n`` equally spaced times from 0 to the horizon.
+
+    One that meets an observed time up to rounding (1e-9 of itself) is exactly that time, so that scores do not depend
+    on the unit of time.
 
     Parameters
     ----------
@@ -61,6 +65,8 @@ def time_grid(
         end = check_number(horizon, "horizon", lower=0.0)
     if end == 0:
         raise ValueError("horizon must be positive, but the samples reach only time 0.")
+    grid = settled(np.linspace(0.0, end, int(n)), np.unique(np.concatenate([y.time for y in samples])))
+    end = float(grid[-1])
     if any(_share_at_risk(y, end) < _FEW for y in samples):
         better = min(_last_with(y, _ENOUGH) for y in samples)
         warnings.warn(
@@ -69,7 +75,7 @@ def time_grid(
             HorizonWarning,
             stacklevel=2,
         )
-    return np.linspace(0.0, end, int(n))
+    return grid
 
 
 def _share_at_risk(y: Survival, t: float) -> float:

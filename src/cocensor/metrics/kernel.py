@@ -7,13 +7,14 @@ for many predictions in one pass over the weights.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning
 from cocensor.adjustments import Status
 from cocensor.adjustments.gradient import Rows
 from cocensor.curves import Predictions
@@ -25,6 +26,8 @@ class Loss:
 
     event_free: Callable[[FloatArray], FloatArray]
     event: Callable[[FloatArray], FloatArray]
+    #: No prediction loses more.
+    largest: float = np.inf
 
 
 class _BlockLosses:
@@ -45,6 +48,7 @@ class _BlockLosses:
         return values if self._mask is None else values * self._mask
 
 
+@np.errstate(over="ignore")  # of sums from where on there is no score
 def mean_losses(status: Status, loss: Loss, predictions: Sequence[Predictions]) -> FloatArray:
     """The mean loss of each of the predictions at each time in the order given, (predictions, times)."""
     grid = status.grid
@@ -56,6 +60,14 @@ def mean_losses(status: Status, loss: Loss, predictions: Sequence[Predictions]) 
             total[:, columns] += weights.sums(block.rows, columns, pairs)
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
+    above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
+    if above.any():
+        warnings.warn(
+            f"a score at time {grid.sorted[above][0]:g} is above {loss.largest:g}, the largest loss there is: the "
+            "weights stand for more subjects than there are.",
+            HorizonWarning,
+            stacklevel=4,
+        )
     return grid.restore(total)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, escaped
 from cocensor.estimators.margin import MarginEstimator
 from cocensor.plots.style import line_styles
 
@@ -76,7 +76,7 @@ class SurvivalCurveDisplay:
             grid = np.linspace(0.0, end, 401)
             ax.plot(grid, self.truth(grid), color="black", linewidth=1.0, label="truth", zorder=3)
         for (label, curve), style in zip(self.curves.items(), line_styles(), strict=False):
-            ax.step(curve.times, curve.survival, where="post", label=label, **style)
+            ax.step(curve.times, curve.survival, where="post", label=escaped(label), **style)
             band: dict[str, Any] = {"step": "post", "color": style["color"], "alpha": 0.15, "linewidth": 0}
             ax.fill_between(curve.times, curve.lower, curve.upper, **band)
         ax.set(xlabel="time", ylabel="survival probability", xlim=(0.0, end), ylim=(0.0, 1.02))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import check_choice, make_frame
+from cocensor._validation import check_choice, escaped, make_frame
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 
@@ -112,7 +112,7 @@ class Sensitivity:
             found[family] = {
                 tau: tuple(m for m, rank in r.items() if rank == 1) for tau, r in ranked.items() if r
             }
-        return found
+        return {family: by_tau for family, by_tau in found.items() if by_tau}
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes along τ, family by family; one that merely ties with another stays."""
@@ -191,7 +191,7 @@ class Sensitivity:
     def __repr__(self) -> str:
         from cocensor.words import sensitivity_as_text
 
-        return sensitivity_as_text(self)
+        return escaped(sensitivity_as_text(self))
 
     def _points(self) -> Iterator[tuple[str, str, float]]:
         for adjustment, by_family in self.answers.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from html import escape
 
 import numpy as np
@@ -10,9 +9,8 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
-from cocensor.words.names import counted, listed
-
-REFERENCE_IN_WORDS = "Kaplan–Meier curve, the same for everybody"
+from cocensor.words.choice import choice_in_words
+from cocensor.words.names import BARE, Names, counted, listed
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
@@ -42,29 +40,23 @@ def evaluation_as_html(evaluation: Evaluation) -> str:
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
 
 
-def winners_in_words(
-    evaluation: Evaluation, metric: str | None = None, called: Callable[[str], str] = str
-) -> str:
-    """Which model is best under which adjustment, metric by metric unless one is named.
-
-    ``called`` makes a name of a model what a sentence may hold.
-    """
+def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
+    """Which model is best under which adjustment, metric by metric unless one is named."""
     if len(evaluation.models) == 1:
-        return f"There is one model, {called(evaluation.models[0])}, and nothing to rank."
+        return f"There is one model, {names.model(evaluation.models[0])}, and nothing to rank."
     if metric is None and len(evaluation.metrics) > 1:
         return " ".join(
-            f"By the {each.label}: {winners_in_words(evaluation, each.name, called)}"
+            f"By the {each.label}: {winners_in_words(evaluation, each.name, names)}"
             for each in evaluation.data.metrics
         )
     labels: dict[str, list[str]] = {}
     silent = []
     for name, each in evaluation.results.items():
-        best = [called(model) for model, rank in evaluation.ranks(metric, name).items() if rank == 1]
-        if not best:
+        best = [model for model, rank in evaluation.ranks(metric, name).items() if rank == 1]
+        if best:
+            labels.setdefault(names.are_best(best), []).append(each.label)
+        else:
             silent.append(each.label)
-            continue
-        said = "is best" if len(best) == 1 else "are equally good and best"
-        labels.setdefault(f"{listed(best)} {said}", []).append(each.label)
     if not labels:
         return "No adjustment could score a model."
     more = f"; {listed(silent)} {'has' if len(silent) == 1 else 'have'} no score" if silent else ""
@@ -104,7 +96,9 @@ def important_notes(evaluation: Evaluation) -> list[str]:
         for note in each.notes
         if note.kind in ("caution", "missing")
     ]
-    return [note_in_words(evaluation, note) for note in (*found, *evaluation.notes)]
+    choice = evaluation.assumed.choice
+    chosen = [] if choice is None else [choice_in_words(choice)]
+    return [*chosen, *(note_in_words(evaluation, note) for note in (*found, *evaluation.notes))]
 
 
 def minor_notes(evaluation: Evaluation) -> list[str]:
@@ -117,7 +111,10 @@ def minor_notes(evaluation: Evaluation) -> list[str]:
 
 
 def _opening(evaluation: Evaluation) -> str:
-    size = counted(len(evaluation.models), "model"), counted(len(evaluation.data.samples.y_test), "test subject")
+    size = (
+        counted(len(evaluation.models), "model"),
+        counted(len(evaluation.data.samples.y_test), "test subject"),
+    )
     return (
         f"Evaluation of {size[0]} on {size[1]} until {evaluation.horizon.time:g} ({evaluation.horizon.reason}); "
         f"{copula_in_words(evaluation)}."
