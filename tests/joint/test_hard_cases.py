@@ -7,6 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
+from tests.refusals import refuses
 
 FAMILIES = ["clayton", "frank", "gumbel", "joe", "gaussian"]
 
@@ -172,6 +173,9 @@ def test_saved_with_an_unusual_fit(tmp_path):
         ('"coef": [', '"coef": [1.0, '),
         ('"beta": [', '"beta": ["x", '),
         ('"copula": {', '"copula": [], "x": {'),
+        ('"knots": [', '"knots": -1, "x": ['),
+        ('"beta": [', '"beta": 1.0, "x": ['),
+        ('"ends": ', '"ends": 1.0, "x": '),
         ('"names_"', '"other"'),
         ('"theta": ', '"theta": -'),
         ('"theta": ', f'"theta": 1{400 * "0"}, "x": '),
@@ -268,3 +272,12 @@ def test_few_groups_have_few_knots():
     assert "1 inner knots for the events at 4 times" in model.time_kind_reason_
     assert model.event.basis.size == 3
     assert model.converged_
+
+
+@pytest.mark.parametrize("t", [np.ones((2, 2)), np.empty((0, 3)), [[1.0], [1.0, 2.0]]])
+def test_times_are_a_list(t):
+    data = SyntheticDesign(n=300, n_features=2).draw(0)
+    model = cc.fit_joint(data.X, data.y, "clayton")
+    refuses(lambda: model.survival(t, data.X[:2]), "t must")
+    refuses(lambda: model.conditional_survival(t, data.y.time, data.X), "t must")
+    assert model.survival(1.0, data.X).shape == (300, 1)

@@ -15,6 +15,7 @@ from cocensor._validation import (
     as_vector,
     check_choice,
     check_number,
+    check_whole,
     read_only,
     row_blocks,
 )
@@ -156,7 +157,7 @@ class Predictions:
         >>> Predictions.from_frame(frame.T, n=3)([1.0])[:, 0]
         array([0.8, 0.9, 1. ])
         """
-        found, table = read_frame(frame, n, time, times)
+        found, table = read_frame(frame, check_whole(n, "n"), time, times)
         source = f"frame of {type(frame).__module__.partition('.')[0]}"
         return cls(found, table, interpolation, tail, source)
 

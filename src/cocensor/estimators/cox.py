@@ -14,6 +14,7 @@ from cocensor._validation import (
     FloatArray,
     as_matrix,
     as_times,
+    as_vector,
     check_choice,
     check_length,
     check_number,
@@ -26,6 +27,8 @@ from cocensor.outcomes import Survival, WhichMargin
 
 # Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
 _VANISHED = 1e-6
+# The squares of standard deviations above this one, and below its inverse, are numbers.
+_SMALLEST_SCALE = 1e-150
 
 
 class CoxPH:
@@ -96,7 +99,15 @@ class CoxPH:
         sets = RiskSets.build(outcomes, self.of, self.ties)
         if not sets.happens.any():
             raise ValueError(f"y has no {'event' if self.of == 'event' else 'dropout'}: nothing to fit.")
-        centre, scale = X.mean(axis=0), X.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre, scale = X.mean(axis=0), X.std(axis=0)
+        outside = ~(scale < 1.0 / _SMALLEST_SCALE) | ((scale > 0) & (scale < _SMALLEST_SCALE))
+        if outside.any():
+            column = int(np.argmax(outside))
+            raise ValueError(
+                f"X must have a variance within double precision, but column {column} reaches "
+                f"{np.abs(X[:, column]).max():g}: measure it in another unit."
+            )
         constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
         if constant.any():
             raise ValueError(
@@ -131,9 +142,8 @@ class CoxPH:
     def survival(self, times: npt.ArrayLike, X: Any) -> FloatArray:
         """S(t given x) of each row at ``times``, (n, len(times)); constant beyond the last event."""
         log_ratio = self.log_relative_hazard(X)[:, None]
-        return from_log_hazard(
-            self.log_baseline_at_centre_(as_times(np.atleast_1d(times), "times")) + log_ratio
-        )
+        times = as_times(as_vector(times, "times", single=True), "times")
+        return from_log_hazard(self.log_baseline_at_centre_(times) + log_ratio)
 
     def relative_hazard(self, X: Any) -> FloatArray:
         r"""The hazard of each row relative to that at the centre of the training data."""

@@ -233,7 +233,7 @@ class CopulaChoice:
         ``taus`` are Kendall's τ, by default from −0.9 to 0.9; a family takes part where it reaches them. Independence
         (τ = 0) is always among them. ``progress`` is called with the number of finished fits and of all.
         """
-        grid = _DEFAULT_TAUS if taus is None else as_vector(np.atleast_1d(taus), "taus")
+        grid = _DEFAULT_TAUS if taus is None else as_vector(taus, "taus", single=True)
         if (np.abs(grid) >= 1).any():
             raise ValueError(
                 f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
