@@ -4,6 +4,10 @@ import json
 import pkgutil
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
+
+import pytest
 
 import cocensor
 
