@@ -113,7 +113,7 @@ def test_a_warning_where_ties_take_the_coverage_and_none_where_they_do_not(copul
     rng = np.random.default_rng(11)
     time, event, width = rounded(copula, 2000, 0.25, rng)
     at = 3.0 * width
-    for of in ("event", "censoring"):
+    for of in ("event", "dropout"):
         with pytest.warns(cc.TiedTimesWarning, match="spread each time"):
             cc.CopulaGraphic(copula, of=of).fit((time, event)).confidence_interval(at)
     # What the warning advises is enough.

@@ -10,6 +10,8 @@ from cocensor.metrics.base import Metric
 from tests.refusals import refuses
 
 METRICS = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
+# Weights are drawn here, and scores of them may leave their range.
+pytestmark = pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
 every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 RNG = np.random.default_rng(3)
 N = 7

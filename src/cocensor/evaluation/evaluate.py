@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import settled
-from cocensor._validation import ConvergenceWarning, FloatArray, HorizonWarning, collected, column_names
+from cocensor._validation import ConvergenceWarning, FloatArray, collected, column_names
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
@@ -190,17 +189,15 @@ def _times(samples: Samples, times: FloatArray | None, horizon: HorizonRule) -> 
     if times is not None:
         _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
         return times, Horizon(float(times.max()), "times", "the times were given")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", HorizonWarning)  # it comes with the grid
-        rule = DEFAULT_HORIZON if horizon is None else horizon
-        end = float(_grid(samples, 2, rule)[-1])
+    rule = DEFAULT_HORIZON if horizon is None else horizon
+    grid = _grid(samples, N_TIMES, rule)
     both = "the test sample" if samples.y_train is None else "both samples"
     if isinstance(rule, Mapping):
         reason = f"the largest time with at least {100 * rule['at_risk']:g} % of {both} at risk"
     else:
         reason = f"the last time of {both}" if rule == "t_max" else "as asked"
     by: Literal["default", "asked"] = "default" if horizon is None else "asked"
-    return _grid(samples, N_TIMES, end), Horizon(end, by, reason)
+    return grid, Horizon(float(grid[-1]), by, reason)
 
 
 def _grid(samples: Samples, n: int, horizon: str | float | Mapping[str, float]) -> FloatArray:
