@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import cocensor as cc
-from cocensor.cli.console import interruptible
+from cocensor.cli.console import interruptible, refuse
 from cocensor.cli.demo import demo
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.fit_copula import fit_copula
@@ -38,8 +38,7 @@ class _OneLineErrors(TyperGroup):
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(130) from None
         except _UsageError as error:
-            typer.echo(f"Error: {error.format_message()}", err=True)
-            raise typer.Exit(2) from None
+            refuse(ValueError(error.format_message()))
 
 
 app = typer.Typer(
