@@ -224,7 +224,7 @@ def test_a_damaged_manifest_is_a_sentence(tmp_path, content):
 HOLDER = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.experiments.test_runner import Squares
+from tests.paper.test_runner import Squares
 from cocensor.paper import run
 experiment = Squares()
 experiment.pause = 0.5
@@ -258,7 +258,7 @@ def test_a_folder_takes_one_run_at_a_time_and_a_killed_one_lets_go(tmp_path):
 SCRIPT = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.experiments.test_runner import Squares
+from tests.paper.test_runner import Squares
 from cocensor.paper import run
 Squares.pause = 0.02
 experiment = Squares()
