@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import cocensor as cc
-from cocensor.cli.console import interruptible, refuse
+from cocensor.cli.console import interruptible, refuse, say, warn
 from cocensor.cli.demo import demo
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.fit_copula import fit_copula
@@ -35,7 +35,7 @@ class _OneLineErrors(TyperGroup):
             with interruptible():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("Interrupted.", err=True)
+            warn("Interrupted.")
             raise typer.Exit(130) from None
         except _UsageError as error:
             refuse(ValueError(error.format_message()))
@@ -53,7 +53,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"cocensor {cc.__version__}")
+        say(f"cocensor {cc.__version__}")
         raise typer.Exit
 
 

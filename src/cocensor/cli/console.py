@@ -33,6 +33,11 @@ def say(text: str) -> None:
             raise OSError(f"stdout cannot be written: {error.strerror}.") from None
 
 
+def warn(text: str) -> None:
+    """Print ``text`` on stderr."""
+    typer.echo(escaped(text), err=True)
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Let an interruption be an exception, as it is by default, so that what was begun is undone."""
@@ -56,7 +61,7 @@ def in_a_line(error: Exception) -> str:
 
 def refuse(error: Exception, code: int = 2) -> NoReturn:
     """End the command with what an error says, one line on stderr."""
-    typer.echo(escaped(f"Error: {in_a_line(error)}"), err=True)
+    warn(f"Error: {in_a_line(error)}")
     raise typer.Exit(code) from None
 
 

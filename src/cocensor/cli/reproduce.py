@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cocensor.cli.console import progress_bar, refuse, refusing, say
+from cocensor.cli.console import progress_bar, refuse, refusing, say, warn
 
 
 def reproduce(
@@ -92,8 +92,8 @@ def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, sc
             experiment, folder, n_jobs=n_jobs, backend=backend, scheduler=scheduler, progress=progress
         )
     for note in outcome.notes:
-        typer.echo(f"Note: {note}", err=True)
+        warn(f"Note: {note}")
     for cell, error in outcome.failed[:5]:
-        typer.echo(f"Failed: {cell}: {error}", err=True)
+        warn(f"Failed: {cell}: {error}")
     say(f"{experiment.name}: {len(outcome.rows)} rows in {folder}")
     return len(outcome.failed)
