@@ -92,6 +92,11 @@ def test_columns_that_are_merely_numbered_ask_for_their_times():
         np.testing.assert_array_equal(said.times, days)
 
 
+@pytest.mark.parametrize("n", [None, 3.5, np.array([3, 3]), True, 10**400])
+def test_the_number_of_subjects_is_a_whole_number(n):
+    refuses(lambda: Predictions.from_frame(pd.DataFrame(TABLE, columns=TIMES), n=n), "n must")
+
+
 @pytest.mark.parametrize(
     ("frame", "parts"),
     [

@@ -37,6 +37,8 @@ def test_the_times_are_its_own():
         ([1.0, np.nan], ("times", "row 1 is nan")),
         ([1.0, -2.0], ("times", "row 1 is -2.0")),
         ([[1.0], [2.0]], ("times", "(2, 1)")),
+        ([[1.0], [1.0, 2.0]], ("times", "rectangular")),
+        (np.ma.masked_array([1.0, 2.0], [False, True]), ("times", "missing", "row 1")),
     ],
 )
 def test_refusals(times, parts):

@@ -51,6 +51,8 @@ def test_a_model_that_is_not_fitted_is_named(study):
 
 OPTIONS = [
     ({"adjustments": ["ipwc"]}, ("adjustment", "'ipwc'")),
+    ({"adjustments": 3}, ("adjustments", "3")),
+    ({"adjustments": None}, ("adjustments", "None")),
     ({"adjustments": []}, ("adjustments", "empty")),
     ({"adjustments": {"model": "ipcw"}}, ("adjustments", "'model'")),
     ({"adjustments": {1: "ipcw"}}, ("adjustments", "1")),
@@ -65,6 +67,7 @@ OPTIONS = [
     ({"horizon": -3.0}, ("horizon", "-3")),
     ({"metrics": "ils"}, ("'ils'", "floor")),
     ({"metrics": "auc"}, ("metric", "'auc'")),
+    ({"metrics": 3}, ("metrics", "3")),
     ({"metrics": []}, ("metrics", "empty")),
     ({"metrics": ["ibs", "ibs"]}, ("metrics", "ibs, ibs")),
     ({"copula": "frank"}, ("copula", "'frank'")),

@@ -7,6 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
+from tests.refusals import refuses
 
 FAMILIES = ["clayton", "frank", "gumbel", "joe", "gaussian"]
 
@@ -153,7 +154,7 @@ def test_only_administrative_censoring():
     assert np.isinf(model.sample(data.X, rng=0)[1]).all()
     with pytest.raises(ValueError, match="y has no dropout: the dependence cannot be estimated"):
         cc.fit_joint(data.X, y, "clayton")
-    status = cc.JointConditional("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
+    status = cc.Imputation("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
     np.testing.assert_allclose(status.a.mean(axis=0), (data.event_time[:, None] > t).mean(axis=0), atol=1e-12)
 
 
@@ -172,6 +173,9 @@ def test_saved_with_an_unusual_fit(tmp_path):
         ('"coef": [', '"coef": [1.0, '),
         ('"beta": [', '"beta": ["x", '),
         ('"copula": {', '"copula": [], "x": {'),
+        ('"knots": [', '"knots": -1, "x": ['),
+        ('"beta": [', '"beta": 1.0, "x": ['),
+        ('"ends": ', '"ends": 1.0, "x": '),
         ('"names_"', '"other"'),
         ('"theta": ', '"theta": -'),
         ('"theta": ', f'"theta": 1{400 * "0"}, "x": '),
@@ -212,8 +216,8 @@ def test_damaged_files_are_refused(tmp_path, old, new):
             lambda X, y: cc.select_copula(X, y, 1e6 * X, y, families=("clayton",)),
             "no family can be chosen: by validation part, y_val has a likelihood of 0",
         ),
-        (lambda X, y: cc.JointConditional("covariates", penalty=-1), "penalty must not be negative"),
-        (lambda X, y: cc.JointConditional("prediction", score_times=[]), "score_times is empty"),
+        (lambda X, y: cc.Imputation("covariates", penalty=-1), "penalty must not be negative"),
+        (lambda X, y: cc.Imputation("prediction", score_times=[]), "score_times is empty"),
     ],
 )
 def test_more_refusals(run, message):
@@ -236,7 +240,10 @@ def test_a_fold_that_cannot_be_fitted_is_named():
 def test_few_subjects_with_a_validation_part_need_no_folds():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     few = data[:8]
-    cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=100)
+    choice = cc.select_copula(None, few.y, None, data.y, families=("clayton",), margins="weibull")
+    assert set(choice.validation) == {"independence", "clayton"}
+    with pytest.raises(ValueError, match="folds"):
+        cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=5)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -265,3 +272,12 @@ def test_few_groups_have_few_knots():
     assert "1 inner knots for the events at 4 times" in model.time_kind_reason_
     assert model.event.basis.size == 3
     assert model.converged_
+
+
+@pytest.mark.parametrize("t", [np.ones((2, 2)), np.empty((0, 3)), [[1.0], [1.0, 2.0]]])
+def test_times_are_a_list(t):
+    data = SyntheticDesign(n=300, n_features=2).draw(0)
+    model = cc.fit_joint(data.X, data.y, "clayton")
+    refuses(lambda: model.survival(t, data.X[:2]), "t must")
+    refuses(lambda: model.conditional_survival(t, data.y.time, data.X), "t must")
+    assert model.survival(1.0, data.X).shape == (300, 1)

@@ -115,6 +115,9 @@ def test_bad_predictions(estimate, times, parts):
         (lambda: cc.time_grid(Y, horizon={"at_risk": 2.0}), ("horizon", "is 2")),
         (lambda: cc.time_grid(Y, horizon=-1.0), ("horizon", "is -1")),
         (lambda: cc.time_grid(Y, n=1), ("n must", "is 1")),
+        (lambda: cc.time_grid(Y, n=np.ones((2, 1))), ("n must", "array")),
+        (lambda: cc.time_grid(Y, n=10**400), ("n must", "1000")),
+        (lambda: cc.time_grid(Y, n=True), ("n must", "True")),
         (lambda: cc.time_grid(([0.0, 0.0], [1, 0])), ("horizon",)),
     ],
 )
@@ -124,6 +127,12 @@ def test_refusals(call, parts):
 
 def test_the_bad_one_of_several_models_is_named():
     refuses(lambda: cc.brier_score(Y, Y, {"cox": P, "forest": P + 1}, TIMES), "estimate['forest']", "[0, 1]")
+
+
+def test_a_refusal_of_predictions_is_not_its_own_cause():
+    with pytest.raises(ValueError, match="estimate") as caught:
+        cc.brier_score(Y, Y, P + 1, TIMES)
+    assert caught.value.__cause__ is None  # whoever follows the causes comes to an end
 
 
 def test_predictions_in_frames():

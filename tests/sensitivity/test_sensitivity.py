@@ -105,8 +105,8 @@ def test_a_change_lies_where_the_lines_cross(result):
     assert [each.model for each in stretches] == ["two", "one", "two"]
     assert [each.high for each in stretches] == pytest.approx([0.3, 0.5, 0.6])
     assert found.statement == (
-        "By imputed given covariates, two is best from τ = 0 (independent censoring) to 0.30, then one up to 0.50, then two "
-        "up to 0.6 under frank."
+        "By “imputed given covariates”, two is best from τ = 0 (independent censoring) to 0.30, then one up to 0.50, "
+        "then two up to 0.6 under frank."
     )
 
 
@@ -240,10 +240,28 @@ def test_progress_counts_the_points(result):
         ({"families": ["clayton"], "taus": [-0.5]}, ("taus", "clayton")),
         ({"families": ["frank", "frank"]}, ("families", "frank, frank")),
         ({"adjustments": ["ipcw"]}, ("adjustments", "'ipcw'")),
+        ({"families": 3}, ("families", "3")),
+        ({"adjustments": 3}, ("adjustments", "3")),
+        ({"taus": [[0.1], [0.2, 0.3]]}, ("taus", "rectangular")),
     ],
 )
 def test_grids_that_make_no_sense_are_refused(result, options, parts):
-    refuses(lambda: result.sensitivity(**options), *parts, kind=ValueError)
+    refuses(lambda: result.sensitivity(**options), *parts)
+
+
+def test_an_adjustment_that_could_not_be_fitted_says_so_at_every_copula():
+    time, event = np.arange(1.0, 9.0), np.array([1, 1, 1, 0, 1, 1, 1, 1])
+    curves = np.linspace(0.9, 0.1, 8)[:, None] * np.ones(2)
+    found = cc.evaluate(
+        {"m": ([1.0, 8.0], curves)},
+        (np.maximum(time - 1.0, 0.0), event),
+        adjustments=["cg_q", "imputed_prediction"],
+        copula=cc.Clayton(1.0),
+    )
+    [why] = found.under("imputed_prediction").notes_of("missing")  # there is a time of 0
+    grid = found.sensitivity("clayton", [0.0, 0.4])
+    assert {name for name, _ in grid.missing} == {"imputed_prediction"}
+    assert why.text in {note.text for note in grid.missing.values()}
 
 
 def test_without_an_adjustment_that_rests_on_a_copula_there_is_nothing_to_move(study):

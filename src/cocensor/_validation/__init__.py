@@ -17,6 +17,7 @@ from cocensor._validation.arrays import (
 from cocensor._validation.blocks import read_only, row_blocks
 from cocensor._validation.frames import as_frame, column_names, frame_column, make_frame
 from cocensor._validation.refusals import (
+    as_tuple,
     check_choice,
     check_length,
     check_whole,
@@ -52,6 +53,7 @@ __all__ = [
     "as_probabilities",
     "as_table",
     "as_times",
+    "as_tuple",
     "as_vector",
     "broadcast",
     "check_choice",

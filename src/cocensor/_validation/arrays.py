@@ -28,8 +28,10 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
         values = values if values.dtype.itemsize > 2 or not values.is_floating_point() else values.double()
     try:
         return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a rectangular array of numbers: {error}.") from error
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a rectangular array of numbers, but its parts differ in shape."
+        ) from None
 
 
 def as_floats(values: Any, name: str, *, copy: bool = False) -> FloatArray:
@@ -60,9 +62,11 @@ def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
     return array
 
 
-def as_vector(values: Any, name: str, *, copy: bool = False) -> FloatArray:
-    """``values`` as a finite float64 vector."""
+def as_vector(values: Any, name: str, *, copy: bool = False, single: bool = False) -> FloatArray:
+    """``values`` as a finite float64 vector; with ``single``, one number is a vector too."""
     floats = as_floats(values, name, copy=copy)
+    if single and not floats.ndim:
+        floats = floats.reshape(1)
     if floats.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, but its shape is {floats.shape}.")
     return floats

@@ -47,6 +47,16 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {listed}, but is {_in_a_line(value)}.")
 
 
+def as_tuple(values: Any, name: str, *single: type[Any]) -> tuple[Any, ...]:
+    """Several things; one of the types in ``single`` stands for itself."""
+    if isinstance(values, single):
+        return (values,)
+    try:
+        return tuple(values)
+    except TypeError:
+        raise TypeError(f"{name} must be one or several of them, but is {_in_a_line(values)}.") from None
+
+
 def check_whole(value: Any, name: str, smallest: int = 1, *, otherwise: str = "") -> int:
     """``value`` as a whole number from ``smallest`` on; ``otherwise`` ends the sentence on what is also allowed."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -22,7 +22,7 @@ def check_score_times(score_times: Any) -> int | tuple[float, ...]:
         if isinstance(score_times, bool) or score_times < 1:
             raise ValueError(f"score_times must be at least 1, but is {score_times!r}.")
         return int(score_times)
-    times = np.unique(as_times(as_vector(np.atleast_1d(score_times), "score_times"), "score_times"))
+    times = np.unique(as_times(as_vector(score_times, "score_times", single=True), "score_times"))
     if not times.size:
         raise ValueError("score_times is empty: at least one time is needed.")
     return tuple(times.tolist())
@@ -41,14 +41,16 @@ def design(
         for t in _times(predicted, y, score_times):
             score, n_extreme = _score(predicted, t)
             if score is None or _is_explained(score, kept):
-                text = f"risk score at time {t:g} left out: constant, or explained by the others"
+                text = (
+                    f"The risk score at time {t:g} is left out: it is constant, or explained by the others."
+                )
                 notes.append(Note("decision", text, model=name))
                 continue
             if n_extreme:
-                text = f"{n_extreme} predictions of 0 or 1 at time {t:g}: most extreme score of the others"
+                text = f"{n_extreme} predictions at time {t:g} are 0 or 1: they get the most extreme score of others."
                 notes.append(Note("decision", text, model=name))
             kept = np.column_stack((kept, score))
-            notes.append(Note("decision", f"risk score at time {t:g}", model=name))
+            notes.append(Note("decision", f"The risk score is read at time {t:g}.", model=name))
     return kept, tuple(notes)
 
 

@@ -25,7 +25,7 @@ class TimeGrid:
         """The grid of ``times``, of which there must be at least one."""
         if isinstance(times, TimeGrid):
             return times
-        given = as_times(as_vector(np.atleast_1d(np.asarray(times)), "times", copy=True), "times")
+        given = as_times(as_vector(times, "times", copy=True, single=True), "times")
         if not given.size:
             raise ValueError("times is empty: at least one time is needed.")
         given = read_only(given)

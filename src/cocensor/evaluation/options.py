@@ -12,6 +12,7 @@ from cocensor._validation import (
     FloatArray,
     as_matrix,
     as_times,
+    as_tuple,
     as_vector,
     check_length,
     column_names,
@@ -32,7 +33,7 @@ _ARCHIMEDEAN = ("dep", "cg_q")
 
 def as_metrics(metrics: Any) -> tuple[Metric, ...]:
     """Metrics by name or as they are, each once."""
-    listed = (metrics,) if isinstance(metrics, str | Metric) else tuple(metrics)
+    listed = as_tuple(metrics, "metrics", str, Metric)
     if not listed:
         raise ValueError("metrics is empty: at least one is needed.")
     found = tuple(each if isinstance(each, Metric) else metric(each) for each in listed)
@@ -95,10 +96,9 @@ def as_adjustments(asked: Any, with_covariates: bool, why_not: str) -> dict[str,
     """Adjustments by name, as objects or as names of known ones; ``why_not`` says why there are no covariates."""
     if isinstance(asked, str) and asked == "default":
         asked = [name for name in DEFAULT if with_covariates or name != "imputed_covariates"]
-    if isinstance(asked, str | Adjustment | Fitted):
-        asked = [asked]
     if not isinstance(asked, Mapping):
-        listed = [(each if isinstance(each, str) else repr(each), each) for each in asked]
+        several = as_tuple(asked, "adjustments", str, Adjustment, Fitted)
+        listed = [(each if isinstance(each, str) else repr(each), each) for each in several]
         asked = dict(listed)
         if len(asked) < len(listed):
             raise ValueError("adjustments must differ: give a dict with a name for each.")
@@ -156,8 +156,3 @@ def _takes_copula(name: str) -> bool:
         return needs_copula(name)
     except KeyError:
         return False  # refused by name elsewhere
-
-
-def as_names(values: Any) -> tuple[str, ...]:
-    """One name, or several."""
-    return (values,) if isinstance(values, str) else tuple(values)

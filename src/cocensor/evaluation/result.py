@@ -13,11 +13,10 @@ import numpy as np
 
 from cocensor._files import write_whole
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, check_choice, collected, escaped, make_frame
+from cocensor._validation import ConvergenceWarning, as_tuple, check_choice, collected, escaped, make_frame
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation.data import EvaluationData
-from cocensor.evaluation.options import as_names
 from cocensor.evaluation.scores import AdjustmentScores, Score
 from cocensor.joint import CopulaChoice, DependenceProfile
 from cocensor.metrics import Metric
@@ -232,8 +231,13 @@ class Evaluation:
         from cocensor.sensitivity import FAMILIES, TAUS, as_taus, sensitivity
 
         grid = tuple(as_taus(TAUS if taus is None else taus).tolist())
-        chosen = FAMILIES if families is None else as_names(families)
-        key = "sensitivity", chosen, grid, None if adjustments is None else as_names(adjustments)
+        chosen = FAMILIES if families is None else as_tuple(families, "families", str)
+        key = (
+            "sensitivity",
+            chosen,
+            grid,
+            None if adjustments is None else as_tuple(adjustments, "adjustments", str),
+        )
         return self._computed_once(key, lambda: sensitivity(self, *key[1:], progress=progress))
 
     def dependence_profile(self, progress: Any = None) -> DependenceProfile:
@@ -305,7 +309,7 @@ class Evaluation:
 
     def _frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-        return make_frame(dict(zip(columns, lists, strict=True)), like=self.template)
+        return make_frame(dict(zip(columns, lists, strict=True)), template=self.template)
 
 
 def _first_choice(results: Sequence[AdjustmentScores]) -> str:

@@ -105,6 +105,8 @@ def scores_under(
 def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: object) -> AdjustmentScores:
     """The scores of the models under another copula, starting from fits under this one; without the reference."""
     scoring = _Scoring(data, before.name)
+    if before.fits.keys() <= {REFERENCE}:
+        raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
     made: dict[int, Fitted] = {}
     for model, fitted in before.fits.items():
         if id(fitted) in made or model == REFERENCE:

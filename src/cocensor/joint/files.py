@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._files import write_whole
+from cocensor._validation import FloatArray, as_vector
 from cocensor.copulas import copula_families
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
@@ -65,11 +66,13 @@ def load(path: str | os.PathLike[str]) -> JointModel:
             dropout=_margin_from_json(content["dropout"]),
             starts_=tuple(Start(**_read(Start, each)) for each in content["starts"]),
             covariance_=np.array(content["covariance"], dtype=np.float64),
-            ends_=None if content["ends"] is None else np.array(content["ends"], dtype=np.float64),
+            ends_=None if content["ends"] is None else _vector(content["ends"]),
             **_read(JointModel, content, _PLAIN),
         )
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"path must name a saved joint model, but {path} is damaged: {error}.") from None
+        raise ValueError(
+            f"path must name a saved joint model, but {path} is damaged: {str(error).rstrip('.')}."
+        ) from None
     _check_loaded(model, path)
     return model
 
@@ -97,6 +100,10 @@ def _of_type(kind: type[Any], value: Any) -> Any:
 
 
 _text = partial(_of_type, str)
+
+
+def _vector(values: Any) -> FloatArray:
+    return as_vector(_of_type(list, values), "a list of numbers")
 
 
 def _texts(values: Any) -> tuple[str, ...]:
@@ -143,5 +150,5 @@ def _margin_to_json(margin: Margin) -> dict[str, list[float]]:
 
 
 def _margin_from_json(content: dict[str, list[float]]) -> Margin:
-    knots, coef, beta = (np.array(content[name], dtype=np.float64) for name in ("knots", "coef", "beta"))
+    knots, coef, beta = (_vector(content[name]) for name in ("knots", "coef", "beta"))
     return Margin(Basis(knots, present=coef.size > 0), coef, beta)

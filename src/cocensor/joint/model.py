@@ -118,7 +118,7 @@ class JointModel:
         1 up to c. Where ``administrative`` is set the study ended at c instead, and all that is known is C > c:
         :math:`q(t) = C(S_E(t), S_C(c)) / C(S_E(c), S_C(c))`.
         """
-        t, c = as_times(np.atleast_1d(t), "t"), as_vector(np.atleast_1d(c), "c")
+        t, c = as_times(as_vector(t, "t", single=True), "t"), as_vector(c, "c", single=True)
         refuse_zero(c, "c")
         design = self.covariates(X, c.size, rows_of="c")
         ended = (
@@ -224,7 +224,7 @@ class JointModel:
     # --- helpers -------------------------------------------------------------------------------------
 
     def _survival(self, margin: Margin, t: npt.ArrayLike, X: Any) -> FloatArray:
-        t = as_times(np.atleast_1d(t), "t")
+        t = as_times(as_vector(t, "t", single=True), "t")
         relative = margin.relative(self.covariates(X, 1 if X is None else None))
         with np.errstate(over="ignore"):
             return np.exp(-np.exp(margin.log_hazard(t) + relative[:, None]))

@@ -63,7 +63,9 @@ def _named(name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any)
     try:
         found = as_predictions(estimate, n, times=grid.times, X=x_test, name=called)
     except ValueError as error:
-        raise error if name is None or called in str(error) else ValueError(f"{called}: {error}") from error
+        if name is None or called in str(error):
+            raise
+        raise ValueError(f"{called}: {error}") from error
     if grid.last > found.end:
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
     if found.n_rounded:

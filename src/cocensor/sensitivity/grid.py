@@ -15,6 +15,7 @@ from cocensor._validation import (
     ConvergenceWarning,
     FloatArray,
     HorizonWarning,
+    as_tuple,
     as_vector,
     check_choice,
     collected,
@@ -22,7 +23,6 @@ from cocensor._validation import (
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.walks import walks_from_independence
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.options import as_names
 from cocensor.evaluation.scores import AdjustmentScores, scores_at_copula
 from cocensor.sensitivity.result import Sensitivity
 
@@ -68,10 +68,10 @@ def sensitivity(
     >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
     >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
-    By CG-Q, 10 covariates is best from τ = 0 (independent censoring) to 0.33 under clayton and 0.53 under frank, then
+    By “CG-Q”, 10 covariates is best from τ = 0 (independent censoring) to 0.33 under clayton and 0.53 under frank, then
     3 covariates up to 0.6.
     """
-    chosen = as_names(families)
+    chosen = as_tuple(families, "families", str)
     if not chosen:
         raise ValueError("families is empty: at least one is needed.")
     for family in chosen:
@@ -85,9 +85,10 @@ def sensitivity(
         )
     varied = [name for name, each in evaluation.results.items() if each.varies_with_copula]
     if adjustments is not None:
-        for name in as_names(adjustments):
+        asked = as_tuple(adjustments, "adjustments", str)
+        for name in asked:
             check_choice(name, "adjustments", tuple(varied))
-        varied = list(as_names(adjustments))
+        varied = list(asked)
     if not varied:
         raise ValueError("adjustments must have one that rests on a copula: nothing else moves with τ.")
     answers, notes = _answers(evaluation, chosen, grid, varied, progress or (lambda done, total: None))
@@ -99,7 +100,7 @@ def sensitivity(
 
 def as_taus(taus: Any) -> FloatArray:
     """Different values of Kendall's τ, in their order."""
-    grid = np.unique(as_vector(np.atleast_1d(taus), "taus"))
+    grid = np.unique(as_vector(taus, "taus", single=True))
     if not grid.size:
         raise ValueError("taus is empty: at least one is needed.")
     if (np.abs(grid) >= 1).any():

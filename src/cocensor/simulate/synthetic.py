@@ -123,7 +123,7 @@ class SyntheticDesign:
             raise ValueError(f"n_features must be at least 3 for interactions, but is {self.n_features}.")
         checked["hidden"] = check_number(self.hidden, "hidden")
         if self.study_end is not None:
-            bounds = as_vector(np.atleast_1d(np.asarray(self.study_end)), "study_end")
+            bounds = as_vector(self.study_end, "study_end", single=True)
             if bounds.size not in (1, 2) or not 0 < bounds[0] <= bounds[-1]:
                 raise ValueError(
                     f"study_end must be a time above 0 or a pair of them in order, but is {self.study_end!r}."
@@ -236,7 +236,7 @@ class SyntheticSample(SimulatedSurvival):
         return self._survival(t, X, self.design.dropout[0], self.dropout_scale, self.dropout_coef)
 
     def _survival(self, t: npt.ArrayLike, X: Any, shape: float, scale: float, coef: FloatArray) -> FloatArray:
-        times = as_times(as_vector(np.atleast_1d(t), "t"), "t")
+        times = as_times(as_vector(t, "t", single=True), "t")
         X = self.X if X is None else as_matrix(X, "X")
         if X.shape[1] != coef.size:
             raise ValueError(f"X must have {coef.size} columns, as in the draw, but has {X.shape[1]}.")
