@@ -12,14 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from cocensor._files import held
-from cocensor.cli import app
 from cocensor.paper import Config, experiments, run
 from cocensor.paper.base import Experiment
 from cocensor.paper.results import Results
 from cocensor.paper.runner import as_csv, as_latex, as_markdown
+from tests.refusals import refuses
 
 
 class Squares(Experiment):
@@ -224,7 +222,7 @@ def test_a_damaged_manifest_is_a_sentence(tmp_path, content):
 HOLDER = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.experiments.test_runner import Squares
+from tests.paper.test_runner import Squares
 from cocensor.paper import run
 experiment = Squares()
 experiment.pause = 0.5
@@ -258,7 +256,7 @@ def test_a_folder_takes_one_run_at_a_time_and_a_killed_one_lets_go(tmp_path):
 SCRIPT = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.experiments.test_runner import Squares
+from tests.paper.test_runner import Squares
 from cocensor.paper import run
 Squares.pause = 0.02
 experiment = Squares()
@@ -308,89 +306,18 @@ def test_tables_as_text():
     assert "a\\_b & 0.5000 \\\\" in as_latex(rows)
 
 
-def test_refusals(tmp_path):
-    with pytest.raises(ValueError, match="scheduler must be the address of a Dask scheduler"):
-        run(Squares(), tmp_path, backend="dask")
-    with pytest.raises(ValueError, match="backend must be one of 'loky', 'dask', but is 'x'"):
-        run(Squares(), tmp_path, backend="x")
-    with pytest.raises(ValueError, match="n_jobs must be a whole number from 1 on, but is 0"):
-        run(Squares(), tmp_path, n_jobs=0)
-    with pytest.raises(ValueError, match="protocol must be one of 'matched', 'published', but is 'fair'"):
-        Config(protocol="fair")
-    with pytest.raises(ValueError, match="seeds is empty"):
-        Config(seeds=())
+@pytest.mark.parametrize(
+    ("settings", "parts"),
+    [
+        ({"backend": "dask"}, ["scheduler", "address"]),
+        ({"backend": "x"}, ["backend", "'loky', 'dask'", "'x'"]),
+        ({"n_jobs": 0}, ["n_jobs", "0"]),
+    ],
+)
+def test_runs_that_are_refused(tmp_path, settings, parts):
+    refuses(lambda: run(Squares(), tmp_path, **settings), *parts)
 
 
-def test_the_command(tmp_path):
-    runner = CliRunner()
-    listed = runner.invoke(app, ["reproduce", "--list"])
-    assert listed.exit_code == 0
-    assert all(name in listed.output for name in experiments())
-    for arguments, message in (
-        (["nope"], "names must be of"),
-        ([], "names is empty"),
-        (["dependence", "--protocol", "fair"], "protocol must be one of"),
-        (
-            ["dependence", "--quick", "--backend", "dask", "--out", str(tmp_path)],
-            "scheduler must be the address",
-        ),
-    ):
-        refused = runner.invoke(app, ["reproduce", *arguments])
-        assert refused.exit_code == 2
-        assert message in refused.stderr
-    done = runner.invoke(app, ["reproduce", "copula-scatter", "--quick", "--out", str(tmp_path)])
-    assert done.exit_code == 0
-    folder = tmp_path / "copula-scatter-matched-quick"
-    assert (folder / "copula-scatter.png").stat().st_size > 10_000
-    assert (folder / "copula-scatter.pdf").exists()
-
-
-def test_everything_in_small(tmp_path):
-    """What a newcomer runs first: every experiment, with its tables, figures and manifest."""
-    done = CliRunner().invoke(
-        app, ["reproduce", "all", "--quick", "--out", str(tmp_path), "--strategies", "top_5"]
-    )
-    assert done.exit_code == 0, done.output
-    for name, kind in experiments().items():
-        folder = tmp_path / f"{name}-matched-quick"
-        manifest = json.loads((folder / "manifest.json").read_text())
-        assert manifest["failed"] == 0
-        assert manifest["cells"] == len((folder / "cells.jsonl").read_text().splitlines())
-        assert list(folder.glob("*.md"))
-        assert list(folder.glob("*.tex"))
-        assert list(folder.glob("*.png"))
-        assert list(folder.glob("*.pdf"))
-        if hasattr(kind.default_config(), "strategies"):
-            assert manifest["config"]["strategies"] == ["top_5"]
-
-
-def test_the_command_says_what_it_found_in_a_line(tmp_path):
-    command = ["reproduce", "copula-scatter", "--quick", "--out", str(tmp_path)]
-    folder = tmp_path / "copula-scatter-matched-quick"
-    folder.mkdir()
-    (folder / "cells.jsonl").write_text("half")
-    resumed = CliRunner().invoke(app, command)
-    assert resumed.exit_code == 0
-    assert f"Note: {folder / 'cells.jsonl'} was damaged in line 1: " in resumed.stderr
-    with held(folder):
-        refused = CliRunner().invoke(app, command)
-    assert refused.exit_code == 2
-    assert f"Error: {folder} is in use by another run: " in refused.stderr
-    (folder / "manifest.json").unlink()
-    (folder / "manifest.json").mkdir()
-    refused = CliRunner().invoke(app, command)
-    assert refused.exit_code == 2
-    assert f"Error: {folder / 'manifest.json'}: Is a directory.\n" in refused.stderr
-
-
-def test_a_failed_cell_shows_in_the_exit_code(tmp_path, monkeypatch):
-    kind = experiments()["copula-scatter"]
-    broken = kind.cells
-
-    def cells(self):
-        return [*broken(self), {"copula": "nonsense", "tau": 0.1, "seed": 0}]
-
-    monkeypatch.setattr(kind, "cells", cells)
-    result = CliRunner().invoke(app, ["reproduce", "copula-scatter", "--quick", "--out", str(tmp_path)])
-    assert result.exit_code == 1
-    assert "Failed: {'copula': 'nonsense'" in result.stderr
+def test_configurations_that_are_refused():
+    refuses(lambda: Config(protocol="fair"), "protocol", "'matched', 'published'", "'fair'")
+    refuses(lambda: Config(seeds=()), "seeds", "empty")

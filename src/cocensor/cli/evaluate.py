@@ -10,8 +10,8 @@ import typer
 
 import cocensor as cc
 from cocensor._notes import Note
-from cocensor._validation import check_choice, escaped
-from cocensor.cli.console import noting, progress_bar, refusing, say
+from cocensor._validation import check_choice, collected, escaped
+from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
@@ -169,7 +169,7 @@ def evaluate(
     Example: cocensor evaluate --train train.csv --test test.csv --time months --event died --covariates age,stage
     --id patient --predictions cox=cox.csv --predictions rsf=rsf.parquet --out report.html
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     with refusing():
         files = files_by_name(predictions)
         inputs = [test, *([] if train is None else [train]), *files.values()]
@@ -201,9 +201,10 @@ def evaluate(
                 )
                 for name, file in files.items()
             }
-        with progress_bar("Scoring") as progress, noting(notes):
+        with progress_bar("Scoring") as progress, collected(UserWarning) as warned:
             result = cc.evaluate(models, y[-1], x[-1], progress=progress, **settings)
-        result = replace(result, notes=(*(Note("decision", text) for text in notes), *result.notes))
+        notes += [Note("caution", text) for text in warned]
+        result = replace(result, notes=(*notes, *result.notes))
         sensitivity = _analyse(result, grid, for_report=out is not None or json is not None)
         with progress_bar("Writing"), written_together(out, json) as (page, numbers_file):
             if page is not None:
@@ -227,8 +228,8 @@ def _analyse(result: cc.Evaluation, grid: dict[str, Any], for_report: bool) -> c
         with progress_bar("Other copulas") as progress:
             sensitivity = result.sensitivity(**grid, progress=progress)
     if for_report:
-        with progress_bar("Survival curves"):
-            result.survival_curves()
+        with progress_bar("Survival curves") as progress:
+            result.survival_curves(progress=progress)
         if result.assumed.choice is not None and result.assumed.choice.profile_is_quick:
             with progress_bar("Profile likelihood") as progress:
                 result.dependence_profile(progress=progress)

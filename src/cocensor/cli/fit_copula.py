@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,8 +12,9 @@ import narwhals as nw
 import typer
 
 import cocensor as cc
-from cocensor._validation import check_choice, escaped
-from cocensor.cli.console import noting, progress_bar, refusing, say
+from cocensor._notes import Note
+from cocensor._validation import check_choice, collected, escaped
+from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
@@ -89,7 +91,7 @@ def fit_copula(
 
     Example: cocensor fit-copula --train train.csv --time months --event died --covariates age,stage --figure tau.png
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     with refusing():
         parts = [train] if validation is None else [train, validation]
         check_outputs(parts, json=(json, (".json",)), figure=(figure, (".png", ".pdf", ".svg")))
@@ -105,12 +107,15 @@ def fit_copula(
             y = [outcomes(table, time, event, administrative) for table in tables]
             x = covariates_of(names, *tables, notes=notes)
         seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
-        with progress_bar("Fitting"), noting(notes):
-            settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
-            choice = cc.select_copula(x[0], y[0], **settings, **seen)
-            profile = choice.profile()
+        with collected(UserWarning) as warned:
+            with progress_bar("Fitting"):
+                settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
+                choice = cc.select_copula(x[0], y[0], **settings, **seen)
+            with progress_bar("Profile likelihood") as progress:
+                profile = choice.profile(progress=progress)
+        notes += [Note("caution", text) for text in warned]
         if choice.problem.penalty:
-            notes.append(_PENALISED.format(choice.problem.penalty))
+            notes.append(Note("decision", _PENALISED.format(choice.problem.penalty)))
         with written_together(json, figure) as (numbers_file, picture):
             if numbers_file is not None:
                 numbers_file.write_text(_json(choice, profile, notes), encoding="utf-8")
@@ -122,7 +127,7 @@ def fit_copula(
                 say(f"{content} in {path}.")
 
 
-def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:
+def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[Note]) -> str:
     """The candidates, what their profiles support, and the caveats."""
     lines = [
         choice.summary().partition("\n")[0],
@@ -147,10 +152,10 @@ def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[st
         low, high = profile.supported(name)
         best = taus[values.argmax()]
         lines.append(f"{name:<14}{best:8.2g}{low:8.2g}{high:8.2g}{top - values.max():24.2f}")
-    return "\n".join([*lines, "", choice_in_words(choice), profile.statement, *notes])
+    return "\n".join([*lines, "", choice_in_words(choice), profile.statement, *map(str, notes)])
 
 
-def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:
+def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[Note]) -> str:
     found = {
         "cocensor": cc.__version__,
         "n": choice.best.n_,
@@ -162,10 +167,8 @@ def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[st
         "gain": choice.gain,
         "chosen": choice.copula.name,
         "candidates": _rows(choice.table),
-        "profile": _rows(profile.table),
-        "supported": {name: profile.supported(name) for name in profile.curves},
-        "statement": profile.statement,
-        "notes": notes,
+        "profile": profile.to_dict(),
+        "notes": [asdict(note) for note in notes],
     }
     return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 
