@@ -130,6 +130,7 @@ def test_columns_must_come_in_the_order_of_the_fit():
         (lambda X, y: cc.CoxPH(max_iter=0), "max_iter must be a whole number above 0, but is 0"),
         (lambda X, y: cc.CoxPH().baseline_, "CoxPH is not fitted"),
         (lambda X, y: cc.CoxPH().fit(X * [1.0, 1e300, 1.0, 1.0], y), "X must .* column 1 reaches .*e\\+301"),
+        (lambda X, y: cc.CoxPH().fit(X * [1.0, 1e-155, 1.0, 1.0], y), "X must .* column 1 reaches .*e-"),
         (lambda X, y: cc.CoxPH().fit(np.c_[X, 1.7e308 * np.sign(X[:, 0])], y), "column 4 reaches"),
         (lambda X, y: cc.CoxPH().fit(X, y).survival([[1.0], [2.0]], X), r"times .* \(2, 1\)"),
         (lambda X, y: cc.CoxPH().fit(X, y).survival(np.empty((0, 3)), X), r"times .* \(0, 3\)"),
