@@ -124,7 +124,7 @@ def dependent(copula: cc.ArchimedeanCopula) -> dict[str, cc.Adjustment]:
         "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty"),
         "CG-Q": cc.Imputation((), copula, "event_free"),
         "dependent IPCW": cc.DependentIPCW(copula),
-        "conditional": cc.Imputation((), copula),
+        "imputed from margins": cc.Imputation((), copula),
     }
 
 

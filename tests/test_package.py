@@ -1,5 +1,7 @@
 import importlib.metadata
+import inspect
 import json
+import pkgutil
 import subprocess
 import sys
 import tomllib
@@ -27,6 +29,13 @@ def test_public_names_are_there_and_the_version_is_one():
     assert importlib.metadata.version("cocensor") == cocensor.__version__
 
 
+def test_no_public_name_hides_a_package():
+    """``import cocensor.copulas as c`` must bind the package."""
+    for module in pkgutil.iter_modules(cocensor.__path__):
+        found = vars(cocensor).get(module.name)
+        assert found is None or inspect.ismodule(found)
+
+
 def test_packages_beyond_the_core_come_when_asked_for():
     code = (
         "import sys, cocensor as cc\n"
@@ -39,7 +48,8 @@ def test_packages_beyond_the_core_come_when_asked_for():
         "try:\n    cc.nothing\nexcept AttributeError as error:\n    assert 'nothing' in str(error)\n"
         "else:\n    raise AssertionError\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_source_distribution_has_what_make_needs():

@@ -44,26 +44,35 @@ class Minimum:
 
 def minimise(
     function: Callable[[FloatArray], Derivatives],
-    value: Callable[[FloatArray], float],
+    value: Callable[[FloatArray], float] | None,
     start: FloatArray,
     *,
     bounds: tuple[float, float] | None = None,
     longest: float = np.inf,
     tolerance: float = 1e-12,
     max_iter: int = 100,
+    slack: float = 1e-15,
+    hopeless: Callable[[Derivatives], bool] | None = None,
 ) -> Minimum:
     """A local minimum near ``start``.
 
     Where the Hessian is not positive definite, its eigenvalues are taken by size, so that a step leads away from
-    a saddle. ``value`` is the function alone, infinite outside its domain. ``bounds`` are those of the last coordinate,
-    which moves by at most ``longest`` in one step. Converged is what promises to fall by less than ``tolerance``.
+    a saddle. ``value`` is the function alone, infinite outside its domain; None where it costs as much as with its
+    derivatives. ``bounds`` are those of the last coordinate, which moves by at most ``longest`` in one step. Converged
+    is what promises to fall by less than ``tolerance``. ``slack`` is the rounding of the function, relative to itself;
+    ``hopeless`` sees every point that is reached, and ends the search where it says so.
     """
+    if value is None:
+        function = _remembering(function)
+        value = _value_of(function)
     point = start
     at = function(point)
     converged = held = False
     n_iter = 0
     while n_iter < max_iter and not converged and np.isfinite(at.hessian).all():
         n_iter += 1
+        if hopeless is not None and hopeless(at):
+            break
         held = _leaves(point, -at.gradient, bounds)
         step, definite = _newton_step(at, held)
         # A step may lead out of bounds although the slope does not: then the others move first.
@@ -73,7 +82,7 @@ def minimise(
         promised = -0.5 * float(at.gradient @ step)
         small = promised < tolerance and not postponed
         step *= _length(point, step, bounds, longest)
-        moved = _search(value, point, step, at, promised)
+        moved = _search(value, point, step, at, promised, slack)
         if moved is None:
             # No step helps any more: rounding, if the promise was next to nothing.
             converged = definite and promised < 1e3 * tolerance + 1e-14 * abs(at.value)
@@ -84,6 +93,22 @@ def minimise(
         point, at = moved, function(moved)
         converged = small and definite
     return Minimum(point, at, converged, n_iter, held)
+
+
+def _remembering(function: Callable[[FloatArray], Derivatives]) -> Callable[[FloatArray], Derivatives]:
+    """The function, which is not computed twice in a row at the same point."""
+    last: list[tuple[FloatArray, Derivatives]] = []
+
+    def remembered(point: FloatArray) -> Derivatives:
+        if not last or last[0][0] is not point:
+            last[:] = [(point, function(point))]
+        return last[0][1]
+
+    return remembered
+
+
+def _value_of(function: Callable[[FloatArray], Derivatives]) -> Callable[[FloatArray], float]:
+    return lambda point: function(point).value
 
 
 def _newton_step(at: Derivatives, held: bool) -> tuple[FloatArray, bool]:
@@ -129,12 +154,13 @@ def _search(
     step: FloatArray,
     at: Derivatives,
     promised: float,
+    slack: float,
 ) -> FloatArray | None:
     """The first of ever shorter steps that lowers the function by a fair share of what it promises."""
     share = 1.0
     for _ in range(_MAX_HALVINGS):
         moved = point + share * step
-        if value(moved) <= at.value - 1e-4 * share * promised + 1e-15 * abs(at.value):
+        if value(moved) <= at.value - 1e-4 * share * promised + slack * abs(at.value):
             return moved
         share *= 0.5 if share > 0.1 else 0.1
     return None

@@ -1,5 +1,6 @@
 """Whatever a user has becomes Predictions, checked once."""
 
+import lifelines
 import numpy as np
 import pandas as pd
 import pytest
@@ -116,3 +117,16 @@ def test_models_predict_and_are_known_as_far_as_they_were_fitted():
     refuses(lambda: predict(Model(TABLE), TABLE), "Model", "predict", "ndarray", kind=TypeError)
     refuses(lambda: predict(Model(None), None), "x_test", "Model")
     refuses(lambda: predict(object(), TABLE), "object", kind=TypeError)
+
+
+def test_a_model_of_lifelines_predicts_for_as_many_subjects_as_it_has_times():
+    """Its frame has a row per time, also where a frame alone could be read both ways."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=30), "t": rng.exponential(size=30), "e": 1})
+    fitted = lifelines.CoxPHFitter().fit(frame, "t", "e")
+    predicted = fitted.predict_survival_function(frame)
+    assert predicted.shape == (30, 30)
+    found = as_predictions(fitted, 30, X=frame)
+    np.testing.assert_array_equal(found.times, predicted.index)
+    np.testing.assert_array_equal(found.probabilities, predicted.to_numpy().T)
+    assert found.interpolation == "step"

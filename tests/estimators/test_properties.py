@@ -34,6 +34,16 @@ def test_the_same_with_administrative_censoring(y, copula):
     np.testing.assert_allclose(joint, first.predict(times), atol=1e-12)
 
 
+@pytest.mark.parametrize("theta", [1e-12, 1e-100, 1e-289, 1e-291, 1e-310, 5e-324])
+@pytest.mark.parametrize("family", [cc.Clayton, cc.Frank])
+def test_next_to_independence_it_is_kaplan_meier(family, theta):
+    y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
+    expected = cc.KaplanMeier().fit(y).predict(y.time)
+    found = cc.CopulaGraphic(family(theta)).fit(y).predict(y.time)
+    np.testing.assert_allclose(found, expected, atol=1e-11)
+    assert family(theta).cdf(0.3, 0.6) == pytest.approx(0.18, abs=1e-11)
+
+
 @given(outcomes(administrative=True))
 def test_copula_graphic_at_independence_is_kaplan_meier(y):
     km = cc.KaplanMeier().fit(y)

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from lifelines import KaplanMeierFitter
 from sksurv.nonparametric import kaplan_meier_estimator
 
 import cocensor as cc
+from tests.refusals import refuses
 from tests.strategies import outcomes
 
 ORACLE = json.loads((Path(__file__).parents[1] / "oracles" / "values" / "survfit.json").read_text())
@@ -57,8 +58,7 @@ def test_censoring_margin_against_prodlim_with_events_first():
 
 @given(outcomes(min_size=2))
 def test_kaplan_meier_against_lifelines(y):
-    if not y.n_events:
-        return
+    assume(y.n_events)
     peer = KaplanMeierFitter().fit(y.time, y.event)
     times = np.unique(y.time)
     km = cc.KaplanMeier().fit(y)
@@ -142,8 +142,7 @@ def test_tails_of_the_margin_time():
     assert km.rmst(20.0, tail="last") == pytest.approx(known + 7 * last)
     # beyond the support a constant hazard leaves its mean
     assert km.margin_time(15.0, tail="exponential") == pytest.approx(15 + 13 / -np.log(last))
-    with pytest.raises(ValueError, match="tail 'last' has no finite mean"):
-        km.margin_time(0.0, tail="last")
+    refuses(lambda: km.margin_time(0.0, tail="last"), "'last'", "mean")
 
 
 def test_given_the_censoring_at_the_closed_form():

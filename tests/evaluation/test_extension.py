@@ -121,7 +121,7 @@ def test_both_are_in_the_sensitivity_analysis(result):
     status = result.data.samples.status(again, result.data.grid)
     expected = {m: v.value for m, v in AUC().evaluate(status, result.data.predictions).items()}
     assert grid.values("clayton", 0.6, "auc", "blend") == pytest.approx(expected)
-    assert "blend of two and the AUC at the horizon" in grid.statement
+    assert "“blend of two” and the AUC at the horizon" in grid.statement
 
 
 def test_both_are_in_the_json(result):

@@ -35,10 +35,10 @@ def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
     return frame.get_column(column).to_native()
 
 
-def make_frame(columns: dict[str, list[Any]], like: Any = None) -> Any:
-    """A data frame of the same library as ``like``; without one, of pandas if that is installed, else pyarrow."""
-    if like is not None:
-        backend: Any = nw.get_native_namespace(like)
+def make_frame(columns: dict[str, list[Any]], template: Any = None) -> Any:
+    """A data frame of the same library as ``template``; without one, of pandas if that is installed, else pyarrow."""
+    if template is not None:
+        backend: Any = nw.get_native_namespace(template)
     else:
         backend = "pandas" if find_spec("pandas") else "pyarrow"
     return nw.from_dict(columns, backend=backend).to_native()

@@ -12,7 +12,7 @@ from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
 #: Models by name, the fit that serves them, and their status.
-Answer = tuple[dict[Any, Predictions], Fitted, Status]
+StatusOfModels = tuple[dict[Any, Predictions], Fitted, Status]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Samples:
 
     def statuses(
         self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predictions]
-    ) -> Iterator[Answer]:
+    ) -> Iterator[StatusOfModels]:
         """The status of every group of models that share one."""
         if isinstance(adjustment, Fitted):
             yield dict(predictions), adjustment, self.status(adjustment, grid)

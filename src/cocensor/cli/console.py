@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
@@ -13,6 +12,7 @@ from threading import Timer
 import typer
 
 from cocensor._interrupt import end
+from cocensor._validation import collected
 
 # A command that is done before this many seconds needs no bar.
 _PATIENCE = 1.0
@@ -63,10 +63,9 @@ def refusing() -> Iterator[None]:
 @contextmanager
 def noting(notes: list[str]) -> Iterator[None]:
     """Add what the library warns of to ``notes``, each warning once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
+    with collected(UserWarning) as said:
         yield
-    notes += dict.fromkeys(str(warning.message) for warning in caught)
+    notes += said
 
 
 @contextmanager

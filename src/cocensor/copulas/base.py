@@ -27,6 +27,9 @@ from cocensor._validation import (
     check_whole,
 )
 
+# So near to independence, what is multiplied by θ is no longer a normal number of double precision.
+_NO_DIGITS = 1e-290
+
 
 @dataclass(frozen=True)
 class Copula(ABC):
@@ -57,7 +60,8 @@ class Copula(ABC):
         if theta != self.independence_theta and not lower < theta < upper:
             reach = _interval(lower, upper, self.independence_theta)
             raise ValueError(f"theta of the {self.name} copula must {reach}, but is {theta:g}.")
-        object.__setattr__(self, "theta", theta)
+        near = abs(theta - self.independence_theta) < _NO_DIGITS
+        object.__setattr__(self, "theta", self.independence_theta if near else theta)
 
     # --- in (u, v) ---------------------------------------------------------------------------------
 
@@ -158,7 +162,7 @@ class Copula(ABC):
     def from_tau(cls, tau: float) -> Self:
         """The member of the family with Kendall's τ ``tau``."""
         tau = check_number(tau, "tau")
-        if tau == 0:
+        if abs(tau) < _NO_DIGITS:
             return cls(cls.independence_theta)
         lower, upper = cls.tau_range
         if not lower < tau < upper:

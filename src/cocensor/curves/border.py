@@ -73,6 +73,9 @@ def predict(model: Any, X: Any) -> Predictions:
         return replaced(Predictions.from_step_functions(predicted), source=source)
     if nw.dependencies.is_into_dataframe(predicted):
         between: Interpolation = "linear" if _is_smooth(model) else "step"
+        if method != "predict" and predicted.shape == (len(X), len(X)) and hasattr(predicted, "index"):
+            # As many times as subjects: lifelines and pycox have the times in the index.
+            return Predictions(predicted.index, predicted.to_numpy().T, between, source=source)
         return replaced(Predictions.from_frame(predicted, len(X), interpolation=between), source=source)
     raise TypeError(
         f"{method} of {kind} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}."

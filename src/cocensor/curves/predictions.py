@@ -48,9 +48,9 @@ class Predictions:
     times : array-like of shape (m,)
         Strictly increasing times.
     probabilities : array-like of shape (n, m)
-        :math:`\hat S_i(t)`, in [0, 1] and not increasing along a row. Values outside of [0, 1], or that rise, by
-        less than 1e-6 are the rounding of single precision: they are read as 0 or 1, and ``n_rounded`` counts
-        them. Kept without a copy, in its own precision: do not write to it later.
+        :math:`\hat S_i(t)`, in [0, 1] and not increasing along a row. What is off by at most 1e-6 is the rounding of
+        single precision: a rise is let pass, a value outside of [0, 1] is read as 0 or 1, and ``n_rounded`` counts
+        the latter. Kept without a copy, in its own precision: do not write to it later.
     interpolation : {"linear", "step"}
         What holds between grid times.
     tail : {"last", "zero", "linear", "exponential"} or None

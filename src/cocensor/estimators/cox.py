@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import squares_beyond
 from cocensor._validation import (
     ConvergenceWarning,
@@ -25,7 +26,6 @@ from cocensor.curves import Predictions, StepFunction
 from cocensor.estimators.risk_sets import RiskSets, Ties
 from cocensor.outcomes import Survival, WhichMargin
 
-_MAX_HALVINGS = 30
 # Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
 _VANISHED = 1e-6
 
@@ -115,11 +115,11 @@ class CoxPH:
         Z = ((X - centre) / scale)[sets.order]
         # The penalty is on the coefficients of the user's own units.
         penalty = self.ridge / scale**2
-        coef, value, information = self._newton(Z, sets, penalty)
-
+        found = self._minimised(Z, sets, penalty)
+        coef = found.point
         self.coef_ = coef / scale
-        self.covariance_ = np.linalg.inv(information) / np.outer(scale, scale)
-        self.log_likelihood_ = value + 0.5 * float(penalty @ coef**2)
+        self.covariance_ = np.linalg.inv(found.at.hessian) / np.outer(scale, scale)
+        self.log_likelihood_ = -found.value + 0.5 * float(penalty @ coef**2)
         self.centre_, self.log_baseline_at_centre_ = centre, sets.log_breslow(Z @ coef)
         return self
 
@@ -184,47 +184,47 @@ class CoxPH:
         if not hasattr(self, "coef_"):
             raise ValueError("CoxPH is not fitted: call fit(X, y) first.")
 
-    def _newton(
-        self, Z: FloatArray, sets: RiskSets, penalty: FloatArray
-    ) -> tuple[FloatArray, float, FloatArray]:
-        coef = np.zeros(Z.shape[1])
-        value, gradient, information = sets.derivatives(Z, coef, penalty)
-        own = np.diag(information)
-        if own.size and own.min() <= 1e-12 * own.max():
-            column = int(np.argmin(own))
-            raise ValueError(
-                f"X must vary among those at risk when it happens, but column {column} does not: leave it out, or set "
-                "ridge above 0."
-            )
-        at_start = np.linalg.eigvalsh(information)
-        if at_start[0] <= 1e-12 * at_start[-1]:
-            raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
-        self.converged_ = False
-        for iteration in range(1, self.max_iter + 1):
-            self.n_iter_ = iteration
-            if np.linalg.eigvalsh(information)[0] <= _VANISHED * at_start[0]:
-                break
-            step = np.linalg.solve(information, gradient)
+    def _minimised(self, Z: FloatArray, sets: RiskSets, penalty: FloatArray) -> Minimum:
+        least_at_start: list[float] = []
+
+        def vanished(at: Derivatives) -> bool:
+            curvature = np.linalg.eigvalsh(at.hessian)
+            if not least_at_start:
+                _check_information(np.diag(at.hessian), curvature)
+                least_at_start.append(curvature[0])
+            return bool(curvature[0] <= _VANISHED * least_at_start[0])
+
+        found = minimise(
+            lambda coef: sets.derivatives(Z, coef, penalty),
+            None,
+            np.zeros(Z.shape[1]),
             # Quadratic convergence: once a step promises this little, the next one is rounding.
-            self.converged_ = float(gradient @ step) < 1e-13 * max(1.0, abs(value))
-            for _ in range(_MAX_HALVINGS):
-                moved = sets.derivatives(Z, coef + step, penalty)
-                if moved[0] >= value - 1e-12 * abs(value):
-                    break
-                step = step / 2.0
-            else:
-                break
-            coef = coef + step
-            value, gradient, information = moved
-            if self.converged_:
-                return coef, value, information
-        warnings.warn(
-            f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
-            "rest, so that its coefficient has no finite optimum; set ridge above 0.",
-            ConvergenceWarning,
-            stacklevel=3,
+            tolerance=0.5e-13 * max(1.0, sets.log_size),
+            max_iter=self.max_iter,
+            slack=1e-12,
+            hopeless=vanished,
         )
-        return coef, value, information
+        self.converged_, self.n_iter_ = found.converged, found.n_iter
+        if not found.converged:
+            warnings.warn(
+                f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
+                "rest, so that its coefficient has no finite optimum; set ridge above 0.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return found
+
+
+def _check_information(own: npt.NDArray[Any], curvature: npt.NDArray[Any]) -> None:
+    """Refuse covariates that tell nothing alone (the diagonal) or beside the others (the eigenvalues)."""
+    if own.size and own.min() <= 1e-12 * own.max():
+        column = int(np.argmin(own))
+        raise ValueError(
+            f"X must vary among those at risk when it happens, but column {column} does not: leave it out, or set "
+            "ridge above 0."
+        )
+    if curvature[0] <= 1e-12 * curvature[-1]:
+        raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
 
 
 def from_log_hazard(log_hazard: FloatArray) -> FloatArray:

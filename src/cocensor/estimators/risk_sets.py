@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._newton import Derivatives
 from cocensor._validation import FloatArray
 from cocensor.curves import StepFunction
 from cocensor.outcomes import Survival, WhichMargin
@@ -54,19 +55,22 @@ class RiskSets:
         discount = position / tied if ties == "efron" else np.zeros(event_group.size)
         return cls(order, happens, first[event_group], group, event_group, discount, time[happens])
 
-    def derivatives(
-        self, Z: FloatArray, coef: FloatArray, penalty: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """The penalised log-likelihood, its gradient, and the negative of its Hessian.
+    @property
+    def log_size(self) -> float:
+        """The sum over events of the log of those at risk: minus Breslow's log-likelihood at coefficients of 0."""
+        return float(np.log(self.order.size - self.start).sum())
 
-        The log-likelihood is −∞ where double precision cannot hold the weights: no step leads there.
+    def derivatives(self, Z: FloatArray, coef: FloatArray, penalty: FloatArray) -> Derivatives:
+        """The negative of the penalised log-likelihood, with its gradient and its Hessian, the information.
+
+        It is infinite where double precision cannot hold the weights: no step leads there.
         """
         relative = Z @ coef
         shift = relative.max()
         weight = np.exp(relative - shift)
         sums, tied = self._sums(weight)
         if sums.min() < _LIGHTEST:
-            return -np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan)
+            return Derivatives(np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan))
         value = float(np.sum(relative[self.happens] - shift) - np.sum(np.log(sums)))
         weighted = Z * weight[:, None]
         means = (_from_the_end(weighted)[self.start] - self.discount[:, None] * tied(weighted)) / sums[
@@ -79,7 +83,7 @@ class RiskSets:
         met = hazard - np.where(self.happens, own, 0.0)
         information = (weighted * met[:, None]).T @ Z - means.T @ means
         value -= 0.5 * float(penalty @ coef**2)
-        return value, gradient - penalty * coef, information + np.diag(penalty)
+        return Derivatives(-value, penalty * coef - gradient, information + np.diag(penalty))
 
     def log_breslow(self, relative: FloatArray) -> StepFunction:
         """The logarithm of H₀ = Σ d_j / Σ_{risk set} exp(x'β)."""

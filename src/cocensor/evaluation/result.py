@@ -309,7 +309,7 @@ class Evaluation:
 
     def _frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-        return make_frame(dict(zip(columns, lists, strict=True)), like=self.template)
+        return make_frame(dict(zip(columns, lists, strict=True)), template=self.template)
 
 
 def _first_choice(results: Sequence[AdjustmentScores]) -> str:

@@ -68,7 +68,7 @@ def sensitivity(
     >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
     >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
-    By CG-Q, 10 covariates is best from τ = 0 (independent censoring) to 0.33 under clayton and 0.53 under frank, then
+    By “CG-Q”, 10 covariates is best from τ = 0 (independent censoring) to 0.33 under clayton and 0.53 under frank, then
     3 covariates up to 0.6.
     """
     chosen = as_tuple(families, "families", str)

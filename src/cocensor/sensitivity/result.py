@@ -99,7 +99,7 @@ class Sensitivity:
         ]
         columns = ("metric", "adjustment", "family", "tau", "model", "score", "rank")
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-        return make_frame(dict(zip(columns, lists, strict=True)), like=self.evaluation.template)
+        return make_frame(dict(zip(columns, lists, strict=True)), template=self.evaluation.template)
 
     def best(
         self, metric: str | None = None, adjustment: str | None = None

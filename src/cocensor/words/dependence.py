@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cocensor.joint import CopulaChoice, DependenceProfile
-from cocensor.joint.select import CUT
+from cocensor.joint.profile import CUT
 from cocensor.words.names import copula_name
 
 # Families that fit equally well disagree if their best τ are this far apart.

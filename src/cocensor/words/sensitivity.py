@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.names import BARE, and_metric, listed
+from cocensor.words.names import BARE, and_metric, listed, quoted
 from cocensor.words.stretches import stretches_in_words
 
 
@@ -17,7 +17,7 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
 def sensitivity_in_words(sensitivity: Sensitivity) -> str:
     """Which model is best from where to where along τ, by the primary adjustment and the first metric."""
     evaluation = sensitivity.evaluation
-    label, best = evaluation.results[sensitivity.primary].label, sensitivity.best()
+    label, best = quoted(evaluation, sensitivity.primary), sensitivity.best()
     if not best:
         return f"By {label} there is no {evaluation.metric().label} at any point of the grid."
     if len(evaluation.models) == 1:
@@ -45,5 +45,5 @@ def _range_in_words(sensitivity: Sensitivity) -> str:
     scores = scores_over_grid(sensitivity, model).values()
     return (
         f"The {evaluation.metric().label} of {model} lies between {min(scores):.4f} and {max(scores):.4f} over the "
-        f"grid, by {evaluation.results[sensitivity.primary].label}; with one model there is nothing to rank."
+        f"grid, by {quoted(evaluation, sensitivity.primary)}; with one model there is nothing to rank."
     )
