@@ -17,6 +17,7 @@ from cocensor._validation import FloatArray, Side
 #: good as none, and one above leaves nobody.
 LOG_SMALLEST_HAZARD, LOG_LARGEST_HAZARD = -300.0, 600.0
 _SMALLEST_HAZARD, _LARGEST_HAZARD = np.exp(LOG_SMALLEST_HAZARD), np.exp(LOG_LARGEST_HAZARD)
+_SMALLEST_SCALE = 1e-150
 _SMALLEST_UNIFORM = 2.0**-54
 _LOG_2 = float(np.log(2.0))
 # Times that differ by less, relative to themselves, are one time that was computed in two ways.
@@ -27,6 +28,11 @@ _SEGMENT_WIDTH = 200.0
 _ORDERS = np.arange(16.0)
 _EXPM1_OVER = [polyder(1.0 / factorial(_ORDERS + 1.0), m) for m in range(3)]
 _LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m) for m in range(3)]
+
+
+def squares_beyond(scale: FloatArray) -> npt.NDArray[np.bool_]:
+    """Where the square of a standard deviation, or the inverse of the square, is beyond double precision."""
+    return ~(scale < 1.0 / _SMALLEST_SCALE) | ((scale > 0) & (scale < _SMALLEST_SCALE))
 
 
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:

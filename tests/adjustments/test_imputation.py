@@ -5,6 +5,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments.dependent_ipcw import SMALLEST_CHANCE
+from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 
 TOY = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
@@ -127,3 +128,25 @@ def test_refusals():
     refuses(lambda: cc.MarginTime(tail="first"), "tail", "'first'")
     refuses(lambda: cc.Imputation(conditioning="censored"), "conditioning", "'censored'")
     refuses(lambda: cc.Imputation(tail="zero"), "tail", "'zero'")
+
+
+def test_more_score_times_than_subjects_are_all_of_their_times():
+    data = SyntheticDesign(n=40, n_features=1).draw(0)
+    grid = np.linspace(0.0, 20.0, 30)
+    curves = {"m": cc.Predictions(grid, np.exp(-np.outer(np.exp(data.X[:, 0]), grid / 10.0)))}
+    read = [
+        [note.text for note in cc.Imputation("prediction", score_times=k).fit(data.y, None, curves).notes]
+        for k in (40, 10**15)
+    ]
+    assert read[0] == read[1] != []
+    refuses(lambda: cc.Imputation("prediction", score_times=10**400), "score_times")
+
+
+def test_a_chance_beyond_double_precision_of_being_seen_ends_the_scores():
+    train = (np.array([1.0, 2.0, 3.0, 5.0]), np.array([1, 0, 0, 1]))
+    test = (np.array([0.5, 4.0, 6.0]), np.array([1, 1, 1]))
+    how = cc.DependentIPCW(cc.Clayton.from_tau(0.999), "last")
+    with pytest.warns(cc.HorizonWarning, match="time 4 on"):
+        status = how.fit(train).status(test, [0.7, 4.5])
+    assert status.until == 4.0
+    assert np.isfinite(status.b[:, 0]).all()

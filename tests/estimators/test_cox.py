@@ -123,6 +123,7 @@ def test_columns_must_come_in_the_order_of_the_fit():
             ("y has no dropout",),
         ),
         (lambda X, y: cc.CoxPH().fit(X * [1.0, 1e300, 1.0, 1.0], y), ("X must", "column 1", "e+301")),
+        (lambda X, y: cc.CoxPH().fit(X * [1.0, 1e-155, 1.0, 1.0], y), ("X must", "column 1", "e-15")),
         (lambda X, y: cc.CoxPH().fit(np.c_[X, 1.7e308 * np.sign(X[:, 0])], y), ("column 4",)),
         (lambda X, y: cc.CoxPH().fit(X, y).survival([[1.0], [2.0]], X), ("times", "(2, 1)")),
         (lambda X, y: cc.CoxPH().fit(X, y).survival(np.empty((0, 3)), X), ("times", "(0, 3)")),

@@ -147,3 +147,11 @@ def test_greater_is_better_whatever_the_direction_of_the_metric(sample):
         cc.survival_scorer(metric, horizon=10.0)(estimator, X, y) for metric in ("ibs", Turned())
     )
     assert smaller == -greater < 0
+
+
+@pytest.mark.parametrize("X", [None, 3])
+def test_covariates_that_are_none_are_an_error_of_the_fold(X):
+    scorer = cc.survival_scorer(horizon=5.0)
+    model = cc.CoxPH().fit(np.arange(6.0)[:, None], (np.array([3.0, 1, 4, 2, 6, 5]), np.ones(6, bool)))
+    with pytest.raises(cc.FoldError, match="a fold cannot be scored"):
+        scorer(model, X, (np.arange(1.0, 7.0), np.ones(6, bool)))

@@ -228,7 +228,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     "StepFunction": (
         4,
         lambda d: cc.StepFunction(d.grid(), d.probabilities("values", d.width))(d.at("t")),
-        PROBABILITY,
+        within(-MOST, MOST),
     ),
     "Predictions": (6, lambda d: predictions(d)(d.at("times")), PROBABILITY),
     "Predictions.from_frame": (4, from_frame, PROBABILITY),

@@ -207,7 +207,11 @@ def test_damaged_files_are_refused(tmp_path, old, new):
             "theta of the independence copula must be 0",
         ),
         (lambda X, y: cc.fit_joint(X, y, starts="abc"), "starts must be"),
-        (lambda X, y: cc.fit_joint(X * 1e200, y), "X must be of moderate size, but column 0 overflows"),
+        (
+            lambda X, y: cc.fit_joint(X * 1e200, y),
+            "X must be of moderate size, but column 0 reaches .*e\\+199",
+        ),
+        (lambda X, y: cc.fit_joint(X * 1e-155, y), "X must be of moderate size, but column 0 .*e-"),
         (lambda X, y: cc.select_copula(None, y, X), "X_val must be None where X is"),
         (lambda X, y: cc.select_copula(X, y, families=None), "families must be a list or tuple of families"),
         (lambda X, y: cc.select_copula(X, y, families=("nope",)), "families must be one of"),

@@ -28,12 +28,14 @@ class Given:
     def __init__(self, a, b):
         self.a, self.b = a, b
 
-    def sums(self, rows, columns, pairs):
-        a, b = self.dense(rows, columns)
-        return np.array([(a * pair.event_free + b * pair.event).sum(axis=0) for pair in pairs])
+    def block(self, rows, columns):
+        return Given(self.a[rows, columns], self.b[rows, columns])
 
-    def dense(self, rows, columns):
-        return self.a[rows, columns], self.b[rows, columns]
+    def total(self, pair):
+        return (self.a * pair.event_free + self.b * pair.event).sum(axis=0)
+
+    def dense(self):
+        return self.a, self.b
 
 
 def status_with(a, b, normaliser=N):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._numerics import lookup
+from cocensor._numerics import hazard_from_log, lookup
 from cocensor._validation import BoolArray, FloatArray, HorizonWarning, check_choice, row_blocks
 from cocensor.adjustments.base import (
     Adjustment,
@@ -172,7 +172,8 @@ class _FittedMargins(Fitted):
         weights = self._step_weights[index]
         between = curve.times[index] < t
         v = np.asarray(self._event.dropout_survival(t[between], "left"))
-        weights[between] = np.exp(-np.asarray(self._event.copula.log_hfunc1(curve.values[index[between]], v)))
+        log_chance = np.asarray(self._event.copula.log_hfunc1(curve.values[index[between]], v))
+        weights[between] = hazard_from_log(-log_chance)  # finite, whatever the chance
         return weights
 
 

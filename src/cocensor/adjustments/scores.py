@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, as_matrix, as_times, as_vector, row_blocks
+from cocensor._validation import FloatArray, as_matrix, as_times, as_vector, check_whole, row_blocks
 from cocensor.curves import Predictions
 from cocensor.outcomes import Survival
 
@@ -19,9 +19,7 @@ _COLLINEAR = 1e-6
 def check_score_times(score_times: Any) -> int | tuple[float, ...]:
     """How many times to read predictions at, or which."""
     if isinstance(score_times, int | np.integer):
-        if isinstance(score_times, bool) or score_times < 1:
-            raise ValueError(f"score_times must be at least 1, but is {score_times!r}.")
-        return int(score_times)
+        return check_whole(score_times, "score_times")
     times = np.unique(as_times(as_vector(score_times, "score_times", single=True), "score_times"))
     if not times.size:
         raise ValueError("score_times is empty: at least one time is needed.")
@@ -57,7 +55,8 @@ def design(
 def _times(predicted: Predictions, y: Survival, score_times: int | tuple[float, ...]) -> FloatArray:
     """Where the predictions of a model are read: within what is known of them, and where they differ."""
     if isinstance(score_times, int):
-        levels = np.arange(1, score_times + 1) / (score_times + 1)
+        n_levels = min(score_times, len(y))  # which gives all of the times
+        levels = np.arange(1, n_levels + 1) / (n_levels + 1)
         wanted = np.quantile(y.time, levels, method="inverted_cdf")
     else:
         wanted = np.array(score_times)

@@ -10,7 +10,7 @@ on one side. There a weighted sum is a product of a vector with a block of value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -38,14 +38,21 @@ class Pair(Protocol):
         """The values that b weighs."""
 
 
+class BlockWeights(Protocol):
+    """The weights of a block of subjects at some times, ready to be used for many pairs."""
+
+    def total(self, pair: Pair) -> FloatArray:
+        """Σ over the subjects of a x + b y, for each time."""
+
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        """A and b themselves, (subjects, times)."""
+
+
 class Weights(Protocol):
     """The weights of a group of subjects on one side of their cuts."""
 
-    def sums(self, rows: Rows, columns: slice, pairs: Sequence[Pair]) -> FloatArray:
-        """Σ over ``rows`` of a x + b y for each pair (x, y), (pairs, columns)."""
-
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,27 +62,42 @@ class Terms:
     event_free: tuple[Term, ...] = ()
     event: tuple[Term, ...] = ()
 
-    def sums(self, rows: Rows, columns: slice, pairs: Sequence[Pair]) -> FloatArray:
-        """Σ over ``rows`` of a x + b y for each pair (x, y), (pairs, columns)."""
-        result = np.zeros((len(pairs), columns.stop - columns.start))
-        for name, terms in (("event_free", self.event_free), ("event", self.event)):
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
+
+        def taken(terms: tuple[Term, ...]) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
+            # A product with ones is several times as fast as a sum over rows.
+            return tuple(
+                (
+                    np.ones(rows.size) if subject is None else subject[rows],
+                    None if time is None else time[columns],
+                )
+                for subject, time in terms
+            )
+
+        return _TermsBlock(taken(self.event_free), taken(self.event), columns.stop - columns.start)
+
+
+@dataclass(frozen=True, eq=False)
+class _TermsBlock:
+    event_free: tuple[tuple[FloatArray, FloatArray | None], ...]
+    event: tuple[tuple[FloatArray, FloatArray | None], ...]
+    n_times: int
+
+    def total(self, pair: Pair) -> FloatArray:
+        result = np.zeros(self.n_times)
+        for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
             for subject, time in terms:
-                # A product with ones is several times as fast as a sum over rows.
-                factor = np.ones(rows.size) if subject is None else subject[rows]
-                for total, pair in zip(result, pairs, strict=True):
-                    found = factor @ getattr(pair, name)
-                    total += found if time is None else time[columns] * found
+                found = subject @ getattr(pair, name)
+                result += found if time is None else time * found
         return result
 
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
-        shape = rows.size, columns.stop - columns.start
-        both = np.zeros((2, *shape))
-        for weight, terms in zip(both, (self.event_free, self.event), strict=True):
-            for subject, time in terms:
-                by_subject = np.ones((shape[0], 1)) if subject is None else subject[rows][:, None]
-                weight += by_subject * (1.0 if time is None else time[columns])
-        return both[0], both[1]
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        return self._dense(self.event_free), self._dense(self.event)
+
+    def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
+        every = np.ones(self.n_times)
+        return sum((np.outer(subject, every if time is None else time) for subject, time in terms), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +106,21 @@ class Imputed:
 
     q: Callable[[Rows, slice], FloatArray]
 
-    def sums(self, rows: Rows, columns: slice, pairs: Sequence[Pair]) -> FloatArray:
-        """Σ over ``rows`` of a x + b y for each pair (x, y), (pairs, columns)."""
-        q, ones = self.q(rows, columns), np.ones(rows.size)
-        return np.array(
-            [np.einsum("ij,ij->j", q, pair.event_free - pair.event) + ones @ pair.event for pair in pairs]
-        )
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
+        return _ImputedBlock(self.q(rows, columns))
 
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
-        q = self.q(rows, columns)
-        return q, 1.0 - q
+
+@dataclass(frozen=True, eq=False)
+class _ImputedBlock:
+    q: FloatArray
+
+    def total(self, pair: Pair) -> FloatArray:
+        gained = np.einsum("ij,ij->j", self.q, pair.event_free - pair.event)
+        return gained + np.ones(len(self.q)) @ pair.event
+
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        return self.q, 1.0 - self.q
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,15 +129,20 @@ class Observed:
 
     weight: Callable[[Rows, slice], FloatArray]
 
-    def sums(self, rows: Rows, columns: slice, pairs: Sequence[Pair]) -> FloatArray:
-        """Σ over ``rows`` of a x + b y for each pair (x, y), (pairs, columns)."""
-        weight = self.weight(rows, columns)
-        return np.array([np.einsum("ij,ij->j", weight, pair.event_free) for pair in pairs])
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
+        return _ObservedBlock(self.weight(rows, columns))
 
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
-        weight = self.weight(rows, columns)
-        return weight, np.zeros_like(weight)
+
+@dataclass(frozen=True, eq=False)
+class _ObservedBlock:
+    weight: FloatArray
+
+    def total(self, pair: Pair) -> FloatArray:
+        return np.einsum("ij,ij->j", self.weight, pair.event_free)
+
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        return self.weight, np.zeros_like(self.weight)
 
 
 #: Not counted; event-free for sure; had the event for sure.
@@ -151,7 +182,7 @@ class Block:
     """
 
     rows: Rows
-    stretches: tuple[tuple[Weights, slice, BoolArray | None], ...]
+    stretches: tuple[tuple[BlockWeights, slice, BoolArray | None], ...]
 
 
 class Status:
@@ -217,7 +248,9 @@ class Status:
                     (group.after, slice(high, n_times), None),
                 )
                 used = tuple(
-                    each for each in stretches if each[1].start < each[1].stop and each[0] is not NOTHING
+                    (weights.block(rows, columns), columns, mask)
+                    for weights, columns, mask in stretches
+                    if columns.start < columns.stop and weights is not NOTHING
                 )
                 yield Block(rows, used)
 
@@ -249,7 +282,7 @@ class Status:
             if not group.rows.size:
                 continue
             before = group.cut[:, None] > columns
-            early, late = (side.dense(group.rows, every) for side in (group.before, group.after))
+            early, late = (side.block(group.rows, every).dense() for side in (group.before, group.after))
             for weight, x, y in zip(both, early, late, strict=True):
                 weight[group.rows] = np.where(before, x, y)
         both[:, :, self.grid.sorted >= self.until] = np.nan

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._newton import Derivatives, Minimum, minimise
+from cocensor._numerics import squares_beyond
 from cocensor._validation import (
     ConvergenceWarning,
     FloatArray,
@@ -27,8 +28,6 @@ from cocensor.outcomes import Survival, WhichMargin
 
 # Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
 _VANISHED = 1e-6
-# The squares of standard deviations above this one, and below its inverse, are numbers.
-_SMALLEST_SCALE = 1e-150
 
 
 class CoxPH:
@@ -101,11 +100,11 @@ class CoxPH:
             raise ValueError(f"y has no {'event' if self.of == 'event' else 'dropout'}: nothing to fit.")
         with np.errstate(over="ignore", invalid="ignore"):
             centre, scale = X.mean(axis=0), X.std(axis=0)
-        outside = ~(scale < 1.0 / _SMALLEST_SCALE) | ((scale > 0) & (scale < _SMALLEST_SCALE))
+        outside = squares_beyond(scale)
         if outside.any():
             column = int(np.argmax(outside))
             raise ValueError(
-                f"X must have a variance within double precision, but column {column} reaches "
+                f"X must be of moderate size, but column {column} reaches "
                 f"{np.abs(X[:, column]).max():g}: measure it in another unit."
             )
         constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)

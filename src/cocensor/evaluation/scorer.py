@@ -108,7 +108,8 @@ class Scorer:
             value = self.metric.evaluate(status, models)[""].value
             return value if self.metric.direction == "greater" else -value
         except Exception as error:  # whatever a model of another package raises
-            raise FoldError(f"a fold of {len(X)} subjects cannot be scored: {error}") from error
+            subjects = f" of {len(X)} subjects" if hasattr(X, "__len__") else ""
+            raise FoldError(f"a fold{subjects} cannot be scored: {error}") from error
 
     def __repr__(self) -> str:
         return f"survival_scorer({self.metric.name!r}, {self.adjustment!r}, until {self.times.max():g})"

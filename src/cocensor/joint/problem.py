@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._newton import Derivatives, Minimum, minimise
+from cocensor._numerics import squares_beyond
 from cocensor._validation import FloatArray, as_matrix, as_vector, check_length, column_names
 from cocensor.copulas import Copula, Independence
 from cocensor.copulas.walks import walks_from_independence
@@ -244,9 +245,12 @@ def _standardised(
     def named(column: int) -> str:
         return f"column {column}" if columns is None else f"column {columns[column]!r}"
 
-    if not np.isfinite(scale).all():
+    outside = squares_beyond(scale)
+    if outside.any():
+        column = int(np.argmax(outside))
+        reached = np.abs(X[:, column]).max()
         raise ValueError(
-            f"X must be of moderate size, but {named(int(np.argmin(np.isfinite(scale))))} overflows."
+            f"X must be of moderate size, but {named(column)} reaches {reached:g}: measure it in another unit."
         )
     constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
     if constant.any():

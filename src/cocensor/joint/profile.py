@@ -56,7 +56,9 @@ class DependenceProfile:
             for tau, value in zip(*curve, strict=True)
         ]
         names = ("family", "tau", "theta", "loglik", "difference")
-        return make_frame(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), template=self.template)
+        return make_frame(
+            dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), template=self.template
+        )
 
     def supported(self, family: str) -> tuple[float, float]:
         """The smallest and largest τ that the likelihood of a family does not tell from its best (95 %)."""

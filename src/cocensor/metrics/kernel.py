@@ -54,10 +54,11 @@ def mean_losses(status: Status, loss: Loss, predictions: Sequence[Predictions]) 
     grid = status.grid
     total = np.zeros((len(predictions), grid.sorted.size))
     for block in status.blocks():
-        read = [each.read(grid.sorted, block.rows) for each in predictions]
-        for weights, columns, mask in block.stretches:
-            pairs = [_BlockLosses(loss, values[:, columns], mask) for values in read]
-            total[:, columns] += weights.sums(block.rows, columns, pairs)
+        # One model after the other, so that its block stays in the cache.
+        for own, each in zip(total, predictions, strict=True):
+            values = each.read(grid.sorted, block.rows)
+            for weights, columns, mask in block.stretches:
+                own[columns] += weights.total(_BlockLosses(loss, values[:, columns], mask))
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
     above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
