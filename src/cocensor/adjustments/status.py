@@ -75,13 +75,15 @@ class Terms:
                 for subject, time in terms
             )
 
-        return _TermsBlock(taken(self.event_free), taken(self.event), columns.stop - columns.start)
+        n_times = columns.stop - columns.start
+        return _TermsBlock(taken(self.event_free), taken(self.event), rows.size, n_times)
 
 
 @dataclass(frozen=True, eq=False)
 class _TermsBlock:
     event_free: tuple[tuple[FloatArray, FloatArray | None], ...]
     event: tuple[tuple[FloatArray, FloatArray | None], ...]
+    n_rows: int
     n_times: int
 
     def total(self, pair: Pair) -> FloatArray:
@@ -96,8 +98,10 @@ class _TermsBlock:
         return self._dense(self.event_free), self._dense(self.event)
 
     def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
-        every = np.ones(self.n_times)
-        return sum((np.outer(subject, every if time is None else time) for subject, time in terms), 0.0)
+        result = np.zeros((self.n_rows, self.n_times))
+        for subject, time in terms:
+            result += subject[:, None] * (1.0 if time is None else time)
+        return result
 
 
 @dataclass(frozen=True, eq=False)
