@@ -138,5 +138,5 @@ class _FittedMarginTime(Fitted):
 
 
 def _after_all(n: int, last: float) -> str:
-    who = "1 subject is" if n == 1 else f"{n} subjects are"
-    return f"{who} censored after {last:g}, the last training time: their event counts as happening then."
+    who, whose = ("1 subject is", "its") if n == 1 else (f"{n} subjects are", "their")
+    return f"{who} censored after {last:g}, the last training time: {whose} event counts as happening then."
