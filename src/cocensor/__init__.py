@@ -41,8 +41,11 @@ from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
 from cocensor.evaluation import Evaluation, FoldError, evaluate, survival_scorer
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
+    IntegratedBrierScore,
+    IntegratedLogScore,
     Metric,
     MetricValue,
+    PointwiseMetric,
     brier_score,
     brier_skill_score,
     integrated_brier_score,
@@ -83,6 +86,8 @@ __all__ = [
     "HorizonWarning",
     "Imputation",
     "Independence",
+    "IntegratedBrierScore",
+    "IntegratedLogScore",
     "Joe",
     "JointModel",
     "KaplanMeier",
@@ -91,6 +96,7 @@ __all__ = [
     "MetricValue",
     "Note",
     "Oracle",
+    "PointwiseMetric",
     "PredictionWarning",
     "Predictions",
     "RiskTable",

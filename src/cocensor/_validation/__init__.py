@@ -26,7 +26,7 @@ from cocensor._validation.refusals import (
     refuse_column,
     refuse_first,
 )
-from cocensor._validation.types import BoolArray, FloatArray, IntArray, Seed, Side
+from cocensor._validation.types import BoolArray, FloatArray, IntArray, Progress, Rows, Seed, Side
 from cocensor._validation.warned import (
     ConvergenceWarning,
     HorizonWarning,
@@ -42,6 +42,8 @@ __all__ = [
     "HorizonWarning",
     "IntArray",
     "PredictionWarning",
+    "Progress",
+    "Rows",
     "Seed",
     "Side",
     "TiedTimesWarning",
