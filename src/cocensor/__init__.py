@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
+from cocensor._validation import FitWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
 from cocensor.adjustments import (
     IPCW,
     Adjustment,
@@ -70,7 +70,6 @@ __all__ = [
     "Adjustment",
     "ArchimedeanCopula",
     "Clayton",
-    "ConvergenceWarning",
     "Copula",
     "CopulaChoice",
     "CopulaGraphic",
@@ -78,6 +77,7 @@ __all__ = [
     "DependenceProfile",
     "DependentIPCW",
     "Evaluation",
+    "FitWarning",
     "Fitted",
     "FoldError",
     "Frank",

@@ -28,7 +28,7 @@ from cocensor._validation.refusals import (
 )
 from cocensor._validation.types import BoolArray, FloatArray, IntArray, Progress, Rows, Seed, Side
 from cocensor._validation.warned import (
-    ConvergenceWarning,
+    FitWarning,
     HorizonWarning,
     PredictionWarning,
     TiedTimesWarning,
@@ -37,7 +37,7 @@ from cocensor._validation.warned import (
 
 __all__ = [
     "BoolArray",
-    "ConvergenceWarning",
+    "FitWarning",
     "FloatArray",
     "HorizonWarning",
     "IntArray",

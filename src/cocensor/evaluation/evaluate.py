@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import settled
-from cocensor._validation import ConvergenceWarning, FloatArray, Progress, collected, column_names
+from cocensor._validation import FitWarning, FloatArray, Progress, collected, column_names
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
@@ -235,7 +235,7 @@ def _assumed(copula: Any, samples: Samples, notes: list[Note]) -> AssumedCopula:
         return AssumedCopula(copula, "given")
     x, y = (samples.x_test, samples.y_test) if samples.y_train is None else (samples.x_train, samples.y_train)
     try:
-        with collected(ConvergenceWarning) as warned:
+        with collected(FitWarning) as warned:
             choice = select_copula(x, y)
     except ValueError as error:
         text = f"No copula could be selected, so that independence stands in: {error}"

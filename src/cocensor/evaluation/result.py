@@ -14,7 +14,7 @@ import numpy as np
 from cocensor._files import write_whole
 from cocensor._notes import Note
 from cocensor._validation import (
-    ConvergenceWarning,
+    FitWarning,
     Progress,
     as_tuple,
     check_choice,
@@ -255,7 +255,7 @@ class Evaluation:
                 "copula must have been selected from the data for a profile likelihood, but was not."
             )
         choice = self.assumed.choice
-        with collected(ConvergenceWarning):  # they are among the notes of the profile
+        with collected(FitWarning):  # they are among the notes of the profile
             return self._computed_once("profile", lambda: choice.profile(progress=progress))
 
     def survival_curves(self, progress: Progress | None = None) -> MarginCurves:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, FloatArray, Progress, as_vector, make_frame
+from cocensor._validation import FitWarning, FloatArray, Progress, as_vector, make_frame
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.walks import walks_from_independence
 from cocensor.joint.model import JointModel
@@ -119,7 +119,7 @@ class CopulaChoice:
                 if not minimum.converged:
                     text = f"the margins with the {name} copula did not converge at τ = {tau:g}."
                     notes.append(Note("caution", text))
-                    warnings.warn(text, ConvergenceWarning, stacklevel=2)
+                    warnings.warn(text, FitWarning, stacklevel=2)
                 done += 1
                 report(done, total)
             ordered = sorted(values)

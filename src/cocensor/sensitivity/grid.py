@@ -12,7 +12,7 @@ import numpy as np
 
 from cocensor._notes import Note
 from cocensor._validation import (
-    ConvergenceWarning,
+    FitWarning,
     FloatArray,
     HorizonWarning,
     Progress,
@@ -145,7 +145,7 @@ def _answers(
 
     report(0, total)
     # The evaluation itself has noted what there is to warn of.
-    with collected(HorizonWarning, ConvergenceWarning), ThreadPoolExecutor(_n_cores()) as pool:
+    with collected(HorizonWarning, FitWarning), ThreadPoolExecutor(_n_cores()) as pool:
         # The longest first, so that no thread is left alone with them.
         running = [
             (name, line, pool.submit(follow, name, line)) for name in reversed(adjustments) for line in lines
