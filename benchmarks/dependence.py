@@ -81,7 +81,7 @@ def row(label: str, tau: float, samples: list[Sample]) -> None:
             estimates, spreads = [], []
             for X, y in samples:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", cc.ConvergenceWarning)
+                    warnings.simplefilter("ignore", cc.FitWarning)
                     model = cc.fit_joint(X, y, family, margins, penalty=0)
                 estimates.append(model.copula.tau)
                 spreads.append(model.tau_se_)

@@ -19,7 +19,7 @@ import cocensor as cc
 from cocensor._validation import FloatArray
 from cocensor.outcomes import WhichMargin
 from cocensor.paper.base import Cell
-from cocensor.paper.synthetic import Horizon, SyntheticConfig
+from cocensor.paper.synthetic import IntervalEnd, SyntheticConfig
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 from cocensor.simulate.synthetic import Risk
 
@@ -32,8 +32,8 @@ ERRORS = {
 RISKS = ("linear", "quadratic", "interactions")
 
 
-class OtherDesign(Horizon):
-    """Horizon's cells; the times of each subject moved so that the copula given covariates stays."""
+class OtherDesign(IntervalEnd):
+    """IntervalEnd's cells; the times of each subject moved so that the copula given covariates stays."""
 
     def __init__(self, design: str, seeds: tuple[int, ...] = tuple(range(5))) -> None:
         super().__init__(SyntheticConfig(seeds=seeds))

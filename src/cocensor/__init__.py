@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
+from cocensor._validation import FitWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
 from cocensor.adjustments import (
     IPCW,
     Adjustment,
@@ -41,8 +41,11 @@ from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
 from cocensor.evaluation import Evaluation, FoldError, evaluate, survival_scorer
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
+    IntegratedBrierScore,
+    IntegratedLogScore,
     Metric,
     MetricValue,
+    PointwiseMetric,
     brier_score,
     brier_skill_score,
     integrated_brier_score,
@@ -67,7 +70,6 @@ __all__ = [
     "Adjustment",
     "ArchimedeanCopula",
     "Clayton",
-    "ConvergenceWarning",
     "Copula",
     "CopulaChoice",
     "CopulaGraphic",
@@ -75,6 +77,7 @@ __all__ = [
     "DependenceProfile",
     "DependentIPCW",
     "Evaluation",
+    "FitWarning",
     "Fitted",
     "FoldError",
     "Frank",
@@ -83,6 +86,8 @@ __all__ = [
     "HorizonWarning",
     "Imputation",
     "Independence",
+    "IntegratedBrierScore",
+    "IntegratedLogScore",
     "Joe",
     "JointModel",
     "KaplanMeier",
@@ -91,6 +96,7 @@ __all__ = [
     "MetricValue",
     "Note",
     "Oracle",
+    "PointwiseMetric",
     "PredictionWarning",
     "Predictions",
     "RiskTable",

@@ -470,7 +470,7 @@ def test_a_fit_that_does_not_converge_says_so(monkeypatch):
         return original(self, family, start, **{**options, "max_iter": 2})
 
     monkeypatch.setattr(JointProblem, "_minimised", short)
-    with pytest.warns(cc.ConvergenceWarning, match="clayton copula did not converge in 2 iterations"):
+    with pytest.warns(cc.FitWarning, match="clayton copula did not converge in 2 iterations"):
         model = problem.fit(cc.Clayton, None, (0.9,))
     assert not model.converged_
     assert "NOT CONVERGED" in model.summary()

@@ -51,9 +51,7 @@ def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
         return replace(original(self, copula), converged=False)
 
     monkeypatch.setattr(type(problem), "margins_at", unconverged)
-    with pytest.warns(
-        cc.ConvergenceWarning, match="margins with the clayton copula did not converge at τ = 0.5"
-    ):
+    with pytest.warns(cc.FitWarning, match="margins with the clayton copula did not converge at τ = 0.5"):
         choice.profile([0.5])
 
 
@@ -68,13 +66,13 @@ def separated():
 
 def test_separation_is_named():
     X, y = separated()
-    with pytest.warns(cc.ConvergenceWarning, match="'dropout: x1' has no finite optimum"):
+    with pytest.warns(cc.FitWarning, match="'dropout: x1' has no finite optimum"):
         model = cc.fit_joint(X, y, cc.Clayton(1.0))
     assert model.converged_
     assert model.event.beta[0] == pytest.approx(0.0, abs=0.2)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
 def test_the_best_run_is_the_one_with_the_smallest_value():
     X, y = separated()
     model = cc.fit_joint(X, y, "gumbel", "spline", penalty=0)
@@ -230,7 +228,7 @@ def test_more_refusals(run, message):
         run(data.X, data.y)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
 def test_a_fold_that_cannot_be_fitted_is_named():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     rare = np.zeros(60)

@@ -9,7 +9,8 @@ import pytest
 import cocensor as cc
 from benchmarks.reproduction.replay import HASHES, Replay
 from cocensor.paper import experiments
-from cocensor.paper.scoring import Scoring, published_curves, without_covariates
+from cocensor.paper.adjustments import without_covariates
+from cocensor.paper.scoring import Scoring, published_curves
 from cocensor.paper.semi_synthetic import parts_of
 from cocensor.simulate import SyntheticDesign
 
@@ -48,7 +49,7 @@ def test_estimates_end_at_the_last_observed_time_of_both_parts_and_the_oracle_at
     assert train.y.t_max != test.y.t_max
     scoring = Scoring("published", train, test)
     assert scoring.ends == (test.event_time.max(), last)
-    curves = cc.SurvivalCurves([1.0, 60.0], np.tile([0.9, 0.1], (200, 1)))
+    curves = cc.Predictions([1.0, 60.0], np.tile([0.9, 0.1], (200, 1)))
     [row] = scoring.rows(curves, {"IPCW (KM)": without_covariates(data.copula, "published")["IPCW (KM)"]})
     assert (row["oracle_horizon"], row["horizon"]) == (test.event_time.max(), last)
 

@@ -8,7 +8,7 @@ import cocensor as cc
 from cocensor.cli import app
 from cocensor.datasets import load_gbsg
 from cocensor.paper import experiments
-from cocensor.paper.semi_synthetic import TrueLaw
+from cocensor.paper.adjustments import floor
 from cocensor.simulate import SemiSynthetic
 
 NEEDED = {
@@ -94,7 +94,7 @@ def test_the_floor_is_unbiased(copula):
     gaps = []
     for seed in range(30):
         sample = design.draw(seed)
-        status = TrueLaw(sample).fit(sample.y).status(sample.y, times)
+        status = floor(sample).fit(sample.y).status(sample.y, times)
         gaps.append(status.a.mean(axis=0) - (sample.event_time[:, None] > times).mean(axis=0))
     gaps = np.array(gaps)
     np.testing.assert_array_less(

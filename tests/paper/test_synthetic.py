@@ -37,7 +37,7 @@ def test_a_cell_is_what_the_public_functions_give():
     times = np.linspace(0.0, horizon, 50)
     ipcw, oracle = (
         cc.integrated_brier_score(train.y, test.y, curves, times, adjustment=adjustment)
-        for adjustment in (cc.IPCW(beyond="last", min_probability=1e-3), cc.Oracle(test.event_time))
+        for adjustment in (cc.IPCW(tail="last", min_probability=1e-3), cc.Oracle(test.event_time))
     )
     assert rows["IPCW (KM)"]["estimate"] == pytest.approx(ipcw, rel=1e-12)
     assert rows["CG-Q"]["oracle"] == pytest.approx(oracle, rel=1e-12)

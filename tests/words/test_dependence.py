@@ -85,7 +85,7 @@ def test_what_did_not_converge_is_a_note_of_the_profile(choice, monkeypatch):
     monkeypatch.setattr(
         type(choice.problem), "margins_at", lambda self, c: replace(original(self, c), converged=False)
     )
-    with pytest.warns(cc.ConvergenceWarning):
+    with pytest.warns(cc.FitWarning):
         profile = choice.profile([0.5])
     assert {note.kind for note in profile.notes} == {"caution"}
     assert len(profile.to_dict()["notes"]) == len(choice.models) - 1

@@ -26,9 +26,9 @@ from cocensor._validation.refusals import (
     refuse_column,
     refuse_first,
 )
-from cocensor._validation.types import BoolArray, FloatArray, IntArray, Seed, Side
+from cocensor._validation.types import BoolArray, FloatArray, IntArray, Progress, Rows, Seed, Side
 from cocensor._validation.warned import (
-    ConvergenceWarning,
+    FitWarning,
     HorizonWarning,
     PredictionWarning,
     TiedTimesWarning,
@@ -37,11 +37,13 @@ from cocensor._validation.warned import (
 
 __all__ = [
     "BoolArray",
-    "ConvergenceWarning",
+    "FitWarning",
     "FloatArray",
     "HorizonWarning",
     "IntArray",
     "PredictionWarning",
+    "Progress",
+    "Rows",
     "Seed",
     "Side",
     "TiedTimesWarning",

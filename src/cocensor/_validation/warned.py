@@ -22,7 +22,7 @@ class TiedTimesWarning(UserWarning):
     """Events and dropouts share so many times that what comes first at one of them decides a curve."""
 
 
-class ConvergenceWarning(UserWarning):
+class FitWarning(UserWarning):
     """An optimiser stopped before it had converged; its result is not the optimum."""
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, check_choice, refuse_first
-from cocensor.adjustments.gradient import Rows
+from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
 from cocensor.adjustments.status import EVENT_FREE, Group, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival

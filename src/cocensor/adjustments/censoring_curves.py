@@ -6,8 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cocensor._validation import FloatArray, Side, check_length
-from cocensor.adjustments.gradient import Rows
+from cocensor._validation import FloatArray, Rows, Side, check_length
 from cocensor.curves import Predictions, as_predictions
 from cocensor.curves.border import replaced
 from cocensor.estimators import CoxPH

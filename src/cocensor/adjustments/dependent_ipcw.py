@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._numerics import hazard_from_log, lookup
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning, check_choice, row_blocks
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, check_choice, row_blocks
 from cocensor.adjustments.base import (
     Adjustment,
     Fitted,
@@ -21,7 +21,6 @@ from cocensor.adjustments.base import (
     refuse_beyond,
 )
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.gradient import Rows
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms, by_cut
 from cocensor.curves import Predictions, StepFunction, TimeGrid
@@ -116,13 +115,13 @@ class DependentIPCW(JointSettings, Adjustment):
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         if self.given is None:
-            return _FittedMargins(self, y, CopulaGraphic(self.copula).fit(y))
+            return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.model is None:
             check_covariates(x, "x_train", len(y), "y_train")
-        return _FittedJoint(self, y, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
+        return _IPCWFromJoint(self, y, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
 
 
-class _FittedMargins(Fitted):
+class _IPCWFromMargins(Fitted):
     adjustment: DependentIPCW
 
     def __init__(self, adjustment: DependentIPCW, y: Survival, event: CopulaGraphic) -> None:
@@ -178,7 +177,7 @@ class _FittedMargins(Fitted):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _FittedJoint(Fitted):
+class _IPCWFromJoint(Fitted):
     adjustment: DependentIPCW
     y: Survival
     joint: JointFit

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
-from cocensor._validation import FloatArray
-
-Rows = npt.NDArray[np.intp]
+from cocensor._validation import FloatArray, Rows
 
 
 class Gradient(Protocol):

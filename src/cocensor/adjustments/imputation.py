@@ -141,22 +141,22 @@ class Imputation(JointSettings, Adjustment):
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         if not self.given:
-            return _FittedMargins(self, y, CopulaGraphic(self.copula).fit(y))
+            return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if "covariates" in self.given and self.model is None:
             part = "train" if self.given == ("covariates",) else "test"
             check_covariates(x, f"x_{part}", len(y), f"y_{part}")
         if self.given == ("covariates",):
-            return _FittedJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
+            return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
         if not predictions:
             raise ValueError("predictions are needed: the joint model is given them.")
         read_at = check_score_times(self.score_times)
         z, notes = design(x if "covariates" in self.given else None, predictions, y, read_at)
         fit = JointFit.of(self, self.copula, z if z.shape[1] else None, y, "y_test")
-        return _FittedJoint(self, fit, z, notes)
+        return _ImputationFromJoint(self, fit, z, notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _FittedMargins(Fitted):
+class _ImputationFromMargins(Fitted):
     adjustment: Imputation
     y: Survival
     margin: CopulaGraphic
@@ -171,7 +171,7 @@ class _FittedMargins(Fitted):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _FittedJoint(Fitted):
+class _ImputationFromJoint(Fitted):
     adjustment: Imputation
     joint: JointFit
     #: What the subjects that it was fitted to are given, where these are the test subjects.

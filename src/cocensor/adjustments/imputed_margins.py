@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, refuse_first
+from cocensor._validation import BoolArray, FloatArray, Rows, refuse_first
 from cocensor.adjustments.base import Hold, always_event_free, refuse_beyond
-from cocensor.adjustments.gradient import Rows
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Status, Terms
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid

@@ -14,6 +14,7 @@ from cocensor._validation import (
     BoolArray,
     FloatArray,
     HorizonWarning,
+    Rows,
     Side,
     as_matrix,
     check_choice,
@@ -23,7 +24,6 @@ from cocensor._validation import (
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.censoring_curves import CensoringCurves, by_cox, by_model
-from cocensor.adjustments.gradient import Rows
 from cocensor.adjustments.status import NOTHING, Group, Observed, Status, Terms, Weights, by_cut
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import BoolArray, FloatArray, IntArray, row_blocks
-from cocensor.adjustments.gradient import Gradient, Rows
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor.adjustments.gradient import Gradient
 from cocensor.curves import TimeGrid
 
 Term = tuple[FloatArray | None, FloatArray | None]

@@ -30,7 +30,7 @@ from cocensor.cli.inputs import (
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.joint.margins import MARGIN_FORMS
-from cocensor.joint.select import FAMILIES
+from cocensor.joint.select import CANDIDATES
 from cocensor.words import choice_in_words
 
 _MODEL = "Model"
@@ -63,7 +63,7 @@ def fit_copula(
             help="Candidate families, also gaussian. Independence is always one.",
             rich_help_panel=_MODEL,
         ),
-    ] = ",".join(FAMILIES),
+    ] = ",".join(CANDIDATES),
     margins: Annotated[
         str, typer.Option(help="Form of both margins: weibull or spline.", rich_help_panel=_MODEL)
     ] = "spline",

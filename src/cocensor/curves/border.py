@@ -33,24 +33,10 @@ def as_predictions(
     X : optional
         Covariates, for estimators.
     name : str
-        What a refusal calls it.
+        What every refusal calls it, those of other packages' models included.
     """
-    if isinstance(estimate, Predictions):
-        found = estimate
-    elif _method(estimate) is not None:
-        found = predict(estimate, X)
-    elif isinstance(estimate, tuple) and len(estimate) == 2 and not are_step_functions(estimate):
-        own = as_times(as_vector(estimate[0], "times"), "times")
-        table = as_table(estimate[1], "probabilities")
-        found = Predictions(own, table, source="array with its times")
-    elif are_step_functions(estimate):
-        found = Predictions.from_step_functions(estimate)
-    elif nw.dependencies.is_into_dataframe(estimate):
-        found = Predictions.from_frame(estimate, n, times=times)
-    elif hasattr(estimate, "fit"):
-        kind = type(estimate).__name__
-        raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
-    else:
+    found = estimate if isinstance(estimate, Predictions) else _recognised(estimate, n, times, X, name)
+    if found is None:
         found = _at_times(estimate, n, times, name)
     if len(found) != n:
         raise ValueError(f"{name} must have one curve per test subject, {n}, but has {len(found)}.")
@@ -82,6 +68,30 @@ def predict(model: Any, X: Any) -> Predictions:
     )
 
 
+def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, name: str) -> Predictions | None:
+    """The predictions of all that says itself what its times are; None for what may be an array."""
+    try:
+        if _method(estimate) is not None:
+            return predict(estimate, X)
+        if are_step_functions(estimate):
+            return Predictions.from_step_functions(estimate)
+        if isinstance(estimate, tuple) and len(estimate) == 2:
+            own = as_times(as_vector(estimate[0], "times"), "times")
+            return Predictions(own, as_table(estimate[1], "probabilities"), source="array with its times")
+        if nw.dependencies.is_into_dataframe(estimate):
+            return Predictions.from_frame(estimate, n, times=times)
+        if hasattr(estimate, "fit"):
+            kind = type(estimate).__name__
+            raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
+    except Exception as error:  # whatever a model of another package raises
+        said = f"{str(error).rstrip('.')}."
+        if isinstance(error, AttributeError):
+            raise ValueError(f"{name} is not fitted, or does not predict: {said}") from error
+        kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind_of_error(f"{name}: {said}") from error
+    return None
+
+
 def replaced(predictions: Predictions, **changes: Any) -> Predictions:
     """The same with another ``tail`` or ``source``, without being checked again."""
     names = ("times", "probabilities", "interpolation", "tail", "source", "n_rounded")
@@ -98,7 +108,7 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str) -> Pre
     table = as_table(estimate, name)
     if times is None:
         raise ValueError(
-            "an array of probabilities needs its times: give times=, or a pair (times, array) as the model."
+            f"{name} is an array and needs its times: give times=, or a pair (times, array) as the model."
         )
     if table.shape != (n, times.size):
         raise ValueError(

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import squares_beyond
 from cocensor._validation import (
-    ConvergenceWarning,
+    FitWarning,
     FloatArray,
     as_matrix,
     as_times,
@@ -44,7 +44,7 @@ class CoxPH:
     of : {"event", "dropout"}
         Whose hazard. For dropouts, events tied with them have left the risk set before.
     max_iter : int
-        Newton steps before a :class:`ConvergenceWarning`.
+        Newton steps before a :class:`FitWarning`.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ class CoxPH:
             warnings.warn(
                 f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
                 "rest, so that its coefficient has no finite optimum; set ridge above 0.",
-                ConvergenceWarning,
+                FitWarning,
                 stacklevel=3,
             )
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import settled
-from cocensor._validation import ConvergenceWarning, FloatArray, collected, column_names
+from cocensor._validation import FitWarning, FloatArray, Progress, collected, column_names
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
@@ -33,7 +33,6 @@ from cocensor.metrics import Metric, time_grid
 from cocensor.outcomes import Survival
 
 HorizonRule = str | float | Mapping[str, float] | None
-Progress = Callable[[int, int], None]
 _AT_RISK = 0.05
 DEFAULT_HORIZON = {"at_risk": _AT_RISK}
 N_TIMES = 100
@@ -163,25 +162,12 @@ def _predictions(
     """The predictions of every model by name."""
     found = {}
     for name, model in models.items():
-        called = f"models[{name!r}]"
-        try:
-            found[name] = as_predictions(model, n, times=times, X=x_test, name=called)
-        except AttributeError as error:
-            raise ValueError(f"{called} is not fitted, or does not predict: {_sentence(error)}") from error
-        except Exception as error:  # whatever a model of another package raises
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            said = _sentence(error)
-            raise kind(said if called in said else f"{called}: {said}") from error
+        found[name] = as_predictions(model, n, times=times, X=x_test, name=f"models[{name!r}]")
         rounded = found[name].n_rounded
         if rounded:
             text = f"{rounded} probabilities leave [0, 1] by less than 1e-6: they are read as 0 or 1."
             notes.append(Note("decision", text, model=name))
     return found
-
-
-def _sentence(error: Exception) -> str:
-    """What an error of any package says, ended by a full stop."""
-    return f"{str(error).rstrip('.')}."
 
 
 def _times(samples: Samples, times: FloatArray | None, horizon: HorizonRule) -> tuple[FloatArray, Horizon]:
@@ -249,7 +235,7 @@ def _assumed(copula: Any, samples: Samples, notes: list[Note]) -> AssumedCopula:
         return AssumedCopula(copula, "given")
     x, y = (samples.x_test, samples.y_test) if samples.y_train is None else (samples.x_train, samples.y_train)
     try:
-        with collected(ConvergenceWarning) as warned:
+        with collected(FitWarning) as warned:
             choice = select_copula(x, y)
     except ValueError as error:
         text = f"No copula could be selected, so that independence stands in: {error}"

@@ -13,7 +13,15 @@ import numpy as np
 
 from cocensor._files import write_whole
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, as_tuple, check_choice, collected, escaped, make_frame
+from cocensor._validation import (
+    FitWarning,
+    Progress,
+    as_tuple,
+    check_choice,
+    collected,
+    escaped,
+    make_frame,
+)
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation.data import EvaluationData
@@ -211,7 +219,7 @@ class Evaluation:
         families: str | Sequence[str] | None = None,
         taus: Any = None,
         adjustments: str | Sequence[str] | None = None,
-        progress: Any = None,
+        progress: Progress | None = None,
     ) -> Sensitivity:
         """Every score over a grid of copula families and Kendall's τ; see :func:`cocensor.sensitivity.sensitivity`.
 
@@ -240,17 +248,17 @@ class Evaluation:
         )
         return self._computed_once(key, lambda: sensitivity(self, *key[1:], progress=progress))
 
-    def dependence_profile(self, progress: Any = None) -> DependenceProfile:
+    def dependence_profile(self, progress: Progress | None = None) -> DependenceProfile:
         """The profile likelihood over τ of the copula that was selected; computed once, and then part of the report."""
         if self.assumed.choice is None:
             raise ValueError(
                 "copula must have been selected from the data for a profile likelihood, but was not."
             )
         choice = self.assumed.choice
-        with collected(ConvergenceWarning):  # they are among the notes of the profile
+        with collected(FitWarning):  # they are among the notes of the profile
             return self._computed_once("profile", lambda: choice.profile(progress=progress))
 
-    def survival_curves(self, progress: Any = None) -> MarginCurves:
+    def survival_curves(self, progress: Progress | None = None) -> MarginCurves:
         """The survival curve of the sample by Kaplan–Meier, and by Copula-Graphic under other dependences.
 
         It is computed once, and then part of the report.

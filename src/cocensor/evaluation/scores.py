@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, HorizonWarning, collected
+from cocensor._validation import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.curves import Predictions
 from cocensor.evaluation.data import REFERENCE, EvaluationData
@@ -90,7 +90,7 @@ def scores_under(
     """Fit an adjustment, if that is to be done, and score all models and the reference curve under it."""
     scoring = _Scoring(data, name)
     predictions = {**data.predictions, REFERENCE: data.reference}
-    with collected(HorizonWarning, ConvergenceWarning) as warned:
+    with collected(HorizonWarning, FitWarning) as warned:
         if isinstance(adjustment, Fitted):
             scoring.answer(predictions, adjustment)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import ConvergenceWarning, FloatArray, as_vector, make_frame
+from cocensor._validation import FitWarning, FloatArray, Progress, as_vector, make_frame
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.walks import walks_from_independence
 from cocensor.joint.model import JointModel
@@ -88,7 +87,7 @@ class CopulaChoice:
         )
 
     def profile(
-        self, taus: npt.ArrayLike | None = None, progress: Callable[[int, int], None] | None = None
+        self, taus: npt.ArrayLike | None = None, progress: Progress | None = None
     ) -> DependenceProfile:
         """The training likelihood at fixed τ, with margins fitted at each, for every family.
 
@@ -120,7 +119,7 @@ class CopulaChoice:
                 if not minimum.converged:
                     text = f"the margins with the {name} copula did not converge at τ = {tau:g}."
                     notes.append(Note("caution", text))
-                    warnings.warn(text, ConvergenceWarning, stacklevel=2)
+                    warnings.warn(text, FitWarning, stacklevel=2)
                 done += 1
                 report(done, total)
             ordered = sorted(values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cocensor._newton import Minimum
-from cocensor._validation import ConvergenceWarning, FloatArray
+from cocensor._validation import FitWarning, FloatArray
 from cocensor.copulas import Copula
 from cocensor.joint.link import Link, tau_slope
 from cocensor.joint.margins import Basis, Margin
@@ -42,7 +42,7 @@ def fitted_model(
         warnings.warn(
             f"the joint model with the {family.name} copula did not converge in {best.n_iter} iterations: "
             "its estimates are not those of an optimum.",
-            ConvergenceWarning,
+            FitWarning,
             stacklevel=4,
         )
     return JointModel(
@@ -136,7 +136,7 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
                 warnings.warn(
                     f"the coefficient {names[i]!r} has no finite optimum: the covariate separates those to whom "
                     "it happens from the rest.",
-                    ConvergenceWarning,
+                    FitWarning,
                     stacklevel=6,
                 )
         at += size

@@ -62,7 +62,7 @@ def fit_joint(
     -----
     Newton's method with exact derivatives in cumulative hazards, on standardised covariates. The independence
     fit is a concave problem; from there the margins are followed to each start before θ is released. A
-    :class:`ConvergenceWarning` says when the best optimum is not one.
+    :class:`FitWarning` says when the best optimum is not one.
 
     Examples
     --------

@@ -24,7 +24,7 @@ from cocensor.joint.problem import STARTS, JointProblem
 from cocensor.joint.settings import AskedTimeKind, Family, resolve_family
 from cocensor.outcomes import Survival
 
-FAMILIES = ("independence", "clayton", "frank", "gumbel", "joe")
+CANDIDATES = ("independence", "clayton", "frank", "gumbel", "joe")
 #: Margins of another form than assumed pass for a weak dependence: less than this is no reason to leave independence.
 MIN_GAIN = 5.0
 _FOLDS = 5
@@ -38,7 +38,7 @@ def select_copula(
     y: Any,
     X_val: Any = None,
     y_val: Any = None,
-    families: Sequence[str | type[Copula]] = FAMILIES,
+    families: Sequence[str | type[Copula]] = CANDIDATES,
     *,
     margins: MarginForm = "spline",
     penalty: float | None = None,

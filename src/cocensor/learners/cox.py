@@ -30,7 +30,7 @@ class CoxLearner(Learner):
     ties : {"breslow", "efron"}
         How tied events share the partial likelihood.
     max_iter : int
-        Newton steps before a :class:`cocensor.ConvergenceWarning`.
+        Newton steps before a :class:`cocensor.FitWarning`.
 
     Attributes
     ----------

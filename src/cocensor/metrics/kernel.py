@@ -14,9 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows
 from cocensor.adjustments import Status
-from cocensor.adjustments.gradient import Rows
 from cocensor.curves import Predictions
 
 

@@ -60,12 +60,7 @@ def scores(
 def _named(name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any) -> Predictions:
     """Predictions whose refusal names their model, with a warning where rounding was mended."""
     called = "estimate" if name is None else f"estimate[{name!r}]"
-    try:
-        found = as_predictions(estimate, n, times=grid.times, X=x_test, name=called)
-    except ValueError as error:
-        if name is None or called in str(error):
-            raise
-        raise ValueError(f"{called}: {error}") from error
+    found = as_predictions(estimate, n, times=grid.times, X=x_test, name=called)
     if grid.last > found.end:
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
     if found.n_rounded:

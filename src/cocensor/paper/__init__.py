@@ -13,7 +13,7 @@ from cocensor.paper.synthetic import (
     Censoring,
     ConditionalCounterpart,
     Dependence,
-    Horizon,
+    IntervalEnd,
     Misspecification,
     SyntheticConfig,
 )
@@ -35,7 +35,7 @@ _EXPERIMENTS: tuple[type[Experiment], ...] = (
     Censoring,
     Misspecification,
     ConditionalCounterpart,
-    Horizon,
+    IntervalEnd,
     SemiSyntheticExperiment,
     SemiSyntheticCopula,
     FitCost,

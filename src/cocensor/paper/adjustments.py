@@ -70,7 +70,7 @@ def floor(sample: SemiSyntheticSample) -> cc.TrueLaw:
 def selected_copula(train: SimulatedSurvival, validation: SimulatedSurvival) -> cc.Copula:
     """The copula that the paper's procedure selects; where no joint model can be fitted, the cell fails and says so."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.ConvergenceWarning)
+        warnings.simplefilter("ignore", cc.FitWarning)
         choice = cc.select_copula(
             train.X,
             train.y,
@@ -93,7 +93,7 @@ def fitted_once(adjustment: cc.Adjustment, train: SimulatedSurvival) -> cc.Adjus
     if adjustment.needs & {"prediction", "predictions"}:
         return adjustment
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", cc.ConvergenceWarning)
+        warnings.simplefilter("ignore", cc.FitWarning)
         try:
             return adjustment.fit(train.y, train.X)
         except ValueError:

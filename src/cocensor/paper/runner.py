@@ -7,7 +7,7 @@ import io
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module, metadata
@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from cocensor._files import held, write_whole, written_whole
-from cocensor._validation import check_choice, check_whole
+from cocensor._validation import Progress, check_choice, check_whole
 from cocensor.paper.base import Cell, Experiment, Row
 from cocensor.paper.results import Results
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

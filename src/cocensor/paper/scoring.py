@@ -77,7 +77,7 @@ class Scoring:
         times = np.linspace(0.0, end, _N_TIMES[self.protocol])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.HorizonWarning)
-            warnings.simplefilter("ignore", cc.ConvergenceWarning)
+            warnings.simplefilter("ignore", cc.FitWarning)
             score = cc.integrated_brier_score(
                 self.train.y,
                 self.test.y,

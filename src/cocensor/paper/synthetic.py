@@ -270,7 +270,7 @@ class ConditionalCounterpart(Dependence):
         return {self.name: [row for row in table if row["adjustment"] in ("IPCW (KM)", "IBS-Dep", "CG-Q")]}
 
 
-class Horizon(Dependence):
+class IntervalEnd(Dependence):
     """The settings of either protocol on one interval for all, as its end moves: what is the interval, what the rest?
 
     The end is the largest time with a share of the training sample at risk, or the last time of the test sample.

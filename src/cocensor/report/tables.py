@@ -18,7 +18,7 @@ _N_TIMES = 5
 
 
 @dataclass(frozen=True)
-class Cell:
+class NumberCell:
     """A shown number with its full value, and what is said beside it."""
 
     text: str
@@ -28,11 +28,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class NumberRow:
     """One row: its heading, in one or two parts, and its cells."""
 
     head: tuple[str, ...]
-    cells: list[Cell]
+    cells: list[NumberCell]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class NumberTable:
 
     caption: str
     head: tuple[str, ...]
-    rows: list[Row]
+    rows: list[NumberRow]
     notes: tuple[str, ...] = ()
     metric: str = ""
     adjustment: str = ""
@@ -83,12 +83,12 @@ def score_tables(evaluation: Evaluation) -> list[NumberTable]:
     tables = []
     for metric in evaluation.data.metrics:
         rows = [
-            Row((model,), [_score(evaluation, model, metric.name, name) for name in evaluation.results])
+            NumberRow((model,), [_score(evaluation, model, metric.name, name) for name in evaluation.results])
             for model in evaluation.models
         ]
         bases = [each.reference.get(metric.name) for each in evaluation.results.values()]
         reference = [_number(None if base is None else base.value) for base in bases]
-        rows.append(Row(("Kaplan–Meier, the same for all",), reference))
+        rows.append(NumberRow(("Kaplan–Meier, the same for all",), reference))
         head = ("model", *(each.label for each in evaluation.results.values()))
         caption = f"{metric.label} ({metric.direction} is better)"
         tables.append(NumberTable(caption, head, rows, metric=metric.name))
@@ -106,7 +106,7 @@ def grid_tables(sensitivity: Sensitivity) -> list[NumberTable]:
             values = {tau: sensitivity.values(family, tau, metric, adjustment) for tau in sensitivity.taus}
             winners = best.get(family, {})
             rows += [
-                Row(
+                NumberRow(
                     (family_name(family), model),
                     [
                         _number(found.get(model), model in winners.get(tau, ()))
@@ -138,7 +138,7 @@ def curve_tables(evaluation: Evaluation) -> list[NumberTable]:
             f"{metric.curve_label} at single times",
             head,
             [
-                Row((each.label, model), [_number(float(found.curve[k])) for k in shown])
+                NumberRow((each.label, model), [_number(float(found.curve[k])) for k in shown])
                 for each in evaluation.results.values()
                 for model, found in each.values[metric.name].items()
                 if found.curve is not None
@@ -163,7 +163,7 @@ def survival_table(curves: MarginCurves | None) -> NumberTable | None:
     return NumberTable(
         f"Survival probability, {curves.sample} sample",
         ("curve", "τ", *(f"t = {curves.times[k]:.4g}" for k in shown)),
-        [Row(head, [_number(float(values[k])) for k in shown]) for head, values in lines],
+        [NumberRow(head, [_number(float(values[k])) for k in shown]) for head, values in lines],
     )
 
 
@@ -180,7 +180,7 @@ def profile_table(profile: DependenceProfile | None) -> NumberTable | None:
         "Profile log-likelihood less its maximum",
         ("τ", *map(family_name, by_family)),
         [
-            Row((f"{tau:g}",), [_number(found.get(tau), digits=1) for found in by_family.values()])
+            NumberRow((f"{tau:g}",), [_number(found.get(tau), digits=1) for found in by_family.values()])
             for tau in sorted(set().union(*by_family.values()))
         ],
     )
@@ -211,17 +211,17 @@ def _why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _score(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> Cell:
+def _score(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> NumberCell:
     score = evaluation.score(model, metric, adjustment).value
     if np.isnan(score):
-        return Cell(_MISSING)
+        return NumberCell(_MISSING)
     rank = evaluation.ranks(metric, adjustment)[model]
     skill = evaluation.skill(model, metric, adjustment)
     beside = f"rank {rank}" if np.isnan(skill) else f"rank {rank}, skill {100 * skill:+.1f}\u00a0%"
-    return Cell(f"{score:.4f}", score, beside, rank == 1)
+    return NumberCell(f"{score:.4f}", score, beside, rank == 1)
 
 
-def _number(value: float | None, best: bool = False, digits: int = 4) -> Cell:
+def _number(value: float | None, best: bool = False, digits: int = 4) -> NumberCell:
     if value is None or np.isnan(value):
-        return Cell(_MISSING)
-    return Cell(f"{value:.{digits}f}", value, best=best)
+        return NumberCell(_MISSING)
+    return NumberCell(f"{value:.{digits}f}", value, best=best)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event, Lock
 from typing import Any
@@ -12,9 +12,10 @@ import numpy as np
 
 from cocensor._notes import Note
 from cocensor._validation import (
-    ConvergenceWarning,
+    FitWarning,
     FloatArray,
     HorizonWarning,
+    Progress,
     as_tuple,
     as_vector,
     check_choice,
@@ -39,7 +40,7 @@ def sensitivity(
     taus: Any = TAUS,
     adjustments: str | Sequence[str] | None = None,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Sensitivity:
     """Score all models again under every family and τ, for the adjustments that rest on a copula.
 
@@ -115,7 +116,7 @@ def _answers(
     families: tuple[str, ...],
     taus: FloatArray,
     adjustments: list[str],
-    report: Callable[[int, int], None],
+    report: Progress,
 ) -> tuple[Answers, dict[tuple[str, str], Note]]:
     """Scores by adjustment, family and τ; and by adjustment and family why some are missing."""
     answers: Answers = {name: {family: {} for family in families} for name in adjustments}
@@ -144,7 +145,7 @@ def _answers(
 
     report(0, total)
     # The evaluation itself has noted what there is to warn of.
-    with collected(HorizonWarning, ConvergenceWarning), ThreadPoolExecutor(_n_cores()) as pool:
+    with collected(HorizonWarning, FitWarning), ThreadPoolExecutor(_n_cores()) as pool:
         # The longest first, so that no thread is left alone with them.
         running = [
             (name, line, pool.submit(follow, name, line)) for name in reversed(adjustments) for line in lines

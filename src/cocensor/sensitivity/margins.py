@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, Progress
 from cocensor.copulas import ArchimedeanCopula, Independence, copula_families
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.evaluation import Evaluation
@@ -52,7 +51,7 @@ class MarginCurves:
         return f"MarginCurves({self.sample} sample, {', '.join(self.copula_graphic)})"
 
 
-def margin_curves(evaluation: Evaluation, progress: Callable[[int, int], None] | None = None) -> MarginCurves:
+def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> MarginCurves:
     """Kaplan–Meier's curve, and the Copula-Graphic ones of every Archimedean family at three τ, up to the horizon.
 
     ``progress`` is called with the number of finished curves and of all.

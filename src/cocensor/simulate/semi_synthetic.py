@@ -34,7 +34,8 @@ from cocensor.metrics.harrell import harrell_c
 from cocensor.outcomes import Survival, WhichMargin
 from cocensor.simulate.simulated import SimulatedSurvival
 
-Tail = Literal["extrapolate", "administrative"]
+#: What becomes of times that are drawn beyond the last observed one.
+LateTimes = Literal["extrapolate", "administrative"]
 _STRATEGIES = ("original", "top_5", "top_10", "random_25")
 # The importance of features is judged on at most so many subjects, by so many permutations.
 _N_IMPORTANCE, _N_PERMUTATIONS = 5_000, 5
@@ -93,7 +94,7 @@ class SemiSynthetic:
     dataset: Dataset
     features: str | Sequence[str] = "original"
     dependence: Literal["omitted"] | Copula = "omitted"
-    tail: Tail = "extrapolate"
+    tail: LateTimes = "extrapolate"
     study_end: float | None = None
     ridge: float = 0.01
     ties: Ties = "efron"
