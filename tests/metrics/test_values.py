@@ -21,7 +21,7 @@ def structured(y):
     return Surv.from_arrays(y.event, y.time)
 
 
-@pytest.mark.filterwarnings("ignore:.* one subject carries:cocensor.HorizonWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # at the tail of twenty subjects
 @given(st.integers(0, 2**32 - 1), st.integers(20, 200), st.sampled_from([1.0, 4.0, 100.0]))
 def test_scikit_survival_on_data_with_ties(seed, n, grain):
     rng = np.random.default_rng(seed)
