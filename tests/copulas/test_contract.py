@@ -108,7 +108,7 @@ def test_tau_and_theta_round_trip(family):
         if tau == 0 or lower < tau < upper:
             assert family.from_tau(tau).tau == pytest.approx(tau, rel=1e-9, abs=1e-15)
         else:
-            with pytest.raises(ValueError, match=f"tau of the {family.name} copula must .*, but is {tau:g}"):
+            with pytest.raises(ValueError, match=rf"^tau.*{family.name}.*{tau:g}"):
                 family.from_tau(tau)
 
 

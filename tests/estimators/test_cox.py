@@ -166,7 +166,7 @@ def test_hazard_ratios_beyond_double_precision(sign, at_the_end):
 
 def test_log_hazard_ratios_that_are_no_numbers_are_refused():
     X, y = tied_data()
-    with pytest.raises(ValueError, match="X must have finite log-hazard ratios, but row 1 is"):
+    with pytest.raises(ValueError, match="^X .* row 1 "):
         cc.CoxPH().fit(X, y).survival([1.0], [X[0], np.sign(cc.CoxPH().fit(X, y).coef_) * 1.7e308])
 
 

@@ -395,49 +395,47 @@ def test_refusals():
     n = len(y)
     rng = np.random.default_rng(0)
     zero = cc.Survival(np.where(np.arange(n) == 7, 0.0, y.time), y.event)
-    with pytest.raises(ValueError, match="y must have times above 0 for a joint model, but row 7 is 0.0"):
+    with pytest.raises(ValueError, match=r"^y .* row 7 .*0\.0"):
         cc.fit_joint(X, zero)
-    with pytest.raises(ValueError, match="y has no dropout: its margin cannot be fitted"):
+    with pytest.raises(ValueError, match="^y .*dropout"):
         cc.fit_joint(X, cc.Survival(y.time, np.ones(n, bool)))
-    with pytest.raises(ValueError, match="y has no event: its margin cannot be fitted"):
+    with pytest.raises(ValueError, match="^y .*event"):
         cc.fit_joint(X, cc.Survival(y.time, np.zeros(n, bool)))
     few = cc.Survival(y.time, np.arange(n) < 3)
-    with pytest.raises(
-        ValueError, match="y has too few events: 3 events for the 7 parameters of their margin"
-    ):
+    with pytest.raises(ValueError, match="^y .* 3 events .* 7 parameters"):
         cc.fit_joint(X, few)
-    with pytest.raises(ValueError, match="column 'twice' is a combination of those before it"):
+    with pytest.raises(ValueError, match="'twice'"):
         cc.fit_joint(X.assign(twice=2 * X["age"] - X["nodes"]), y)
-    with pytest.raises(ValueError, match="X must vary in every column, but column 1 is constant"):
+    with pytest.raises(ValueError, match="^X .*column 1 "):
         cc.fit_joint(np.column_stack((rng.normal(size=n), np.ones(n))), y)
-    with pytest.raises(ValueError, match="copula must be one of .* but is 'claytonn'"):
+    with pytest.raises(ValueError, match="^copula .*'claytonn'"):
         cc.fit_joint(X, y, "claytonn")
-    with pytest.raises(TypeError, match="copula must be a copula, a family or its name, but is of type int"):
+    with pytest.raises(TypeError, match="^copula .* int"):
         cc.fit_joint(X, y, 3)
-    with pytest.raises(ValueError, match="theta must be None where copula has its own, but is 2"):
+    with pytest.raises(ValueError, match="^theta .*copula.* 2"):
         cc.fit_joint(X, y, cc.Clayton(1.0), theta=2.0)
-    with pytest.raises(ValueError, match="theta of the clayton copula must lie in"):
+    with pytest.raises(ValueError, match="^theta .*clayton"):
         cc.fit_joint(X, y, "clayton", theta=-1.0)
-    with pytest.raises(ValueError, match="penalty must not be negative, but is -1"):
+    with pytest.raises(ValueError, match="^penalty .*-1"):
         cc.fit_joint(X, y, penalty=-1)
-    with pytest.raises(ValueError, match="margins must be one of 'weibull', 'spline', but is 'gamma'"):
+    with pytest.raises(ValueError, match="^margins .*'gamma'"):
         cc.fit_joint(X, y, margins="gamma")
-    with pytest.raises(ValueError, match="knots must be a whole number from 1 on, but is 0"):
+    with pytest.raises(ValueError, match="^knots .* 0"):
         cc.fit_joint(X, y, margins="spline", knots=0)
-    with pytest.raises(ValueError, match="starts must lie strictly between -1 and 1, but one is 1"):
+    with pytest.raises(ValueError, match="^starts .* 1"):
         cc.fit_joint(X, y, starts=(0.2, 1.0))
     with pytest.raises(ValueError, match="X has length 5, but y has length 686"):
         cc.fit_joint(X[:5], y)
-    with pytest.raises(ValueError, match="y must have different times, but all of them are 3"):
+    with pytest.raises(ValueError, match="^y .* 3"):
         cc.fit_joint(None, cc.Survival(np.full(10, 3.0), np.arange(10) < 5))
     model = cc.fit_joint(X, y, cc.Clayton(1.0))
     with pytest.raises(ValueError, match="X is needed: the model has 5 covariates"):
         model.survival([1.0])
-    with pytest.raises(ValueError, match="X must have the columns .* in this order"):
+    with pytest.raises(ValueError, match="^X .*columns"):
         model.survival([1.0], X[X.columns[::-1]])
-    with pytest.raises(ValueError, match="X must have 5 columns, as in the fit, but has 2"):
+    with pytest.raises(ValueError, match="^X .* 5 .* 2"):
         model.survival([1.0], X.to_numpy()[:, :2])
-    with pytest.raises(ValueError, match="X is None: say how many draws with n"):
+    with pytest.raises(ValueError, match="^X .* n"):
         cc.fit_joint(None, y).sample()
     with pytest.raises(ValueError, match="n must be None where X says"):
         model.sample(X, n=3)
@@ -470,7 +468,7 @@ def test_a_fit_that_does_not_converge_says_so(monkeypatch):
         return original(self, family, start, **{**options, "max_iter": 2})
 
     monkeypatch.setattr(JointProblem, "_minimised", short)
-    with pytest.warns(cc.FitWarning, match="clayton copula did not converge in 2 iterations"):
+    with pytest.warns(cc.FitWarning, match="clayton .* 2 iterations"):
         model = problem.fit(cc.Clayton, None, (0.9,))
     assert not model.converged_
     assert "NOT CONVERGED" in model.summary()

@@ -51,7 +51,7 @@ def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
         return replace(original(self, copula), converged=False)
 
     monkeypatch.setattr(type(problem), "margins_at", unconverged)
-    with pytest.warns(cc.FitWarning, match="margins with the clayton copula did not converge at τ = 0.5"):
+    with pytest.warns(cc.FitWarning, match=r"clayton .*τ = 0\.5"):
         choice.profile([0.5])
 
 
@@ -86,16 +86,14 @@ def test_all_dropouts_at_one_time_are_an_end_of_study():
     time = np.r_[np.linspace(0.1, 5, 100), np.full(50, 5.0)]
     y = cc.Survival(time, np.r_[np.ones(100), np.zeros(50)])
     for margins in ("weibull", "spline"):
-        with pytest.raises(
-            ValueError, match="y has all its dropouts at time 5: mark an end of study as administrative"
-        ):
+        with pytest.raises(ValueError, match="^y .*dropouts .* 5.*administrative"):
             cc.fit_joint(None, y, cc.Clayton(1.0), margins)
 
 
 def test_too_few_groups():
     rng = np.random.default_rng(0)
     y = cc.Survival(rng.integers(1, 3, 200).astype(float), rng.random(200) < 0.5)
-    with pytest.raises(ValueError, match="events at 2 different times, which is too few for grouped times"):
+    with pytest.raises(ValueError, match="2 different times"):
         cc.fit_joint(None, y, cc.Clayton(1.0))
 
 
@@ -150,7 +148,7 @@ def test_only_administrative_censoring():
     ratio = model.survival([14.0], data.X[:1]) / model.survival([12.0], data.X[:1])
     np.testing.assert_allclose(q, ratio, rtol=1e-9)
     assert np.isinf(model.sample(data.X, rng=0)[1]).all()
-    with pytest.raises(ValueError, match="y has no dropout: the dependence cannot be estimated"):
+    with pytest.raises(ValueError, match="^y .*dropout"):
         cc.fit_joint(data.X, y, "clayton")
     status = cc.Imputation("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
     np.testing.assert_allclose(status.a.mean(axis=0), (data.event_time[:, None] > t).mean(axis=0), atol=1e-12)
@@ -233,9 +231,7 @@ def test_a_fold_that_cannot_be_fitted_is_named():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     rare = np.zeros(60)
     rare[7] = 1.0
-    with pytest.raises(
-        ValueError, match="fold . of 5 cannot be left out: X must vary in every column, but column 1"
-    ):
+    with pytest.raises(ValueError, match="^fold . of 5 .*X .*column 1"):
         cc.select_copula(np.column_stack((data.X, rare)), data.y, families=("clayton",))
 
 

@@ -191,7 +191,7 @@ def test_refusals(dependent):
     few = dependent[:300]
     with pytest.raises(ValueError, match="X_val and y_val belong together"):
         cc.select_copula(few.X, few.y, few.X)
-    with pytest.raises(ValueError, match="families must be a list or tuple of families, but is 'clayton'"):
+    with pytest.raises(ValueError, match="^families .*'clayton'"):
         cc.select_copula(few.X, few.y, families="clayton")
     with pytest.raises(ValueError, match="families must not fix θ"):
         cc.select_copula(few.X, few.y, families=(cc.Clayton(2.0),))
@@ -201,7 +201,7 @@ def test_refusals(dependent):
     with pytest.raises(ValueError, match="families has only independence"):
         only.profile()
     choice = cc.select_copula(few.X, few.y, few.X, few.y, families=("clayton",))
-    with pytest.raises(ValueError, match="taus must lie strictly between -1 and 1, but one is 1"):
+    with pytest.raises(ValueError, match="^taus .* 1"):
         choice.profile([0.5, 1.0])
     gaussian = cc.select_copula(few.X, few.y, few.X, few.y, families=("gaussian",), penalty=0)
     if gaussian.copula.name == "gaussian":

@@ -115,9 +115,7 @@ def test_a_failing_cell_is_recorded_and_tried_again(tmp_path, monkeypatch):
 
 def test_another_configuration_does_not_mix(tmp_path):
     run(Squares(Config(seeds=(0,))), tmp_path)
-    with pytest.raises(
-        ValueError, match="holds results of another configuration, which differs in protocol, seeds"
-    ):
+    with pytest.raises(ValueError, match="configuration.* protocol, seeds"):
         run(Squares(Config(seeds=(1,), protocol="published")), tmp_path)
 
 
@@ -214,7 +212,7 @@ def test_a_disk_that_is_full_for_a_moment_costs_one_cell(tmp_path, monkeypatch):
 def test_a_damaged_manifest_is_a_sentence(tmp_path, content):
     manifest = tmp_path / "manifest.json"
     manifest.write_text(content)
-    with pytest.raises(ValueError, match="manifest.json must hold the configuration .*, but is damaged"):
+    with pytest.raises(ValueError, match=r"manifest\.json .*damaged"):
         run(Squares(SMALL), tmp_path)
     assert manifest.read_text() == content
 

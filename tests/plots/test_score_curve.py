@@ -67,7 +67,7 @@ def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
     given, row = plt.subplots(1, 2)
     assert display.plot(row) == list(row)
     assert labels(row[0]) == ["Kaplan–Meier for everybody", "sure", "unsure"]
-    with pytest.raises(ValueError, match="ax must hold one axes per panel, 2 of them, but holds 1"):
+    with pytest.raises(ValueError, match="^ax .* 2 .* 1"):
         display.plot(row[0])
     for each in (figure, given):
         plt.close(each)
@@ -93,9 +93,9 @@ class NoCurve(cc.Metric):
 
 
 def test_what_cannot_be_drawn_is_refused(evaluation):
-    with pytest.raises(ValueError, match="adjustment must be one of .*, but is 'dep'"):
+    with pytest.raises(ValueError, match="^adjustment .*'dep'"):
         ScoreCurveDisplay.from_evaluation(evaluation, "dep")
-    with pytest.raises(ValueError, match="metric must be one of .*, but is 'c'"):
+    with pytest.raises(ValueError, match="^metric .*'c'"):
         ScoreCurveDisplay.from_evaluation(evaluation, metric="c")
     with pytest.raises(ValueError, match="adjustment is empty"):
         ScoreCurveDisplay.from_evaluation(evaluation, [])

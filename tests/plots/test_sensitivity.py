@@ -133,9 +133,7 @@ def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
     assert [ax.get_title().split("\n")[1] for ax in axes] == list(sensitivity.best())
     assert len({(ax.get_xlim(), ax.get_ylim()) for ax in axes}) == 1
     assert len(axes[0].figure.legends) == 1
-    with pytest.raises(
-        ValueError, match=f"ax must hold one axes per panel, {len(axes)} of them, but holds 1"
-    ):
+    with pytest.raises(ValueError, match=f"^ax .* {len(axes)} .* 1"):
         sensitivity.plot(axes[0])
     plt.close(axes[0].figure)
 
@@ -143,5 +141,5 @@ def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
 def test_what_cannot_be_drawn_is_refused(sensitivity):
     for wrong in ({"adjustment": "ipcw"}, {"metric": "c"}, {"family": "gumbel"}):
         (name,) = wrong
-        with pytest.raises(ValueError, match=f"{name} must be one of .*, but is '{wrong[name]}'"):
+        with pytest.raises(ValueError, match=f"^{name} .*'{wrong[name]}'"):
             SensitivityDisplay.from_sensitivity(sensitivity, **wrong)

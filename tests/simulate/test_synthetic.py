@@ -256,5 +256,5 @@ def test_tau_given_all_that_matters_is_the_copulas_and_given_less_is_another():
     one = SyntheticDesign(n=20_000, n_features=1, copula=cc.Frank.from_tau(0.5)).draw(0)
     assert one.tau_given(one.X[:, 0]) == pytest.approx(0.5, abs=0.02)
     assert 0.2 < data.tau_given(np.random.default_rng(0).normal(size=20_000)) < 0.49
-    with pytest.raises(ValueError, match="score has length 3, but the sample has length 20000"):
+    with pytest.raises(ValueError, match="^score .* 3.* 20000"):
         data.tau_given([1.0, 2.0, 3.0])
