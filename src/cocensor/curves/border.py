@@ -35,6 +35,8 @@ def as_predictions(
     name : str
         What a refusal calls it.
     """
+    if isinstance(estimate, type):
+        raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
     if isinstance(estimate, Predictions):
         found = estimate
     elif _method(estimate) is not None:
@@ -64,8 +66,13 @@ def predict(model: Any, X: Any) -> Predictions:
         raise TypeError(f"{kind} has no method that predicts survival curves.")
     if X is None:
         raise ValueError(f"x_test is needed: {kind} is a model that has yet to predict.")
-    predicted = getattr(model, method)(X)
     source = f"{kind}.{method}"
+    try:
+        predicted = getattr(model, method)(X)
+    except AttributeError:  # it is not fitted
+        raise
+    except Exception as error:  # whatever a model of another package raises
+        raise ValueError(f"{source} failed for x_test: {error}") from error
     if isinstance(predicted, Predictions):
         # Beyond what it was fitted to, a model knows nothing.
         return replaced(predicted, tail=None, source=source)
@@ -96,6 +103,11 @@ def _method(model: Any) -> str | None:
 def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str) -> Predictions:
     """An array whose columns are the times of the evaluation."""
     table = as_table(estimate, name)
+    if table.ndim != 2:
+        raise ValueError(
+            f"{name} must have one row per test subject and one column per time, but its shape is {table.shape}: one "
+            "number per subject is no survival curve."
+        )
     if times is None:
         raise ValueError(
             "an array of probabilities needs its times: give times=, or a pair (times, array) as the model."
