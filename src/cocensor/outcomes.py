@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -149,9 +150,10 @@ class Survival:
             raise ValueError(
                 f"{name} must have one boolean and one numeric field, but its fields are {y.dtype.descr}."
             )
+        hint = ": see Survival.from_frame" if nw.dependencies.is_into_dataframe(y) else ""
         raise TypeError(
             f"{name} must be a Survival, a structured array or a tuple (time, event), "
-            f"but is of type {type(y).__name__}."
+            f"but is of type {type(y).__name__}{hint}."
         )
 
     def __len__(self) -> int:

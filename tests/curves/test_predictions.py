@@ -215,3 +215,10 @@ def test_a_block_reads_no_more_than_its_rows(layout, times):
     np.testing.assert_array_equal(block, predictions(times)[ROWS])
     # The rows themselves, and a few temporaries of their size; the whole would be 200 times as much.
     assert most < 8 * block.nbytes
+
+
+def test_single_precision_is_interpolated_in_double():
+    times, table = np.array([1.0, 4.0]), np.array([[0.9, 0.3], [0.8, 0.1]], dtype=np.float32)
+    between = np.array([1.3, 2.7, 3.1])
+    one, other = (Predictions(times, each)(between) for each in (table, table.astype(np.float64)))
+    np.testing.assert_array_equal(one, other)

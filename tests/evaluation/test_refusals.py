@@ -102,3 +102,34 @@ def test_the_shortest_predictions_bound_what_can_be_asked_for(study):
     models = {"long": study.models["one"], "short": (GRID[:6], study.models["one"](GRID[:6]))}
     refuses(lambda: study.evaluate(models, horizon=9.0), "horizon", "5", "models['short']", "9")
     refuses(lambda: study.evaluate(models, times=[1.0, 9.0]), "times", "5", "models['short']", "9")
+
+
+@pytest.mark.parametrize("outcome", ["y", "structured"])
+def test_outcomes_in_the_place_of_covariates_are_refused(study, outcome):
+    y = study.test.y
+    if outcome == "structured":
+        y = np.rec.fromarrays([y.event, y.time], names="event,time").view(np.ndarray)
+    refuses(lambda: cc.evaluate(study.models, study.test.y, y), "x_test", "y_train", kind=TypeError)
+
+
+def test_a_class_in_the_place_of_a_model_is_refused(study):
+    refuses(lambda: study.evaluate({"cox": cc.CoxPH}), "models['cox']", "CoxPH", "class")
+
+
+def test_one_number_per_subject_is_no_curve(study):
+    refuses(lambda: study.evaluate({"risk": np.ones(300)}), "models['risk']", "(300,)")
+
+
+def test_what_a_model_says_keeps_its_own_end(study):
+    class Failing:
+        def predict_survival_function(self, X):
+            raise ValueError("columns are missing:\n- age\n- ...\n")
+
+    with pytest.raises(ValueError, match=r"Failing.predict_survival_function") as caught:
+        study.evaluate({"bad": Failing()})
+    assert "models['bad']" in str(caught.value)
+    assert str(caught.value).endswith("- ...")
+
+
+def test_an_adjustment_by_its_class_is_refused(study):
+    refuses(lambda: study.evaluate(adjustments=cc.IPCW), "adjustments", "IPCW")

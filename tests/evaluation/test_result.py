@@ -47,8 +47,8 @@ def test_with_several_metrics_each_has_its_sentence(study):
     scores = {"ibs": {"three": 0.1, "one": 0.2}, "ils": {"three": 0.2, "one": 0.1}}
     result = with_values(result, dict.fromkeys(result.results, scores))
     said = repr(result)
-    assert said.index("integrated Brier score: three is best") < said.index(
-        "integrated log score: one is best"
+    assert said.index("integrated Brier score, three is best") < said.index(
+        "integrated log score, one is best"
     )
     assert result.ranking("ils").statement.startswith("one is best")
     assert result.ranking().statement.startswith("three is best")
@@ -217,3 +217,47 @@ def test_what_is_asked_for_must_be_there(study):
     refuses(lambda: result.dependence_profile(), "copula")
     assert result.computed("sensitivity") is None
     assert result.computed("profile") is None
+
+
+def test_an_adjustment_object_is_called_by_what_sets_it_apart(study):
+    objects = [
+        cc.IPCW(min_probability=0.1),
+        cc.Imputation("prediction", cc.Frank(2.0)),
+        cc.IPCW().fit(study.train.y),
+    ]
+    result = study.evaluate(adjustments=objects)
+    assert [each.label for each in result.results.values()] == [
+        "IPCW(min_probability=0.1)",
+        "Imputation(given=('prediction',), copula=Frank(theta=2.0))",
+        "IPCW(), fitted",
+    ]
+
+
+def test_a_reason_that_holds_of_all_models_is_said_once(study):
+    y = study.test.y
+    ended = cc.Survival(np.minimum(y.time, 12.0), y.event & (y.time < 12.0))
+    only_then = cc.Survival(np.where(ended.event, ended.time, 12.0), ended.event)
+    result = cc.evaluate(
+        study.models, only_then, adjustments=["ipcw", "imputed_prediction"], copula=cc.Frank(2.0)
+    )
+    [note] = result.results["imputed_prediction"].notes_of("missing")
+    assert note.model is None
+    assert repr(result).count(note.text) == 1
+
+
+def test_covariates_that_are_not_used_are_noted(study):
+    found = study.evaluate(x_train=None)
+    assert "imputed_covariates" not in found.results
+    assert any("x_train" in note.text for note in found.notes if note.kind == "decision")
+    assert not study.evaluate(x_train=None, adjustments="ipcw").notes
+
+
+def test_parts_of_a_result_print_in_a_few_lines(study):
+    result = study.evaluate(adjustments=["ipcw", "imputed_prediction"])
+    for part in (result.data, result.data.grid, *result.results.values()):
+        assert len(repr(part)) < 1200
+
+
+def test_a_line_break_in_a_name_leaves_the_table_whole(study):
+    result = study.evaluate({"two\nlines": study.models["one"]}, adjustments="ipcw")
+    assert "two lines  0." in repr(result)

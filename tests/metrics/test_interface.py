@@ -165,3 +165,18 @@ def test_time_grids():
         assert cc.time_grid(y)[-1] == 1000
     with pytest.warns(cc.HorizonWarning, match="476"):
         assert cc.time_grid(y, short)[-1] == 500
+
+
+def test_a_metric_says_which_setting_it_needs_or_does_not_know():
+    refuses(lambda: cc.metric("ils"), "floor", "'ils'")
+    assert "label" not in refuses(lambda: cc.metric("ils", flor=0.1), "flor", "floor")
+    refuses(lambda: cc.metric("ibs", floor=0.1), "floor", "'ibs'")
+
+
+def test_only_what_was_registered_can_be_forgotten():
+    for name in ("ibs", "unheard"):
+        refuses(lambda name=name: cc.unregister_metric(name), "name", name)
+    for name in ("ipcw", "unheard"):
+        refuses(lambda name=name: cc.unregister_adjustment(name), "name", name)
+    assert "ibs" in cc.metric_names()
+    assert "ipcw" in cc.adjustment_names()

@@ -54,7 +54,10 @@ def as_tuple(values: Any, name: str, *single: type[Any]) -> tuple[Any, ...]:
     try:
         return tuple(values)
     except TypeError:
-        raise TypeError(f"{name} must be one or several of them, but is {_in_a_line(values)}.") from None
+        kinds = " or ".join(_a_kind(kind) for kind in single)
+        raise TypeError(
+            f"{name} must be {kinds}, or several of these, but is {_in_a_line(values)}."
+        ) from None
 
 
 def check_whole(value: Any, name: str, smallest: int = 1, *, otherwise: str = "") -> int:
@@ -78,6 +81,11 @@ def refuse_column(column: str, columns: list[str], name: str) -> NoReturn:
 def escaped(text: str) -> str:
     """``text`` as UTF-8 can hold it: a lone surrogate, which stands for a broken byte in a name, as its number."""
     return text.encode(errors="backslashreplace").decode()
+
+
+def _a_kind(kind: type[Any]) -> str:
+    name = "text" if kind is str else kind.__name__
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 def _in_a_line(value: Any) -> str:

@@ -36,6 +36,7 @@ _REGISTRY: dict[str, _Entry] = {
     ),
     "dependent_ipcw": _Entry("dependent IPCW", DependentIPCW, True),
 }
+_BUILT_IN = frozenset(_REGISTRY)
 
 
 def register_adjustment(
@@ -61,6 +62,8 @@ def register_adjustment(
 
 def unregister_adjustment(name: str) -> None:
     """Forget an adjustment that was registered."""
+    if name in _BUILT_IN or name not in _REGISTRY:
+        raise ValueError(f"name must be that of an adjustment that was registered, but is {name!r}.")
     del _REGISTRY[name]
 
 

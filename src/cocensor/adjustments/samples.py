@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from cocensor.adjustments.base import Adjustment, Fitted
@@ -20,9 +20,9 @@ class Samples:
     """Test outcomes with their covariates, and a training sample where there is one."""
 
     y_test: Survival
-    x_test: Any = None
+    x_test: Any = field(default=None, repr=False)
     y_train: Survival | None = None
-    x_train: Any = None
+    x_train: Any = field(default=None, repr=False)
 
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
         """Fitted to the test sample if it needs predictions or there is no other, else to the training sample."""

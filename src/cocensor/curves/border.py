@@ -35,6 +35,8 @@ def as_predictions(
     name : str
         What every refusal calls it, those of other packages' models included.
     """
+    if isinstance(estimate, type):
+        raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
     found = estimate if isinstance(estimate, Predictions) else _recognised(estimate, n, times, X, name)
     if found is None:
         found = _at_times(estimate, n, times, name)
@@ -50,8 +52,13 @@ def predict(model: Any, X: Any) -> Predictions:
         raise TypeError(f"{kind} has no method that predicts survival curves.")
     if X is None:
         raise ValueError(f"x_test is needed: {kind} is a model that has yet to predict.")
-    predicted = getattr(model, method)(X)
     source = f"{kind}.{method}"
+    try:
+        predicted = getattr(model, method)(X)
+    except AttributeError:  # it is not fitted
+        raise
+    except Exception as error:  # whatever a model of another package raises
+        raise ValueError(f"{source} failed for x_test: {error}") from error
     if isinstance(predicted, Predictions):
         # Beyond what it was fitted to, a model knows nothing.
         return replaced(predicted, tail=None, source=source)
@@ -84,7 +91,8 @@ def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, name: s
             kind = type(estimate).__name__
             raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
     except Exception as error:  # whatever a model of another package raises
-        said = f"{str(error).rstrip('.')}."
+        said = str(error).strip()
+        said = said if said.endswith((".", "!", "?")) else f"{said}."
         if isinstance(error, AttributeError):
             raise ValueError(f"{name} is not fitted, or does not predict: {said}") from error
         kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
@@ -106,6 +114,11 @@ def _method(model: Any) -> str | None:
 def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str) -> Predictions:
     """An array whose columns are the times of the evaluation."""
     table = as_table(estimate, name)
+    if table.ndim != 2:
+        raise ValueError(
+            f"{name} must have one row per test subject and one column per time, but its shape is {table.shape}: one "
+            "number per subject is no survival curve."
+        )
     if times is None:
         raise ValueError(
             f"{name} is an array and needs its times: give times=, or a pair (times, array) as the model."

@@ -11,7 +11,7 @@ from cocensor._numerics import lookup
 from cocensor._validation import FloatArray, IntArray, as_times, as_vector, read_only
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TimeGrid:
     """Times in the order given, which may repeat themselves, and sorted, each once."""
 
@@ -33,6 +33,9 @@ class TimeGrid:
             return cls(given, given, None)
         distinct, place = np.unique(given, return_inverse=True)
         return cls(given, read_only(distinct), place)
+
+    def __repr__(self) -> str:
+        return f"TimeGrid({self.times.size} times, {self.sorted[0]:g} to {self.last:g})"
 
     @property
     def last(self) -> float:

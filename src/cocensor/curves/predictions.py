@@ -208,7 +208,8 @@ class Predictions:
         """The curves of a block off their grid."""
         grid = self.times
         left = np.searchsorted(grid, t, side="right") - 1
-        result = table[:, np.maximum(left, 0)]
+        # In double precision: a line between two times would be rounded once more.
+        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
         result[:, left < 0] = 1.0  # S(0) = 1 is implied
         if self.interpolation == "linear":
             right = np.minimum(left + 1, grid.size - 1)

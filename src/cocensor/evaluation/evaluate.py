@@ -109,10 +109,12 @@ def evaluate(
     if asked_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
     check_copula(copula)
-    samples, notes = usable_covariates(Samples(test, x_test, train, x_train))
-    why_not = f": {notes[0]}" if notes else "."
+    samples, unusable = usable_covariates(Samples(test, x_test, train, x_train))
+    why_not = f": {unusable[0]}" if unusable else "."
     asked = as_adjustments(adjustments, samples.x_test is not None, why_not)
     by_default = isinstance(adjustments, str) and adjustments == "default"
+    # That covariates are left out is worth a word where they could have been used.
+    notes = unusable if by_default or rest_on_given_copula(asked) else []
     if isinstance(copula, Copula | CopulaChoice):
         # Refuses a copula that an adjustment cannot rest on.
         labelled_adjustments(asked, assumed_copula(copula), by_default)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
@@ -23,6 +25,7 @@ from cocensor.adjustments.samples import Samples
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, metric
+from cocensor.outcomes import Survival
 
 #: An adjustment by name, as it is, or fitted already.
 AskedAdjustment = str | Adjustment | Fitted
@@ -76,9 +79,16 @@ def usable_covariates(samples: Samples) -> tuple[Samples, list[Note]]:
         if x is not None and y is not None
     ]
     for x, name, y, of in parts:
+        if _is_outcome(x):
+            raise TypeError(
+                f"{name} must be covariates, but is an outcome: training outcomes go in as y_train=."
+            )
         check_length(x, name, len(y), of)
-    if not parts or (samples.y_train is not None and x_train is None):
+    if not parts:
         return without, []
+    if samples.y_train is not None and x_train is None:
+        text = "Covariates serve the predictions only: the training sample has none (x_train)."
+        return without, [Note("decision", text)]
     try:
         shapes = [as_matrix(x, name).shape for x, name, _, _ in parts]
     except ValueError as error:
@@ -90,6 +100,14 @@ def usable_covariates(samples: Samples) -> tuple[Samples, list[Note]]:
             f"{names[0] or shapes[0][1]}."
         )
     return samples, []
+
+
+def _is_outcome(x: Any) -> bool:
+    """Whether covariates are outcomes, which the order of scikit-survival's arguments invites."""
+    if isinstance(x, Survival):
+        return True
+    names = x.dtype.names if isinstance(x, np.ndarray) else None
+    return names is not None and len(names) == 2 and any(x.dtype[each].kind == "b" for each in names)
 
 
 def as_adjustments(asked: Any, with_covariates: bool, why_not: str) -> dict[str, AskedAdjustment]:
@@ -136,10 +154,7 @@ def labelled_adjustments(
         named = " and ".join(map(adjustment_label, left))
         notes.append(Note("decision", f"{named} are left out: they need an Archimedean copula."))
         asked = {name: each for name, each in asked.items() if name not in left}
-    labels = {
-        name: adjustment_label(name) if isinstance(each, str) and name == each else name
-        for name, each in asked.items()
-    }
+    labels = {name: _label(name, each) for name, each in asked.items()}
     shown = [each.casefold() for each in labels.values()]
     return {
         # Two that would be called the same go by their names.
@@ -149,6 +164,28 @@ def labelled_adjustments(
         )
         for name, each in asked.items()
     }, notes
+
+
+def _label(name: str, each: AskedAdjustment) -> str:
+    """What an adjustment is called: by the name that it was given, else by what sets it apart."""
+    if isinstance(each, str):
+        return adjustment_label(name) if name == each else name
+    return _in_short(each) if name == repr(each) else name
+
+
+def _in_short(each: Adjustment | Fitted) -> str:
+    """An adjustment with the settings alone that are not the default."""
+    if isinstance(each, Fitted):
+        return f"{_in_short(each.adjustment)}, fitted"
+    kind: Any = each
+    if not is_dataclass(kind):
+        return repr(each)
+    set_apart = [
+        f"{field.name}={value!r}"
+        for field in fields(kind)
+        if repr(value := getattr(each, field.name)) != repr(field.default)
+    ]
+    return f"{type(each).__name__}({', '.join(set_apart)})"
 
 
 def _takes_copula(name: str) -> bool:

@@ -59,7 +59,7 @@ class AdjustmentScores:
     name: str
     label: str
     adjustment: Adjustment
-    fits: dict[str, Fitted]
+    fits: dict[str, Fitted] = field(repr=False)
     values: dict[str, dict[str, MetricValue]]
     reference: dict[str, MetricValue]
     notes: tuple[Note, ...] = ()
@@ -98,7 +98,7 @@ def scores_under(
                 scoring.fit(models, adjustment)
     value = adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment
     cautions = [Note("caution", text, adjustment=name) for text in warned]
-    notes = tuple(dict.fromkeys([*scoring.notes, *cautions]))
+    notes = tuple(dict.fromkeys([*_merged(scoring.notes, data.models), *cautions]))
     return AdjustmentScores(name, label, value, scoring.fits, scoring.values, scoring.reference, notes)
 
 
@@ -125,6 +125,19 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
         values=scoring.values,
         reference={},
         notes=tuple(scoring.notes),
+    )
+
+
+def _merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
+    """The notes, where what holds of every model for the same reason is said once."""
+    about: dict[Note, set[str | None]] = {}
+    for note in notes:
+        about.setdefault(replace(note, model=None), set()).add(note.model)
+    return list(
+        dict.fromkeys(
+            replace(note, model=None) if about[replace(note, model=None)] >= set(models) else note
+            for note in notes
+        )
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -24,7 +24,7 @@ class MetricValue:
     """
 
     value: float
-    curve: FloatArray | None = None
+    curve: FloatArray | None = field(default=None, repr=False)
 
 
 class Metric(ABC):

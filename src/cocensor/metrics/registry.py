@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from cocensor.metrics.base import Metric
@@ -9,6 +10,7 @@ from cocensor.metrics.brier import IntegratedBrierScore
 from cocensor.metrics.log import IntegratedLogScore
 
 _REGISTRY: dict[str, type[Metric]] = {each.name: each for each in (IntegratedBrierScore, IntegratedLogScore)}
+_BUILT_IN = frozenset(_REGISTRY)
 
 
 def register_metric(kind: type[Metric]) -> type[Metric]:
@@ -24,6 +26,8 @@ def register_metric(kind: type[Metric]) -> type[Metric]:
 
 def unregister_metric(name: str) -> None:
     """Forget a metric that was registered."""
+    if name in _BUILT_IN or name not in _REGISTRY:
+        raise ValueError(f"name must be that of a metric that was registered, but is {name!r}.")
     del _REGISTRY[name]
 
 
@@ -51,8 +55,19 @@ def metric(name: str, **settings: Any) -> Metric:
     if name not in _REGISTRY:
         raise ValueError(f"metric must be one of {', '.join(map(repr, _REGISTRY))}, but is {name!r}.")
     kind = _REGISTRY[name]
-    try:
-        return kind(**settings)
-    except TypeError as error:
-        needed = ", ".join(getattr(kind, "__dataclass_fields__", {})) or "nothing"
-        raise ValueError(f"the settings of the metric {name!r} are {needed}, but {error}.") from None
+    _check_settings(name, kind, settings)
+    return kind(**settings)
+
+
+def _check_settings(name: str, kind: Any, settings: dict[str, Any]) -> None:
+    """Refuse settings that a metric does not have, and the lack of one that it needs."""
+    if not is_dataclass(kind):
+        return
+    known = {field.name: field for field in fields(kind) if field.init}
+    for each in settings:
+        if each not in known:
+            has = f"its settings are {', '.join(known)}" if known else "it has no settings"
+            raise ValueError(f"the metric {name!r} does not know {each}: {has}.")
+    for each, field in known.items():
+        if each not in settings and field.default is MISSING and field.default_factory is MISSING:
+            raise ValueError(f"{each} is needed for the metric {name!r}: cc.metric({name!r}, {each}=...).")

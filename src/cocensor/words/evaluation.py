@@ -10,14 +10,14 @@ from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.words.choice import choice_in_words
-from cocensor.words.names import BARE, Names, counted, listed
+from cocensor.words.names import BARE, Names, as_noun, counted, in_a_line, listed
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
     lines = [_opening(evaluation), ""]
     for metric in evaluation.data.metrics:
-        lines += [f"{_caption(metric)}, skill against Kaplan–Meier", *_text_table(evaluation, metric), ""]
+        lines += [_caption(metric), *_text_table(evaluation, metric), ""]
     return "\n".join([*lines, winners_in_words(evaluation), *important_notes(evaluation)])
 
 
@@ -46,32 +46,38 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
         return f"There is one model, {names.model(evaluation.models[0])}, and nothing to rank."
     if metric is None and len(evaluation.metrics) > 1:
         return " ".join(
-            f"By the {each.label}: {winners_in_words(evaluation, each.name, names)}"
+            f"By the {each.label}, {_winners(evaluation, each.name, names, 'the best', 'no adjustment')}"
             for each in evaluation.data.metrics
         )
+    return _winners(evaluation, metric, names, "The best", "No adjustment")
+
+
+def _winners(evaluation: Evaluation, metric: str | None, names: Names, the_best: str, none: str) -> str:
+    """Which model is best by one metric; the last two are how a sentence begins."""
     labels: dict[str, list[str]] = {}
     silent = []
     for name, each in evaluation.results.items():
         best = [model for model, rank in evaluation.ranks(metric, name).items() if rank == 1]
         if best:
-            labels.setdefault(names.are_best(best), []).append(each.label)
+            labels.setdefault(names.are_best(best), []).append(as_noun(each.label))
         else:
-            silent.append(each.label)
+            silent.append(as_noun(each.label))
     if not labels:
-        return "No adjustment could score a model."
+        return f"{none} could score a model."
     more = f"; {listed(silent)} {'has' if len(silent) == 1 else 'have'} no score" if silent else ""
     if len(labels) == 1:
         [(said, under)] = labels.items()
         return f"{said} under {listed(under) if silent else 'every adjustment'}{more}."
     parts = "; ".join(f"{said} under {listed(under)}" for said, under in labels.items())
-    return f"The best model depends on what is assumed about the censoring: {parts}{more}."
+    return f"{the_best} model depends on what is assumed about the censoring: {parts}{more}."
 
 
 def copula_in_words(evaluation: Evaluation) -> str:
     """What adjustments by name assume about event and dropout."""
     assumed = evaluation.assumed
     if assumed.origin == "unused":
-        return "no adjustment takes a copula from here"
+        own = any(each.varies_with_copula for each in evaluation.results.values())
+        return "adjustments have copulas of their own" if own else "no copula is assumed"
     if assumed.copula.is_independence:
         said = "event and dropout are taken for independent"
     else:
@@ -122,12 +128,12 @@ def _opening(evaluation: Evaluation) -> str:
 
 
 def _caption(metric: Metric) -> str:
-    return f"{metric.label} ({metric.direction} is better, * best)"
+    return f"{metric.label} ({metric.direction} is better, * best), skill against Kaplan–Meier"
 
 
 def _text_table(evaluation: Evaluation, metric: Metric) -> list[str]:
     table = [["", *(each.label for each in evaluation.results.values())]]
-    table += [[model, *_cells(evaluation, model, metric)] for model in evaluation.models]
+    table += [[in_a_line(model), *_cells(evaluation, model, metric)] for model in evaluation.models]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
         "  ".join(

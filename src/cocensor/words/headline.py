@@ -11,6 +11,7 @@ from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.choice import choice_in_words
 from cocensor.words.dependence import caveat_of
+from cocensor.words.evaluation import copula_in_words
 from cocensor.words.extent import extent_in_words, grid_in_words, limit_in_words
 from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, quoted
 from cocensor.words.sensitivity import scores_over_grid
@@ -190,7 +191,7 @@ def _hint(evaluation: Evaluation) -> str:
     """What the copula of the table is, and what it says."""
     assumed, ranked = evaluation.assumed, evaluation.ranks()
     if assumed.origin == "unused":
-        return "No adjustment takes a copula from the evaluation."
+        return f"{copula_in_words(evaluation).capitalize()}."
     there = ""
     if ranked and len(evaluation.models) > 1:
         best = tuple(model for model, rank in ranked.items() if rank == 1)

@@ -34,6 +34,11 @@ def model_name(model: str) -> str:
     return model.translate(_TURNS).join(ISOLATE)
 
 
+def in_a_line(name: str) -> str:
+    """A name for a terminal, where a line break would tear a table apart."""
+    return " ".join(name.splitlines())
+
+
 @dataclass(frozen=True)
 class Names:
     """How models and families are called: by their bare names in a terminal, isolated and as names on the page."""
@@ -54,7 +59,7 @@ class Names:
         return f"{self.models(models)} {'is best' if len(models) == 1 else 'are equally good and best'}"
 
 
-BARE = Names()
+BARE = Names(in_a_line)
 ON_PAGE = Names(model_name, family_name)
 
 
@@ -68,6 +73,11 @@ def copula_name(copula: Copula) -> str:
 def quoted(evaluation: Evaluation, adjustment: str) -> str:
     """The label of an adjustment, which is a phrase, inside of a sentence."""
     return f"“{evaluation.results[adjustment].label}”"
+
+
+def as_noun(label: str) -> str:
+    """The label of an adjustment in a list: a phrase stands in quotes, one word as it is."""
+    return f"“{label}”" if " " in label else label
 
 
 def and_metric(evaluation: Evaluation, metric: str | None = None) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.names import BARE, and_metric, listed, quoted
+from cocensor.words.names import BARE, and_metric, as_noun, listed, quoted
 from cocensor.words.stretches import stretches_in_words
 
 
 def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     """What a terminal shows of a sensitivity analysis."""
     grid = f"{', '.join(sensitivity.families)}; τ from {min(sensitivity.taus):g} to {max(sensitivity.taus):g}"
-    labels = listed([sensitivity.evaluation.results[name].label for name in sensitivity.answers])
+    labels = listed([as_noun(sensitivity.evaluation.results[name].label) for name in sensitivity.answers])
     return f"Sensitivity of {labels} over {grid}.\n{sensitivity_in_words(sensitivity)}"
 
 
