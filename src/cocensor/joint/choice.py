@@ -130,21 +130,9 @@ class CopulaChoice:
 
     def summary(self) -> str:
         """The table, the choice and its caveat, as text."""
-        from cocensor.words import caveat_of
+        from cocensor.words import choice_as_text
 
-        lines = [
-            f"Mean negative log-likelihood of {self.problem.likelihood.n:,} subjects by {self.how} "
-            f"({self.best.event.name} margins, times {self.best.time_kind_}: {self.best.time_kind_reason_})",
-            "",
-            f"{'family':<14}{'θ':>10}{'τ':>8}{'training':>12}{'validation':>12}",
-        ]
-        for name, model in self.models.items():
-            mark = "  ← chosen" if name == self.copula.name else ""
-            lines.append(
-                f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}"
-                f"{-model.loglik_ / model.n_:12.5f}{self.validation[name]:12.5f}{mark}"
-            )
-        return "\n".join([*lines, "", caveat_of(self)])
+        return choice_as_text(self)
 
     def __repr__(self) -> str:
         return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"
