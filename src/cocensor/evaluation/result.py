@@ -24,6 +24,7 @@ from cocensor._validation import (
 )
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.copulas import Copula
+from cocensor.copulas.walks import as_taus
 from cocensor.evaluation.data import EvaluationData
 from cocensor.evaluation.scores import AdjustmentScores, Score
 from cocensor.joint import CopulaChoice, DependenceProfile
@@ -236,7 +237,7 @@ class Evaluation:
         progress : callable, optional
             Called with the number of finished grid points and of all.
         """
-        from cocensor.sensitivity import FAMILIES, TAUS, as_taus, sensitivity
+        from cocensor.sensitivity import FAMILIES, TAUS, sensitivity
 
         grid = tuple(as_taus(TAUS if taus is None else taus).tolist())
         chosen = FAMILIES if families is None else as_tuple(families, "families", str)
