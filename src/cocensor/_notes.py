@@ -20,6 +20,11 @@ class Note:
         One or more sentences for people.
     adjustment, model : str or None
         What it is about; None for all of them.
+
+    Examples
+    --------
+    >>> print(Note("missing", "x_test is needed.", adjustment="imputed_covariates"))
+    x_test is needed.
     """
 
     kind: Literal["decision", "caution", "missing"]

@@ -140,9 +140,9 @@ def make(curves):
 def test_words_for_profiles_that_do_not_know():
     taus = np.array([0.0, 0.3, 0.6, 0.9])
     flat = make({"clayton": (taus, np.array([-100.0, -99.5, -99.2, -99.6]))})
-    assert "flat in every family: the data do not tell τ" in flat.statement
+    assert "flat in every family" in flat.statement
     edge = make({"frank": (taus, np.array([-100.0, -90.0, -80.0, -70.0]))})
-    assert "frank still rises at τ = 0.9, the end of the range" in edge.statement
+    assert "frank still rises at τ = 0.9" in edge.statement
     nothing = make({"joe": (taus, np.array([-100.0, -110.0, -120.0, -130.0]))})
     assert nothing.statement.startswith("No dependence fits better than independence.")
     split = make(
@@ -151,14 +151,14 @@ def test_words_for_profiles_that_do_not_know():
             "frank": (taus, np.array([-100.0, -110.0, -100.0 + 2.5 * CUT, -120.0])),
         }
     )
-    assert "Families that fit about equally well disagree on τ (clayton 0.3, frank 0.6)" in split.statement
+    assert "disagree on τ (clayton 0.3, frank 0.6)" in split.statement
     partly = make(
         {
             "clayton": (taus, np.array([-100.0, -89.0, -110.0, -120.0])),
             "frank": (taus, np.array([-90.0, -89.9, -89.8, -95.0])),
         }
     )
-    assert "frank is flat: any τ from 0 to 0.6 fits about as well" in partly.statement
+    assert "frank is flat: any τ from 0 to 0.6" in partly.statement
 
 
 def test_a_family_that_is_flat_far_below_the_best_is_said_to_fit_worse():
@@ -169,10 +169,9 @@ def test_a_family_that_is_flat_far_below_the_best_is_said_to_fit_worse():
             "joe": (taus, np.array([-100.0, -100.1, -100.2, -120.0])),
         }
     )
-    assert (
-        "Within joe, which fits worse by 15 log-likelihood units, any τ from 0 to 0.6 fits about as well."
-        in found.statement
-    )
+    assert "joe, which fits worse by 15" in found.statement
+    assert "any τ from 0 to 0.6" in found.statement
+    assert "flat" not in found.statement
     assert "joe is flat" not in found.statement
 
 

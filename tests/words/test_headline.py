@@ -1,5 +1,6 @@
-"""What the first screen says, of scores made up for it."""
+"""What the first screen says, of scores made up for it; the first test has its sentences, the others their facts."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -53,6 +54,11 @@ def plain(text):
     return text.translate({ord(mark): None for mark in ISOLATE})
 
 
+def says(text, *facts):
+    """Whether a text has these, as whole words and in this order."""
+    return re.search(".*".join(rf"(?<!\w){re.escape(fact)}(?!\w)" for fact in facts), text) is not None
+
+
 def test_where_the_answer_stops(three):
     line = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.14, 0.18]}
     steep = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.13, 0.17]}
@@ -72,121 +78,107 @@ def test_where_the_answer_stops(three):
 def test_an_answer_that_holds_everywhere(three):
     line = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.16], "b": [0.11, 0.14, 0.18]}
     found = told(three, {"frank": line, "clayton": line}, A_FIRST)
-    assert found.lead == "If censoring is independent, a is best, and at every dependence that was tried."
-    assert found.extent[-1] == "a is best at 6 of the 6 points of the grid."
+    assert says(found.lead, "independent", "a", "every dependence")
+    assert says(found.extent[-1], "a", "6", "6")
 
 
 def test_a_model_that_comes_back_is_said_to(three):
     line = (0.0, 0.2, 0.4, 0.6), {"a": [0.1, 0.2, 0.2, 0.1], "b": [0.2, 0.1, 0.1, 0.2]}
     found = told(three, {"clayton": line}, A_FIRST)
-    assert found.lead == "If censoring is independent, a is best; from about τ = 0.10 on, another may be."
-    assert found.extent[0].endswith("to 0.10, then b up to 0.50, then a up to 0.6 under Clayton.")
+    assert says(found.lead, "independent", "a", "0.10")
+    assert says(found.extent[0], "a", "0.10", "b", "0.50", "a", "0.6", "Clayton")
 
 
 def test_a_change_below_independence(three):
     frank = (-0.4, 0.0, 0.4), {"a": [0.2, 0.1, 0.1], "b": [0.1, 0.2, 0.2]}
     joe = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.2]}
     found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
-    assert (
-        found.lead == "If censoring is independent, a is best; outside of τ = -0.20 to 0.20, another may be."
-    )
-    assert (
-        found.by
-        == "By “imputed given covariates”, over 2 families and τ from -0.4 to 0.4 (below 0 under Frank alone):"
-    )
-    assert found.extent[0] == "b is best from τ = -0.4 to -0.20, then a up to 0.4 under Frank."
+    assert says(found.lead, "independent", "a", "-0.20", "0.20")
+    assert says(found.by, "imputed given covariates", "2", "-0.4", "0.4", "0", "Frank alone")
+    assert says(found.extent[0], "b", "-0.4", "-0.20", "a", "0.4", "Frank")
     without = told(three, {"frank": frank}, A_FIRST)
-    assert without.lead == "If censoring is independent, a is best; below about τ = -0.20, another may be."
-    assert without.by.endswith("over 1 family and τ from -0.4 to 0.4:")
+    assert says(without.lead, "independent", "a", "below", "-0.20")
+    assert says(without.by, "1 family", "-0.4", "0.4")
 
 
 def test_equals_share_first_places(three):
     line = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.1], "twin": [0.1, 0.3]}
     found = told(three, {"frank": line}, {"a": 0.1, "b": 0.2, "twin": 0.1})
-    assert found.lead == (
-        "If censoring is independent, a and twin are equally good and best; from about τ = 0.13 on, "
-        "that may change."
-    )
-    assert "is 0.1000 for each; next is b with 0.2000." in found.support
-    assert found.extent[0].startswith("a and twin are equally good and best from τ = 0 ")
-    assert found.extent[1] == "a and twin are equally good and best at 1 of the 2 points of the grid, b at 1."
+    assert says(found.lead, "independent", "a and twin", "0.13")
+    assert says(found.support, "0.1000", "each", "b", "0.2000")
+    assert says(found.extent[0], "a and twin", "0")
+    assert says(found.extent[1], "a and twin", "1", "2", "b", "1")
     always = told(
         three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "twin": [0.1, 0.1]})}, {"a": 0.1, "twin": 0.1}
     )
-    assert always.lead.endswith("are equally good and best, and at every dependence that was tried.")
-    assert always.extent[1].startswith("a and twin are equally good and best at 2 of the 2 points")
+    assert says(always.lead, "a and twin", "every dependence")
+    assert says(always.extent[1], "a and twin", "2", "2")
 
 
 def test_equals_that_part(three):
     line = (0.0, 0.4, 0.8), {"a": [0.1, 0.1, 0.1], "b": [0.1, 0.1, 0.2]}
     found = told(three, {"frank": line}, {"a": 0.1, "b": 0.1})
-    assert found.lead.endswith("are equally good and best; from about τ = 0.40 on, that may change.")
-    assert found.extent[-1] == "a and b are equally good and best at 2 of the 3 points of the grid, a at 1."
+    assert says(found.lead, "a and b", "0.40")
+    assert says(found.extent[-1], "a and b", "2", "3", "a", "1")
 
 
 def test_another_answer_at_independence_by_the_adjustment_of_the_grid(three):
     line = (0.0, 0.4), {"a": [0.20, 0.20], "b": [0.11, 0.14]}
     found = told(three, {"frank": line, "joe": line}, A_FIRST)
-    assert found.lead == "If censoring is independent, a is best, under one adjustment and not another."
-    assert found.extent[0] == "This is not the same answer: already at τ = 0 it is b that is best."
+    assert says(found.lead, "independent", "a", "adjustment", "not")
+    assert says(found.extent[0], "not", "0", "b")
 
 
 def test_a_grid_without_independence_contradicts_no_score_there(three):
     frank = (0.3,), {"a": [0.2], "b": [0.1]}
     joe = (0.3,), {"a": [0.1], "b": [0.2]}
     found = told(three, {"joe": joe, "frank": frank}, A_FIRST)
-    assert found.lead == "If censoring is independent, a is best; from about τ = 0.30 on, another may be."
-    assert found.extent[:2] == ("a is best at τ = 0.3 under Joe.", "b is best at τ = 0.3 under Frank.")
+    assert says(found.lead, "independent", "a", "0.30")
+    assert says(found.extent[0], "a", "0.3", "Joe")
+    assert says(found.extent[1], "b", "0.3", "Frank")
     alone = told(three, {"joe": joe, "frank": frank})
-    assert alone.lead == "At τ = 0.3 under Joe, a is best, but not under Frank."
-    assert told(three, {"joe": joe}).lead == "At τ = 0.3 under Joe, a is best; no other dependence was tried."
+    assert says(alone.lead, "0.3", "Joe", "a", "not", "Frank")
+    assert says(told(three, {"joe": joe}).lead, "0.3", "Joe", "a", "no other")
 
 
 def test_an_answer_that_is_lost_both_ways_from_a_grid_without_independence(three):
     lost = {"a": [0.3, 0.3], "b": [0.1, 0.2], "twin": [0.2, 0.1]}
     found = told(three, {"frank": ((-0.3, 0.3), lost)}, {"a": 0.1, "b": 0.2, "twin": 0.2})
-    assert found.lead.endswith("a is best; outside of τ = -0.30 to 0.30, another may be.")
+    assert says(found.lead, "a", "-0.30", "0.30")
     above = {"a": [0.1, 0.4], "b": [0.2, 0.2]}  # crosses at -0.1, where IPCW would object
     later = {"a": [0.1, 0.25], "b": [0.3, 0.15]}
-    assert "; from about τ = 0.30 on, " in told(three, {"frank": ((-0.3, 0.3), above)}, A_FIRST).lead
-    assert "; from about τ = 0.10 on, " in told(three, {"frank": ((-0.3, 0.3), later)}, A_FIRST).lead
+    assert says(told(three, {"frank": ((-0.3, 0.3), above)}, A_FIRST).lead, "from", "0.30")
+    assert says(told(three, {"frank": ((-0.3, 0.3), later)}, A_FIRST).lead, "from", "0.10")
 
 
 def test_the_ends_of_an_answer_are_in_order_on_ragged_grids(three):
     frank = (-0.4, -0.2, 0.4), {"a": [0.3, 0.1, 0.1], "b": [0.1, 0.1, 0.1]}
     joe = (0.2, 0.4), {"a": [0.1, 0.3], "b": [0.1, 0.1]}
     found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
-    assert found.lead.endswith("a is best; outside of τ = -0.20 to 0.20, another may be.")
+    assert says(found.lead, "a", "-0.20", "0.20")
     parted = (-0.4, 0.0, 0.4), {"a": [0.1, 0.1, 0.1], "b": [0.2, 0.1, 0.2]}
     found = told(three, {"frank": parted}, {"a": 0.1, "b": 0.1})
-    assert found.lead.endswith("are equally good and best; away from τ = 0.00, that may change.")
+    assert says(found.lead, "a and b", "away", "0.00")
 
 
 def test_independence_alone_is_no_dependence(three):
     found = told(three, {"frank": ((0.0,), {"a": [0.1], "b": [0.2]})}, A_FIRST)
-    assert found.lead == "If censoring is independent, a is best; no dependence was tried."
+    assert says(found.lead, "independent", "a", "no dependence")
 
 
 def test_families_without_an_answer_are_named_and_not_counted(three):
     line = (0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]}
     found = told(three, {"frank": line, "joe": line}, A_FIRST, families=("frank", "joe", "gaussian"))
-    assert (
-        found.by
-        == "By “imputed given covariates”, over 2 families (Gaussian has no answer) and τ from 0 to 0.4:"
-    )
+    assert says(found.by, "imputed given covariates", "2", "Gaussian", "no answer", "0", "0.4")
     assert "Gaussian" not in found.extent[0]
-    assert found.lead.endswith("a is best, and at every dependence that has an answer.")
+    assert says(found.lead, "a", "every dependence", "answer")
 
 
 def test_a_model_without_a_score_is_not_beaten(three):
     line = (0.0, 0.4, 0.8), {"a": [0.1, None, None], "b": [0.2, 0.2, 0.2]}
     found = told(three, {"frank": line}, {"a": 0.1})
-    assert (
-        found.support == "By “IPCW”, the integrated Brier score is 0.1000; b has no score. Smaller is better."
-    )
-    assert found.extent[-1] == (
-        "a has no score at 2 of these points, under Frank: there it is left out, not beaten."
-    )
+    assert says(found.support, "IPCW", "integrated Brier score", "0.1000", "b has no score", "Smaller")
+    assert says(found.extent[-1], "a has no score", "2", "Frank")
 
 
 def test_weights_given_covariates_assume_independence_given_them(split, cox):
@@ -204,17 +196,18 @@ def test_weights_given_covariates_assume_independence_given_them(split, cox):
 
 def test_one_model_is_not_told_of_differences(three):
     found = told(three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}, {"a": 0.1})
-    assert found.lead == "There is one model, a, and nothing to rank."
-    assert found.caution == "Sampling intervals are not given yet: another sample would give another score."
+    assert says(found.lead, "one model", "a")
+    assert says(found.caution, "Sampling intervals")
+    assert "differences" not in found.caution
 
 
 @pytest.mark.parametrize(
     ("train_events", "test_events", "said"),
     [
-        (20, 20, "may be within chance."),
-        (20, 9, "The test sample has 9 events: its scores tell next to nothing."),
-        (20, 0, "The test sample has no event: its scores tell next to nothing."),
-        (0, 20, "The training sample has no event: there is little to adjust by."),
+        (20, 20, "chance"),
+        (20, 9, "test sample has 9 events"),
+        (20, 0, "test sample has no event"),
+        (0, 20, "training sample has no event"),
     ],
 )
 def test_few_events_are_a_caution(three, train_events, test_events, said):
@@ -226,7 +219,8 @@ def test_few_events_are_a_caution(three, train_events, test_events, said):
     )
     made = replace(three, data=replace(three.data, samples=samples))
     found = told(made, {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]})}, A_FIRST)
-    assert found.caution.endswith(said)
+    assert says(found.caution, said)
+    assert (" sample has " in found.caution) == (said != "chance")
 
 
 def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
@@ -236,9 +230,7 @@ def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
     made = replace(three, results=three.results | {"imputed_covariates": silent, "again": again})
     answers = three.sensitivity("frank", [0.0, 0.4]).answers["imputed_covariates"]
     found = headline(made, Sensitivity(made, ("frank",), (0.0, 0.4), {"again": answers}, {}))
-    assert found.by.startswith(
-        "“imputed given covariates” would come first, but has no score: it is late. By “"
-    )
+    assert says(found.by, "imputed given covariates", "no score", "it is late", "again")
 
 
 def test_without_a_sensitivity_analysis_it_says_what_it_can(three):
@@ -274,9 +266,9 @@ def test_where_greater_is_better_the_greatest_is_best(three):
     greater = replace(three, data=replace(three.data, metrics=(Reversed(),)))
     line = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.1], "twin": [0.15, 0.2]}
     found = told(greater, {"frank": line}, {"a": 0.1, "b": 0.2, "twin": 0.15})
-    assert found.lead.startswith("If censoring is independent, b is best; from about τ = ")
-    assert "is 0.2000; next is twin with 0.1500. Greater is better." in found.support
-    assert ", then a up to 0.4" in found.extent[0]
+    assert says(found.lead, "independent", "b", "τ")
+    assert says(found.support, "0.2000", "twin", "0.1500", "Greater is better")
+    assert says(found.extent[0], "b", "a", "0.4")
     one = told(greater, {"frank": ((0.0,), {"a": [0.1]})}, {"a": 0.1})
     assert one.support.endswith("Greater is better.")
 
@@ -288,9 +280,9 @@ def test_of_several_metrics_the_one_that_is_told_by_is_named(split, cox):
     asked = {"metrics": metrics, "adjustments": ["ipcw", "cg_q"], "copula": cc.Frank(2.0)}
     evaluation = cc.evaluate(models, test.y, y_train=train.y, **asked)
     found = headline(evaluation, evaluation.sensitivity("frank", [0.0, 0.4]))
-    assert " best by the integrated Brier score" in found.lead
+    assert says(found.lead, "best", "integrated Brier score")
     for said in (found.by, found.hint):
-        assert "by “CG-Q” and the integrated Brier score, " in said.replace("By", "by")
+        assert says(said, "CG-Q", "integrated Brier score")
 
 
 def test_a_metric_without_any_score_has_no_winner(three):

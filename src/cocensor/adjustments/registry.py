@@ -52,6 +52,13 @@ def register_adjustment(
         Makes the adjustment, from a copula if ``with_copula``, else from nothing.
     label : str, optional
         What it is called in tables and figures; by default its name.
+
+    Examples
+    --------
+    >>> register_adjustment("floored", lambda: IPCW(min_probability=0.05), label="IPCW, floored")
+    >>> adjustment("floored").min_probability
+    0.05
+    >>> unregister_adjustment("floored")
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"name must be a text such as 'my_weights', but is {name!r}.")

@@ -210,6 +210,16 @@ class Status:
         What was decided on the way to the answer.
     model : JointModel or None
         The joint model behind the answer, if there is one.
+
+    Examples
+    --------
+    >>> from cocensor import IPCW
+    >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> status = IPCW().fit(y).status(y, [2.5])
+    >>> status
+    Status(n=4, times=1, normaliser=4)
+    >>> status.a.T.round(2), status.b.T.round(2)
+    (array([[0. , 0. , 1.5, 1.5]]), array([[1., 0., 0., 0.]]))
     """
 
     def __init__(

@@ -31,7 +31,7 @@ from cocensor.cli.inputs import (
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import CANDIDATES
-from cocensor.words import choice_in_words
+from cocensor.words import candidates_as_text, choice_in_words
 
 _MODEL = "Model"
 _OUTPUT = "Output"
@@ -129,25 +129,14 @@ def fit_copula(
 
 def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[Note]) -> str:
     """The candidates, what their profiles support, and the caveats."""
-    lines = [
-        choice.summary().partition("\n")[0],
-        "",
-        f"{'family':<14}{'θ':>10}{'τ':>8}{'(s.e.)':>9}{'training':>12}{'validation':>12}  converged",
-    ]
-    for name, model in choice.models.items():
-        error = f"({model.tau_se_:.2f})" if isfinite(model.tau_se_) else "–"
-        lines.append(
-            f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}{error:>9}{-model.loglik_ / model.n_:12.5f}"
-            f"{choice.validation[name]:12.5f}  {'yes' if model.converged_ else 'no'}"
-            + (" ← chosen" if name == choice.copula.name else "")
-        )
     top = profile.best[2]
-    lines += [
+    lines = [
+        candidates_as_text(choice),
         "",
         "Profile likelihood over τ, margins fitted at each: which τ are not told from the best (95 %)",
         "",
+        f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}",
     ]
-    lines.append(f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}")
     for name, (taus, values) in profile.curves.items():
         low, high = profile.supported(name)
         best = taus[values.argmax()]

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
+
+from cocensor._validation import FloatArray, as_vector
 from cocensor.copulas.base import Copula
+
+
+def as_taus(taus: Any, name: str = "taus") -> FloatArray:
+    """Different values of Kendall's τ, in their order."""
+    grid = np.unique(as_vector(taus, name, single=True))
+    beyond = grid[np.abs(grid) >= 1]
+    if beyond.size:
+        raise ValueError(f"{name} must lie strictly between -1 and 1, but one is {beyond[0]:g}.")
+    return grid
 
 
 def walks_from_independence(family: type[Copula], taus: Iterable[float]) -> list[list[float]]:

@@ -1,22 +1,47 @@
-"""What an evaluation is about: predictions and outcomes, ready to be scored under any adjustment."""
+"""What an evaluation is about: predictions and outcomes ready to be scored, up to which time, under which copula."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from cocensor.adjustments.samples import Samples
+from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import KaplanMeier
+from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
 
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
 # Curves on grids of their own are kept at the times of the evaluation, if all of them together stay below this.
 _MOST_KEPT = 512 * 2**20
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """Where the interval of the scores ends, who decided it, and why, in words."""
+
+    time: float
+    by: Literal["default", "predictions", "asked", "times"]
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedCopula:
+    """What adjustments by name assume about event and dropout.
+
+    ``origin`` is "selected" (``choice`` is what :func:`select_copula` found), "given", "independence", or "unused"
+    where no adjustment takes a copula from the evaluation.
+    """
+
+    copula: Copula
+    origin: Literal["selected", "given", "independence", "unused"]
+    choice: CopulaChoice | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
-from cocensor.evaluation.data import EvaluationData
+from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.options import (
     AskedAdjustment,
     as_adjustments,
@@ -26,7 +26,7 @@ from cocensor.evaluation.options import (
     rest_on_given_copula,
     usable_covariates,
 )
-from cocensor.evaluation.result import AssumedCopula, Evaluation, Horizon
+from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
 from cocensor.joint import CopulaChoice, select_copula
 from cocensor.metrics import Metric, time_grid

@@ -23,10 +23,10 @@ from cocensor._validation import (
     make_frame,
 )
 from cocensor.adjustments import IPCW, Imputation
-from cocensor.copulas import Copula
-from cocensor.evaluation.data import EvaluationData
+from cocensor.copulas.walks import as_taus
+from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.scores import AdjustmentScores, Score
-from cocensor.joint import CopulaChoice, DependenceProfile
+from cocensor.joint import DependenceProfile
 from cocensor.metrics import Metric
 
 if TYPE_CHECKING:
@@ -34,28 +34,6 @@ if TYPE_CHECKING:
 
 #: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
 _PREFERRED = (("covariates", "predictions"), ("predictions",), ("covariates",), ("prediction",))
-
-
-@dataclass(frozen=True)
-class Horizon:
-    """Where the interval of the scores ends, who decided it, and why, in words."""
-
-    time: float
-    by: Literal["default", "predictions", "asked", "times"]
-    reason: str
-
-
-@dataclass(frozen=True, eq=False)
-class AssumedCopula:
-    """What adjustments by name assume about event and dropout.
-
-    ``origin`` is "selected" (``choice`` is what :func:`select_copula` found), "given", "independence", or "unused"
-    where no adjustment takes a copula from the evaluation.
-    """
-
-    copula: Copula
-    origin: Literal["selected", "given", "independence", "unused"]
-    choice: CopulaChoice | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +214,7 @@ class Evaluation:
         progress : callable, optional
             Called with the number of finished grid points and of all.
         """
-        from cocensor.sensitivity import FAMILIES, TAUS, as_taus, sensitivity
+        from cocensor.sensitivity import FAMILIES, TAUS, sensitivity
 
         grid = tuple(as_taus(TAUS if taus is None else taus).tolist())
         chosen = FAMILIES if families is None else as_tuple(families, "families", str)

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, FloatArray, Progress, as_vector, make_frame
+from cocensor._validation import FitWarning, FloatArray, Progress, make_frame
 from cocensor.copulas import Copula, Independence, copula_families
-from cocensor.copulas.walks import walks_from_independence
+from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import JointProblem
 from cocensor.joint.profile import DependenceProfile
@@ -94,12 +94,7 @@ class CopulaChoice:
         ``taus`` are Kendall's τ, by default from −0.9 to 0.9; a family takes part where it reaches them. Independence
         (τ = 0) is always among them. ``progress`` is called with the number of finished fits and of all.
         """
-        grid = _DEFAULT_TAUS if taus is None else as_vector(taus, "taus", single=True)
-        if (np.abs(grid) >= 1).any():
-            raise ValueError(
-                f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
-            )
-        grid = np.unique(np.append(grid, 0.0))
+        grid = np.unique(np.append(_DEFAULT_TAUS if taus is None else as_taus(taus), 0.0))
         families = {name: copula_families()[name] for name in self.models if name != "independence"}
         if not families:
             raise ValueError("families has only independence: there is no τ to profile over.")
@@ -130,21 +125,9 @@ class CopulaChoice:
 
     def summary(self) -> str:
         """The table, the choice and its caveat, as text."""
-        from cocensor.words import caveat_of
+        from cocensor.words import choice_as_text
 
-        lines = [
-            f"Mean negative log-likelihood of {self.problem.likelihood.n:,} subjects by {self.how} "
-            f"({self.best.event.name} margins, times {self.best.time_kind_}: {self.best.time_kind_reason_})",
-            "",
-            f"{'family':<14}{'θ':>10}{'τ':>8}{'training':>12}{'validation':>12}",
-        ]
-        for name, model in self.models.items():
-            mark = "  ← chosen" if name == self.copula.name else ""
-            lines.append(
-                f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}"
-                f"{-model.loglik_ / model.n_:12.5f}{self.validation[name]:12.5f}{mark}"
-            )
-        return "\n".join([*lines, "", caveat_of(self)])
+        return choice_as_text(self)
 
     def __repr__(self) -> str:
         return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"

@@ -11,9 +11,9 @@ import numpy as np
 
 from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import squares_beyond
-from cocensor._validation import FloatArray, as_matrix, as_vector, check_length, column_names
+from cocensor._validation import FloatArray, as_matrix, check_length, column_names
 from cocensor.copulas import Copula, Independence
-from cocensor.copulas.walks import walks_from_independence
+from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.joint.estimates import fitted_model
 from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.link import LARGEST_TAU, Link
@@ -229,12 +229,8 @@ class JointProblem:
 
 def _checked_starts(starts: Sequence[float]) -> FloatArray:
     """The τ to start from, each once; those beyond the largest that is fitted are left out."""
-    taus = as_vector(starts, "starts")
-    if (np.abs(taus) >= 1.0).any():
-        raise ValueError(
-            f"starts must lie strictly between -1 and 1, but one is {taus[np.abs(taus) >= 1][0]:g}."
-        )
-    return np.unique(taus[np.abs(taus) < LARGEST_TAU])
+    taus = as_taus(starts, "starts")
+    return taus[np.abs(taus) < LARGEST_TAU]
 
 
 def _standardised(

@@ -14,7 +14,24 @@ _BUILT_IN = frozenset(_REGISTRY)
 
 
 def register_metric(kind: type[Metric]) -> type[Metric]:
-    """Make a metric of your own known by its ``name``, wherever metrics are named; also as a decorator of its class."""
+    """Make a metric of your own known by its ``name``, wherever metrics are named; also as a decorator of its class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from cocensor import Metric, MetricValue
+    >>> @register_metric
+    ... @dataclass(frozen=True)
+    ... class Calibration(Metric):
+    ...     name, label, direction, range = "calibration", "calibration in the large", "smaller", (0.0, 1.0)
+    ...     def evaluate(self, status, predictions):
+    ...         free = status.a.sum(axis=0) / status.normaliser
+    ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
+    ...         return {name: MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
+    >>> metric("calibration")
+    Calibration()
+    >>> unregister_metric("calibration")
+    """
     name = getattr(kind, "name", None)
     if not (isinstance(kind, type) and issubclass(kind, Metric)) or not isinstance(name, str):
         raise TypeError(f"kind must be a subclass of Metric with a name, but is {kind!r}.")

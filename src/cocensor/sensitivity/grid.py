@@ -8,8 +8,6 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from threading import Event, Lock
 from typing import Any
 
-import numpy as np
-
 from cocensor._notes import Note
 from cocensor._validation import (
     FitWarning,
@@ -17,12 +15,11 @@ from cocensor._validation import (
     HorizonWarning,
     Progress,
     as_tuple,
-    as_vector,
     check_choice,
     collected,
 )
 from cocensor.copulas import Copula, Independence, copula_families
-from cocensor.copulas.walks import walks_from_independence
+from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores, scores_at_copula
 from cocensor.sensitivity.result import Sensitivity
@@ -80,6 +77,8 @@ def sensitivity(
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"families must differ, but are {', '.join(chosen)}.")
     grid = as_taus(taus)
+    if not grid.size:
+        raise ValueError("taus is empty: at least one is needed.")
     if not _lines(chosen, grid):
         raise ValueError(
             f"taus must have one that a family reaches, but {', '.join(chosen)} reach none of them."
@@ -97,18 +96,6 @@ def sensitivity(
         why = next(iter(notes.values()), "")
         raise ValueError(f"no point of the grid has a score: {why}")
     return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, notes)
-
-
-def as_taus(taus: Any) -> FloatArray:
-    """Different values of Kendall's τ, in their order."""
-    grid = np.unique(as_vector(taus, "taus", single=True))
-    if not grid.size:
-        raise ValueError("taus is empty: at least one is needed.")
-    if (np.abs(grid) >= 1).any():
-        raise ValueError(
-            f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
-        )
-    return grid
 
 
 def _answers(

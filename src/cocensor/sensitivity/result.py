@@ -60,6 +60,21 @@ class Sensitivity:
         By adjustment, family and τ.
     missing : dict of Note
         By adjustment and family, why there is no answer, or none at some τ.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (1, 3)}
+    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0))
+    >>> over_tau = result.sensitivity("clayton", [0.0, 0.4, 0.8])
+    >>> over_tau.best()
+    {'clayton': {0.0: ('1',), 0.4: ('1',), 0.8: ('1',)}}
+    >>> {tau: round(over_tau.values("clayton", tau)["1"], 3) for tau in over_tau.taus}
+    {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
     """
 
     evaluation: Evaluation

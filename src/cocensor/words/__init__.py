@@ -1,6 +1,6 @@
 """Results in words: one narrator for terminal, notebook and page."""
 
-from cocensor.words.choice import choice_in_words
+from cocensor.words.choice import candidates_as_text, choice_as_text, choice_in_words
 from cocensor.words.dependence import caveat, caveat_of, profile_in_words
 from cocensor.words.evaluation import (
     copula_in_words,
@@ -16,8 +16,10 @@ from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
 
 __all__ = [
     "Headline",
+    "candidates_as_text",
     "caveat",
     "caveat_of",
+    "choice_as_text",
     "choice_in_words",
     "copula_in_words",
     "evaluation_as_html",

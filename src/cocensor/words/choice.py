@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from cocensor.joint import CopulaChoice
+from cocensor.words.dependence import caveat_of
 from cocensor.words.names import copula_name
 
 
@@ -18,3 +21,27 @@ def choice_in_words(choice: CopulaChoice) -> str:
             "another form than assumed pass for a weak dependence."
         )
     return f"Of all families, {named} predicts held-out outcomes best, better than independence by {gain}."
+
+
+def candidates_as_text(choice: CopulaChoice) -> str:
+    """The candidates as a table: θ, τ, and the mean negative log-likelihood of both parts."""
+    best = choice.best
+    lines = [
+        f"Mean negative log-likelihood of {choice.problem.likelihood.n:,} subjects by {choice.how} "
+        f"({best.event.name} margins, times {best.time_kind_}: {best.time_kind_reason_})",
+        "",
+        f"{'family':<14}{'θ':>10}{'τ':>8}{'(s.e.)':>9}{'training':>12}{'validation':>12}  converged",
+    ]
+    for name, model in choice.models.items():
+        error = f"({model.tau_se_:.2f})" if isfinite(model.tau_se_) else "–"
+        lines.append(
+            f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}{error:>9}{-model.loglik_ / model.n_:12.5f}"
+            f"{choice.validation[name]:12.5f}  {'yes' if model.converged_ else 'no'}"
+            + (" ← chosen" if name == choice.copula.name else "")
+        )
+    return "\n".join(lines)
+
+
+def choice_as_text(choice: CopulaChoice) -> str:
+    """The candidates, and the caveat of any choice."""
+    return f"{candidates_as_text(choice)}\n\n{caveat_of(choice)}"
