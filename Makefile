@@ -28,8 +28,9 @@ format: $(VENV)/.installed-lint  ## Let ruff format and mend what it can
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, then speed against peers
+bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, properties on new cases, then speed against peers
 	$(BIN)/python -m pytest -m slow -n auto
+	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m hypothesis -n auto tests
 	$(BIN)/python -m tests.fuzz --seconds 60
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.ties

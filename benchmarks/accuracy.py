@@ -34,15 +34,15 @@ def adjustments(copula: cc.ArchimedeanCopula, given_score: cc.ArchimedeanCopula)
         "IPCW (Cox)": cc.IPCW("cox"),
         "margin time (KM)": cc.MarginTime(),
         "margin time (CG)": cc.MarginTime(copula),
-        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty", beyond="last"),
-        "CG-Q": cc.ConditionalStatus(copula, given="event_free"),
-        "given the censoring": cc.ConditionalStatus(copula),
+        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty"),
+        "CG-Q": cc.Imputation((), copula, "event_free"),
+        "given the censoring": cc.Imputation((), copula),
         "dependent IPCW": cc.DependentIPCW(copula),
         "dependent IPCW given covariates": cc.DependentIPCW(copula, given="covariates", margins="weibull"),
-        "given covariates, Weibull": cc.JointConditional("covariates", copula, "weibull"),
-        "given covariates, spline": cc.JointConditional("covariates", copula),
-        "given the prediction": cc.JointConditional("prediction", copula),
-        "given the prediction, at its own τ": cc.JointConditional("prediction", given_score),
+        "given covariates, Weibull": cc.Imputation("covariates", copula, margins="weibull"),
+        "given covariates, spline": cc.Imputation("covariates", copula),
+        "given the prediction": cc.Imputation("prediction", copula),
+        "given the prediction, at its own τ": cc.Imputation("prediction", given_score),
     }
 
 

@@ -41,8 +41,8 @@ def errors(copula: cc.ArchimedeanCopula, n: int, predict: Predict, seed: int) ->
     estimate = predict(e, rng)
     oracle = cc.integrated_brier_score(y, y, estimate, TIMES, adjustment=cc.Oracle(e))
     result = {}
-    for name in cc.adjustments():
-        if name in ("ipcw_cox", "given_covariates", "given_prediction"):
+    for name in cc.adjustment_names():
+        if name in ("ipcw_cox", "imputed_covariates", "imputed_prediction"):
             continue  # there are no covariates; benchmarks.accuracy has them
         needs = None if name in ("ipcw", "margin_km") else copula
         result[name] = (

@@ -120,11 +120,11 @@ PEERS = {
 
 def dependent(copula: cc.ArchimedeanCopula) -> dict[str, cc.Adjustment]:
     return {
-        "margin time": cc.MarginTime(copula, beyond="last"),
-        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty", beyond="last"),
-        "CG-Q": cc.ConditionalStatus(copula, given="event_free"),
+        "margin time": cc.MarginTime(copula),
+        "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty"),
+        "CG-Q": cc.Imputation((), copula, "event_free"),
         "dependent IPCW": cc.DependentIPCW(copula),
-        "conditional": cc.ConditionalStatus(copula),
+        "imputed from margins": cc.Imputation((), copula),
     }
 
 
@@ -137,7 +137,7 @@ def peer_margin_times(data: Data) -> Callable[[], object]:
 
 def our_margin_times(data: Data) -> object:
     margin = cc.KaplanMeier().fit((data.train_time, data.train_event))
-    return margin.margin_time(data.time[~data.event], curve="linear", tail="linear")
+    return margin.margin_time(data.time[~data.event], interpolation="linear", tail="linear")
 
 
 def speed() -> None:

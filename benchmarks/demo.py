@@ -19,18 +19,21 @@ def winners(tau: float, seed: int) -> dict[str, str]:
     """The best model under each adjustment at the true copula, and in truth."""
     copula = cc.Clayton.from_tau(tau)
     train, test, models = simulated(2000, copula, seed)
-    names = ("ipcw", "dep", "cg_q", "given_prediction", "given_covariates")
+    names = ("ipcw", "dep", "cg_q", "imputed_prediction", "imputed_covariates")
     asked: dict[str, str | cc.Adjustment] = {name: name for name in names}
     found = cc.evaluate(
         models,
-        train.y,
         test.y,
-        train.X,
         test.X,
+        y_train=train.y,
+        x_train=train.X,
         adjustments=asked | {"truth": cc.Oracle(test.event_time)},
         copula=copula,
     )
-    return {name: min(models, key=lambda model: found.score(model, name)) for name in found.scored}
+    return {
+        name: min(models, key=lambda model: found.score(model, adjustment=name).value)
+        for name in found.results
+    }
 
 
 def main() -> None:

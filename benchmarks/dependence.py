@@ -23,7 +23,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 import cocensor as cc
-from cocensor.joint.margins import Margins
+from cocensor.joint.margins import MarginForm
 from cocensor.simulate import SyntheticDesign
 
 SEEDS = range(20)
@@ -32,7 +32,7 @@ TAUS = (0.25, 0.5, 0.75)
 SPREADS = (0.5, 1.0, 2.0)
 FAMILIES = (cc.Clayton, cc.Frank, cc.Gumbel)
 
-MARGINS: tuple[Margins, ...] = ("weibull", "spline")
+MARGINS: tuple[MarginForm, ...] = ("weibull", "spline")
 
 Sample = tuple[np.ndarray | None, cc.Survival]
 
@@ -81,7 +81,7 @@ def row(label: str, tau: float, samples: list[Sample]) -> None:
             estimates, spreads = [], []
             for X, y in samples:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", cc.ConvergenceWarning)
+                    warnings.simplefilter("ignore", cc.FitWarning)
                     model = cc.fit_joint(X, y, family, margins, penalty=0)
                 estimates.append(model.copula.tau)
                 spreads.append(model.tau_se_)

@@ -47,7 +47,9 @@ def job(of: Data, joint: bool) -> tuple[float, float]:
     models, y_train, y_test, x_train, x_test, times = of
     asked = "default" if joint else WITHOUT_JOINT
     begin = time.perf_counter()
-    result = cc.evaluate(models, y_train, y_test, x_train, x_test, times=times, adjustments=asked)
+    result = cc.evaluate(
+        models, y_test, x_test, y_train=y_train, x_train=x_train, times=times, adjustments=asked
+    )
     middle = time.perf_counter()
     result.sensitivity()
     return middle - begin, time.perf_counter() - middle
@@ -62,7 +64,7 @@ def growth() -> None:
     for n in SIZES:
         models, y_train, y_test, _, _, times = data(n, 1)
         by_rows, by_columns = (
-            best(partial(cc.evaluate, laid, y_train, y_test, times=times, adjustments="ipcw"), 3)
+            best(partial(cc.evaluate, laid, y_test, y_train=y_train, times=times, adjustments="ipcw"), 3)
             for laid in (models, {name: np.asfortranarray(each) for name, each in models.items()})
         )
         factor = "" if before is None else f"{by_rows / before:.1f} ×"
@@ -73,7 +75,7 @@ def growth() -> None:
 def main() -> None:
     growth()
     setup = "from benchmarks.evaluation import data, job\nheld = data()"
-    for joint, name in ((False, "without JointConditional"), (True, "with JointConditional")):
+    for joint, name in ((False, "without a joint model"), (True, "with joint models")):
         evaluation, grid = job(data(), joint)
         before, after = peak_memory(setup, f"job(held, {joint})")
         print(f"{name}: evaluate {evaluation:.1f} s, sensitivity {grid:.1f} s, ", end="")

@@ -126,7 +126,7 @@ def errors(repeats: int = 200, n: int = 2_000) -> None:
             for seed in range(repeats):
                 data = SyntheticDesign(n=n, copula=family.from_tau(tau)).draw(seed)
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", cc.ConvergenceWarning)
+                    warnings.simplefilter("ignore", cc.FitWarning)
                     model = cc.fit_joint(data.X, data.y, family, penalty=0, starts=(0.25, 0.75))
                 if np.isfinite(model.tau_se_):
                     found.append(model.copula.tau)

@@ -5,7 +5,7 @@ are standardised and missing ones imputed by training means, categories are one-
 The hyperparameters are those of the paper's text, and for the trees of the published numbers as well. A subject's risk
 is its restricted mean survival time with the sign turned, up to the last training time.
 
-METABRIC is read from ``COCENSOR_DATA``, or from ``../shared/data`` beside the repository, and left out when missing.
+METABRIC is read from the folder that ``COCENSOR_DATA`` names, and left out without one.
 
 A second table compares the fits of Cox's model and of boosting with scikit-survival's, in the same run.
 
@@ -33,7 +33,6 @@ import cocensor as cc
 from benchmarks.timing import best
 from cocensor.learners import learner, learners
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
 SPLITS = 5
 RUNS = [
     *((name, "text") for name in learners()),
@@ -62,9 +61,9 @@ class Part:
 def data() -> Iterator[Sample]:
     frame, outcome = load_gbsg2()
     yield Sample("GBSG2", frame, cc.Survival.coerce(outcome))
-    path = Path(os.environ.get("COCENSOR_DATA", SHARED)) / "metabric.csv"
-    if path.exists():
-        frame = pd.read_csv(path)
+    folder = os.environ.get("COCENSOR_DATA")
+    if folder is not None:
+        frame = pd.read_csv(Path(folder) / "metabric.csv")
         y = cc.Survival.from_frame(frame, time="time", event="event")
         yield Sample("METABRIC", frame.drop(columns=["time", "event"]), y)
     frame, outcome = load_flchain()

@@ -17,9 +17,9 @@ from scipy.special import ndtri
 
 import cocensor as cc
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell
-from cocensor.experiments.synthetic import Horizon, SyntheticConfig
-from cocensor.outcomes import Margin
+from cocensor.outcomes import WhichMargin
+from cocensor.paper.base import Cell
+from cocensor.paper.synthetic import IntervalEnd, SyntheticConfig
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 from cocensor.simulate.synthetic import Risk
 
@@ -32,8 +32,8 @@ ERRORS = {
 RISKS = ("linear", "quadratic", "interactions")
 
 
-class OtherDesign(Horizon):
-    """Horizon's cells; the times of each subject moved so that the copula given covariates stays."""
+class OtherDesign(IntervalEnd):
+    """IntervalEnd's cells; the times of each subject moved so that the copula given covariates stays."""
 
     def __init__(self, design: str, seeds: tuple[int, ...] = tuple(range(5))) -> None:
         super().__init__(SyntheticConfig(seeds=seeds))
@@ -47,18 +47,16 @@ class OtherDesign(Horizon):
         data = super()._draw(cell, truth)
         if self.design in RISKS:
             return data
-        event, dropout = self._moved(data, "event"), self._moved(data, "censoring")
+        event, dropout = self._moved(data, "event"), self._moved(data, "dropout")
         dropout *= np.median(event / dropout)
         return replace(
-            data, y=cc.Survival.from_latent(event, dropout), event_time=event, censoring_time=dropout
+            data, y=cc.Survival.from_latent(event, dropout), event_time=event, dropout_time=dropout
         )
 
-    def _moved(self, data: SyntheticSample, of: Margin) -> FloatArray:
-        own = data.event_time if of == "event" else data.censoring_time
-        coef = data.event_coef if of == "event" else data.censoring_coef
-        shape, scale = (
-            data.design.event if of == "event" else (data.design.censoring[0], data.censoring_scale)
-        )
+    def _moved(self, data: SyntheticSample, of: WhichMargin) -> FloatArray:
+        own = data.event_time if of == "event" else data.dropout_time
+        coef = data.event_coef if of == "event" else data.dropout_coef
+        shape, scale = data.design.event if of == "event" else (data.design.dropout[0], data.dropout_scale)
         risk = data.X @ coef
         log_survival = -((own / scale) ** shape) * np.exp(risk)
         s = np.clip(np.exp(log_survival), 1e-15, 1.0 - 1e-15)

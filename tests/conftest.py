@@ -4,8 +4,8 @@ from hypothesis import HealthCheck, settings
 
 os.environ["MPLBACKEND"] = "Agg"  # figures without a screen
 
-# The same examples in every run: a failure that comes and goes helps nobody.
-settings.register_profile(
-    "fixed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("fixed")
+# The same examples in every run: a failure that comes and goes helps nobody. `make bench` draws new ones.
+common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, **common)
+settings.register_profile("new", max_examples=500, print_blob=True, **common)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))

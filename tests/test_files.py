@@ -12,7 +12,6 @@ import pytest
 import cocensor as cc
 from cocensor import _files
 from cocensor._files import held, hidden_folder, write_whole, written_whole
-from cocensor.report.page import write_report
 
 RNG = np.random.default_rng(0)
 Y = cc.Survival(RNG.exponential(size=60), RNG.random(60) < 0.6)
@@ -21,20 +20,15 @@ Y = cc.Survival(RNG.exponential(size=60), RNG.random(60) < 0.6)
 def evaluation():
     curves = np.exp(-np.linspace(0.0, 1.0, 5))[None, :].repeat(60, axis=0)
     return cc.evaluate(
-        {"a": cc.SurvivalCurves(np.linspace(0.0, 1.0, 5), curves)}, Y, Y, copula=cc.Clayton(2.0)
+        {"a": cc.Predictions(np.linspace(0.0, 1.0, 5), curves)}, Y, y_train=Y, copula=cc.Clayton(2.0)
     )
-
-
-def save_page(path):
-    result = evaluation()
-    write_report(result, path, result.sensitivity(("clayton",), (0.0, 0.5)), None)
 
 
 WAYS = {
     "text": lambda path: write_whole(path, "new"),
     "model": lambda path: cc.fit_joint(None, Y, cc.Clayton(2.0)).save(path),
     "json": lambda path: evaluation().to_json(path),
-    "page": save_page,
+    "page": lambda path: evaluation().to_html(path),
 }
 
 

@@ -45,7 +45,7 @@ def test_from_frame(library):
     np.testing.assert_array_equal(y.time, TIME)
     np.testing.assert_array_equal(y.event, EVENT)
     np.testing.assert_array_equal(y.administrative, [False, False, False, True])
-    with pytest.raises(ValueError, match="no column 'died'; its columns are 't', 'e', 'end'"):
+    with pytest.raises(ValueError, match="'died'.*'t', 'e', 'end'"):
         Survival.from_frame(frame, time="t", event="died")
 
 
@@ -55,7 +55,7 @@ def test_coerce_takes_scikit_survival_arrays_and_tuples():
     np.testing.assert_array_equal(y.event, EVENT)
     assert Survival.coerce(y) is y
     assert len(Survival.coerce((TIME, EVENT))) == 4
-    with pytest.raises(TypeError, match=r"y_test must be .* but is of type list"):
+    with pytest.raises(TypeError, match="^y_test .* list"):
         Survival.coerce(TIME, "y_test")
     with pytest.raises(ValueError, match="one boolean and one numeric field"):
         Survival.coerce(np.zeros(2, dtype=[("a", float), ("b", float)]))
@@ -98,7 +98,7 @@ def test_refusals_name_argument_and_row(time, event, message):
 
 
 def test_administrative_is_censoring():
-    with pytest.raises(ValueError, match="administrative must be false where event is true, but row 1"):
+    with pytest.raises(ValueError, match="^administrative .*event.* row 1"):
         Survival([1, 2], [0, 1], [1, 1])
     with pytest.raises(ValueError, match="administrative has length 1"):
         Survival([1, 2], [0, 1], [1])
@@ -131,13 +131,11 @@ def test_half_precision_tensors():
 
 
 def test_frames_that_cannot_be_read():
-    with pytest.raises(
-        TypeError, match="frame must be a pandas, polars or pyarrow frame, but is of type ndarray"
-    ):
+    with pytest.raises(TypeError, match="^frame .*ndarray"):
         Survival.from_frame(np.zeros((2, 2)), time="t", event="e")
-    with pytest.raises(ValueError, match="frame must not have two columns of the same name"):
+    with pytest.raises(ValueError, match="^frame .*two columns"):
         Survival.from_frame(pd.DataFrame([[1, 2]], columns=["t", "t"]), time="t", event="e")
-    with pytest.raises(ValueError, match=r"must have matching shapes, but have \(2,\) and \(3,\)"):
+    with pytest.raises(ValueError, match=r"\(2,\) .*\(3,\)"):
         Survival.from_latent([1, 2], [3, 4, 5])
 
 

@@ -1,5 +1,8 @@
+import importlib
 import importlib.metadata
+import inspect
 import json
+import pkgutil
 import subprocess
 import sys
 import tomllib
@@ -8,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import cocensor
+from cocensor.adjustments import needs_copula
 
 HEAVY = ["matplotlib", "pandas", "polars", "pyarrow", "plotly", "torch", "sksurv", "sklearn", "typer", "rich"]
 HEAVY += ["scipy.optimize", "scipy.stats", "scipy.integrate"]
@@ -27,6 +31,41 @@ def test_public_names_are_there_and_the_version_is_one():
     assert importlib.metadata.version("cocensor") == cocensor.__version__
 
 
+def test_no_public_name_hides_a_package():
+    """``import cocensor.copulas as c`` must bind the package."""
+    for module in pkgutil.iter_modules(cocensor.__path__):
+        found = vars(cocensor).get(module.name)
+        assert found is None or inspect.ismodule(found)
+
+
+def test_no_public_name_is_one_of_scikit_learn():
+    """Whoever imports from both gets both."""
+    import sklearn
+
+    names = [module.name for module in pkgutil.iter_modules(sklearn.__path__) if module.name[0] != "_"]
+    modules = [
+        importlib.import_module(f"sklearn.{name}") for name in names if name not in ("conftest", "tests")
+    ]
+    theirs = {name for module in modules for name in getattr(module, "__all__", ())}
+    assert len(theirs) > 300
+    assert not theirs & set(cocensor.__all__)
+
+
+def test_the_repr_of_an_adjustment_and_of_a_metric_makes_it_again():
+    copula = cocensor.Clayton(2.0)
+    named = [needs_copula(name) for name in cocensor.adjustment_names()]
+    made = [
+        cocensor.adjustment(name, copula=copula if needed else None)
+        for name, needed in zip(cocensor.adjustment_names(), named, strict=True)
+    ]
+    made += [cocensor.IPCW(min_probability=0.3), cocensor.metric("ibs"), cocensor.metric("ils", floor=0.01)]
+    for each in made:
+        again = eval(repr(each), vars(cocensor).copy())
+        assert again == each
+        assert hash(again) == hash(each)
+    assert len(set(made)) == len(made)
+
+
 def test_packages_beyond_the_core_come_when_asked_for():
     code = (
         "import sys, cocensor as cc\n"
@@ -39,7 +78,8 @@ def test_packages_beyond_the_core_come_when_asked_for():
         "try:\n    cc.nothing\nexcept AttributeError as error:\n    assert 'nothing' in str(error)\n"
         "else:\n    raise AssertionError\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_source_distribution_has_what_make_needs():

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.reproduction import replay, tables
-from cocensor.experiments import experiments
+from cocensor.paper import experiments
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGE = DOCS / "reproduction.md"

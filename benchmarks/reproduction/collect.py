@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from cocensor.experiments import experiments
-from cocensor.experiments.results import Results
+from cocensor.paper import experiments
+from cocensor.paper.results import Results
 
 RESULTS = Path(__file__).parent.parent / "results"
 

@@ -24,8 +24,8 @@ import cocensor as cc
 from benchmarks.reproduction import collect
 from benchmarks.reproduction.tables import markdown
 from cocensor._validation import FloatArray
-from cocensor.experiments.base import Cell
-from cocensor.experiments.synthetic import SyntheticConfig, SyntheticExperiment
+from cocensor.paper.base import Cell
+from cocensor.paper.synthetic import SyntheticConfig, SyntheticExperiment
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 RESULTS = collect.RESULTS / "replay-published.csv.gz"
@@ -36,7 +36,7 @@ HASHES: dict[str, dict[str, int | None]] = {
     "correct_copula": {"clayton": 301563, "frank": 466670},
     "bguw_vs_cgq": {"clayton": 139013, "frank": 224099},
     "wrong_copula": {"clayton": 327819, "frank": 863178, "gaussian": 372349},
-    "censoring": {"clayton": None, "frank": None},
+    "dropout": {"clayton": None, "frank": None},
 }
 SCORES = {"IPCW (KM)": "ibs_ipcw", "IBS-Dep": "ibs_dep_bguw", "CG-Q": "ibs_dep_cgq"}
 _NAMES = {"dgp_copula": "copula", "copula_name": "copula", "true_k_tau": "tau", "k_tau": "tau"}
@@ -59,25 +59,25 @@ def draw(seed: int, copula: cc.Copula, scale: float, hashed: int | None) -> Synt
     Without a hash, the dropouts are of a stream of our own.
     """
     design = SyntheticDesign.preset("published", n=N, copula=copula, censoring_rate=None)
-    shape = design.censoring[0]
+    shape = design.dropout[0]
     flat = uniforms(seed, (N + 2) * N_FEATURES)
     X = flat[: N * N_FEATURES].reshape(N, N_FEATURES)
-    event_coef, censoring_coef = 2.0 * flat[N * N_FEATURES :].reshape(2, N_FEATURES) - 1.0
+    event_coef, dropout_coef = 2.0 * flat[N * N_FEATURES :].reshape(2, N_FEATURES) - 1.0
     u = np.random.default_rng(seed + EVENT_STREAM).random(N)
     stream = seed if hashed is None else dropout_seed(seed, copula.tau, hashed)
     v = copula.sample_given(u, np.random.default_rng(stream))
     event_time = _times(u, X @ event_coef, *design.event)
-    censoring_time = _times(v, X @ censoring_coef, shape, scale)
+    dropout_time = _times(v, X @ dropout_coef, shape, scale)
     sample = SyntheticSample(
         X=X,
-        y=cc.Survival(np.minimum(event_time, censoring_time), event_time < censoring_time),
+        y=cc.Survival(np.minimum(event_time, dropout_time), event_time < dropout_time),
         event_time=event_time,
-        censoring_time=censoring_time,
+        dropout_time=dropout_time,
         seed=seed,
         hidden=None,
         event_coef=event_coef,
-        censoring_coef=censoring_coef,
-        censoring_scale=scale,
+        dropout_coef=dropout_coef,
+        dropout_scale=scale,
         design=design,
     )
     return sample[np.random.default_rng(0).permutation(N)]
@@ -126,7 +126,7 @@ def replayed(folder: Path) -> pd.DataFrame:
     """Our scores on the authors' draws, of all files."""
     rows = []
     for name, hashes in HASHES.items():
-        experiment = Replay(published(folder, name), hashes, refit=name == "censoring")
+        experiment = Replay(published(folder, name), hashes, refit=name == "dropout")
         for cell in experiment.cells():
             of = {"file": name} | {key: cell[key] for key in KEYS}
             rows += [of | row for row in experiment.run_cell(cell)]
@@ -157,9 +157,9 @@ def search(folder: Path, name: str, family: str) -> int | None:
     limits, events = [], []
     for seed, scale, rate in settings[["seed", "scale", "censoring_rate"]].itertuples(index=False):
         sample = draw(int(seed), cc.Independence(), scale, 0)
-        shape = sample.design.censoring[0]
+        shape = sample.design.dropout[0]
         order = np.argsort(np.random.default_rng(0).permutation(N))
-        hazard = (sample.event_time / scale) ** shape * np.exp(sample.X @ sample.censoring_coef)
+        hazard = (sample.event_time / scale) ** shape * np.exp(sample.X @ sample.dropout_coef)
         limits.append(np.exp(-hazard)[order])
         events.append(round((1.0 - rate) * N))
     for hashed in range(1_000_000):

@@ -7,18 +7,22 @@ from cocensor import _interrupt as _interrupt
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cocensor._validation import ConvergenceWarning, HorizonWarning, TiedTimesWarning
+from cocensor._notes import Note
+from cocensor._validation import FitWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
 from cocensor.adjustments import (
     IPCW,
     Adjustment,
-    ConditionalStatus,
     DependentIPCW,
-    JointConditional,
+    Fitted,
+    Imputation,
     MarginTime,
     Oracle,
     Status,
+    TrueLaw,
     adjustment,
-    adjustments,
+    adjustment_names,
+    register_adjustment,
+    unregister_adjustment,
 )
 from cocensor.copulas import (
     ArchimedeanCopula,
@@ -30,21 +34,28 @@ from cocensor.copulas import (
     Independence,
     Joe,
     copula,
-    copulas,
+    copula_families,
 )
-from cocensor.curves import StepFunction, SurvivalCurves
+from cocensor.curves import Predictions, StepFunction
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
-from cocensor.evaluation import Evaluation, FoldError, evaluate, make_scorer
+from cocensor.evaluation import Evaluation, FoldError, evaluate, survival_scorer
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
+    IntegratedBrierScore,
+    IntegratedLogScore,
     Metric,
+    MetricValue,
+    PointwiseMetric,
     brier_score,
     brier_skill_score,
     integrated_brier_score,
     integrated_log_score,
     log_score,
     metric,
+    metric_names,
+    register_metric,
     time_grid,
+    unregister_metric,
 )
 from cocensor.outcomes import RiskTable, Survival
 from cocensor.sensitivity import Sensitivity
@@ -59,8 +70,6 @@ __all__ = [
     "Adjustment",
     "ArchimedeanCopula",
     "Clayton",
-    "ConditionalStatus",
-    "ConvergenceWarning",
     "Copula",
     "CopulaChoice",
     "CopulaGraphic",
@@ -68,32 +77,41 @@ __all__ = [
     "DependenceProfile",
     "DependentIPCW",
     "Evaluation",
+    "FitWarning",
+    "Fitted",
     "FoldError",
     "Frank",
     "Gaussian",
     "Gumbel",
     "HorizonWarning",
+    "Imputation",
     "Independence",
+    "IntegratedBrierScore",
+    "IntegratedLogScore",
     "Joe",
-    "JointConditional",
     "JointModel",
     "KaplanMeier",
     "MarginTime",
     "Metric",
+    "MetricValue",
+    "Note",
     "Oracle",
+    "PointwiseMetric",
+    "PredictionWarning",
+    "Predictions",
     "RiskTable",
     "Sensitivity",
     "Status",
     "StepFunction",
     "Survival",
-    "SurvivalCurves",
     "TiedTimesWarning",
+    "TrueLaw",
     "adjustment",
-    "adjustments",
+    "adjustment_names",
     "brier_score",
     "brier_skill_score",
     "copula",
-    "copulas",
+    "copula_families",
     "datasets",
     "evaluate",
     "fit_joint",
@@ -101,12 +119,17 @@ __all__ = [
     "integrated_log_score",
     "learners",
     "log_score",
-    "make_scorer",
     "metric",
+    "metric_names",
     "plots",
+    "register_adjustment",
+    "register_metric",
     "select_copula",
     "simulate",
+    "survival_scorer",
     "time_grid",
+    "unregister_adjustment",
+    "unregister_metric",
 ]
 
 # Packages beyond the core, imported when they are first asked for.

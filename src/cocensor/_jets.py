@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_ndtr, ndtri_exp
 
-Part = Any  # an array, a float, or None for a derivative that is 0 throughout
+Derivative = Any  # an array, a float, or None for a derivative that is 0 throughout
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -25,13 +25,13 @@ class Jet:
 
     __slots__ = ("first", "second", "value")
 
-    def __init__(self, value: Any, first: list[Part], second: list[Part]) -> None:
+    def __init__(self, value: Any, first: list[Derivative], second: list[Derivative]) -> None:
         self.value, self.first, self.second = value, first, second
 
     @classmethod
     def variable(cls, value: Any, index: int, m: int) -> Jet:
         """The variable number ``index`` of ``m`` itself."""
-        first: list[Part] = [None] * m
+        first: list[Derivative] = [None] * m
         first[index] = 1.0
         return cls(value, first, [None] * len(_pairs(m)))
 
@@ -127,8 +127,8 @@ def compose(value: Any, slopes: list[Any], curvatures: list[Any], arguments: lis
     """A function of several jets (or numbers), from its value, gradient and Hessian (pairs, row by row) there."""
     some = next(each for each in arguments if isinstance(each, Jet))
     m = len(some.first)
-    first: list[Part] = [None] * m
-    second: list[Part] = [None] * len(_pairs(m))
+    first: list[Derivative] = [None] * m
+    second: list[Derivative] = [None] * len(_pairs(m))
     for slope, jet in zip(slopes, arguments, strict=True):
         if isinstance(jet, Jet):
             first = [_plus(total, _times(slope, d)) for total, d in zip(first, jet.first, strict=True)]
@@ -150,17 +150,17 @@ def _pairs(m: int) -> tuple[tuple[int, int], ...]:
     return tuple((i, j) for i in range(m) for j in range(i, m))
 
 
-def _plus(a: Part, b: Part) -> Part:
+def _plus(a: Derivative, b: Derivative) -> Derivative:
     if a is None or b is None:
         return b if a is None else a
     return a + b
 
 
-def _times(a: Part, b: Part) -> Part:
+def _times(a: Derivative, b: Derivative) -> Derivative:
     return None if a is None or b is None else a * b
 
 
-def _minus(a: Part) -> Part:
+def _minus(a: Derivative) -> Derivative:
     return None if a is None else -a
 
 
@@ -168,7 +168,7 @@ def _where(condition: npt.NDArray[np.bool_], a: Any, b: Any) -> Jet:
     jet = a if isinstance(a, Jet) else b
     m = len(jet.first)
 
-    def pick(x: Part, y: Part) -> Part:
+    def pick(x: Derivative, y: Derivative) -> Derivative:
         return (
             None
             if x is None and y is None

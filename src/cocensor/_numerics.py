@@ -10,9 +10,15 @@ import numpy.typing as npt
 from numpy.polynomial.polynomial import polyder, polyval
 from scipy.special import expit, factorial
 
-from cocensor._jets import differentiable
+from cocensor._jets import differentiable, value_of
 from cocensor._validation import FloatArray, Side
 
+#: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
+#: good as none, and one above leaves nobody.
+LOG_SMALLEST_HAZARD, LOG_LARGEST_HAZARD = -300.0, 600.0
+_SMALLEST_HAZARD, _LARGEST_HAZARD = np.exp(LOG_SMALLEST_HAZARD), np.exp(LOG_LARGEST_HAZARD)
+_SMALLEST_SCALE = 1e-150
+_SMALLEST_UNIFORM = 2.0**-54
 _LOG_2 = float(np.log(2.0))
 # Times that differ by less, relative to themselves, are one time that was computed in two ways.
 _ROUNDING = 1e-9
@@ -24,9 +30,35 @@ _EXPM1_OVER = [polyder(1.0 / factorial(_ORDERS + 1.0), m) for m in range(3)]
 _LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m) for m in range(3)]
 
 
+def squares_beyond(scale: FloatArray) -> npt.NDArray[np.bool_]:
+    """Where the square of a standard deviation, or the inverse of the square, is beyond double precision."""
+    return ~(scale < 1.0 / _SMALLEST_SCALE) | ((scale > 0) & (scale < _SMALLEST_SCALE))
+
+
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
     """``result`` as a float when the question was a single number."""
     return float(result) if np.ndim(template) == 0 else result
+
+
+def hazard_from_log(log_hazard: Any) -> Any:
+    """The cumulative hazard from its logarithm (an array or a jet), within what copulas take."""
+    values = value_of(log_hazard)
+    if values.min(initial=0.0) < LOG_SMALLEST_HAZARD:
+        log_hazard = np.maximum(log_hazard, LOG_SMALLEST_HAZARD)
+    if values.max(initial=0.0) > LOG_LARGEST_HAZARD:
+        log_hazard = np.minimum(log_hazard, LOG_LARGEST_HAZARD)
+    return np.exp(log_hazard)
+
+
+def hazard_from_survival(survival: FloatArray) -> FloatArray:
+    """The cumulative hazard −log S, within what copulas take."""
+    with np.errstate(divide="ignore"):
+        return np.clip(-np.log(survival), _SMALLEST_HAZARD, _LARGEST_HAZARD)
+
+
+def open_uniform(rng: np.random.Generator, size: Any) -> FloatArray:
+    """Uniform draws strictly between 0 and 1, whose logarithm is finite."""
+    return np.maximum(rng.random(size), _SMALLEST_UNIFORM)
 
 
 def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray[np.intp]:

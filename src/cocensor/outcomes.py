@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +25,8 @@ from cocensor._validation import (
     refuse_first,
 )
 
-Margin = Literal["event", "censoring"]
+#: Of event and dropout, the two latent times, one.
+WhichMargin = Literal["event", "dropout"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,7 +102,7 @@ class Survival:
         return cls(frame_column(table, time, "frame"), frame_column(table, event, "frame"), flags)
 
     @classmethod
-    def from_latent(cls, event_time: Any, censoring_time: Any, study_end: Any = None) -> Survival:
+    def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
         r"""What a study shows of latent times: the first of event, dropout and end of the study.
 
         Ties go to the event, then to the dropout. Simulations use it, where all three are known.
@@ -112,7 +114,7 @@ class Survival:
         """
         e, c = broadcast(
             event_time=as_times(event_time, "event_time"),
-            censoring_time=as_times(censoring_time, "censoring_time"),
+            dropout_time=as_times(dropout_time, "dropout_time"),
         )
         time = np.minimum(e, c)
         if study_end is None:
@@ -148,9 +150,10 @@ class Survival:
             raise ValueError(
                 f"{name} must have one boolean and one numeric field, but its fields are {y.dtype.descr}."
             )
+        hint = ": see Survival.from_frame" if nw.dependencies.is_into_dataframe(y) else ""
         raise TypeError(
             f"{name} must be a Survival, a structured array or a tuple (time, event), "
-            f"but is of type {type(y).__name__}."
+            f"but is of type {type(y).__name__}{hint}."
         )
 
     def __len__(self) -> int:
@@ -243,7 +246,7 @@ class RiskTable:
         """The sample size."""
         return int(self.at_risk[0])
 
-    def margin(self, of: Margin) -> MarginSteps:
+    def margin(self, of: WhichMargin) -> MarginSteps:
         r"""Where the survival function of ``of`` steps, and by how much.
 
         Returns the times of the steps, the fraction lost at each (:math:`d_j/n_j` for events and, because
@@ -266,16 +269,16 @@ class RiskTable:
         """Events as dropouts and dropouts as events: at one time the dropouts of this table come first."""
         return RiskTable(self.times, self.at_risk, self.dropouts, self.events, self.administrative)
 
-    def exposed_at(self, of: Margin, t: FloatArray) -> tuple[IntArray, FloatArray]:
+    def exposed_at(self, of: WhichMargin, t: FloatArray) -> tuple[IntArray, FloatArray]:
         r"""How many ``of`` can happen to at each ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""
         row = np.searchsorted(self.times, t)
-        gone = np.where((of == "censoring") & (self.times[row] == t), self.events[row], 0)
+        gone = np.where((of == "dropout") & (self.times[row] == t), self.events[row], 0)
         exposed = self.at_risk[row] - gone
         if self.administrative is not None:
             return exposed, self._joint_hazard("event")[row] + np.log1p(gone / np.maximum(exposed, 1))
         return exposed, np.log1p((self.n - exposed) / np.maximum(exposed, 1))
 
-    def _joint_hazard(self, of: Margin) -> FloatArray:
+    def _joint_hazard(self, of: WhichMargin) -> FloatArray:
         """−log of the Kaplan–Meier estimate of min(E, C) before the exits of ``of`` at each time."""
         after_events = self.at_risk - self.events
         with np.errstate(divide="ignore", invalid="ignore"):

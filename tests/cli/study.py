@@ -1,5 +1,6 @@
 """A small study in files, and the command line that reads them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +16,16 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(each) for each in arguments])
 
 
-def refusal(result):
-    """The one line that a refused command says."""
+def refusal(result, *parts):
+    """Assert that a command was refused in one line of stderr that has all ``parts``; what that line says."""
     assert result.exit_code == 2, result.output
+    assert result.stdout == ""
     assert result.stderr.startswith("Error: ")
-    assert result.output.count("\n") == 1, result.output
-    return result.stderr.removeprefix("Error: ").rstrip("\n")
+    assert result.stderr.endswith("\n")
+    assert result.stderr.count("\n") == 1, result.stderr
+    for part in parts:
+        assert part in result.stderr, result.stderr
+    return result.stderr.removeprefix("Error: ").removesuffix("\n")
 
 
 def sample(n, seed):
@@ -65,19 +70,12 @@ class Study:
     def evaluate(self, *more, by_id=True, **files):
         """Run ``evaluate`` with little to compute; ``files`` take the place of train, test and the predictions."""
         given = {name: files.get(name, f"{name}.csv") for name in ("train", "test", "cox", "flat")}
-        place = {name: self.folder / file for name, file in given.items()}
-        arguments = [
-            "--train",
-            place["train"],
-            "--test",
-            place["test"],
-            "--time",
-            "months",
-            "--event",
-            "died",
-        ]
+        arguments = ["--time", "months", "--event", "died"]
+        for name in ("train", "test"):
+            if given[name] is not None:
+                arguments += [f"--{name}", self.folder / given[name]]
         for name in ("cox", "flat"):
-            arguments += ["--predictions", f"{name}={place[name]}"]
+            arguments += ["--predictions", f"{name}={self.folder / given[name]}"]
         if "--copula" not in more:
             arguments += ["--copula", "clayton", "--tau", "0.4"]
         if "--taus" not in more:
@@ -96,3 +94,12 @@ class Study:
         text = path.read_text(encoding="utf-8")
         path.unlink()
         return text
+
+    def numbers(self, *more, **how):
+        """The numbers that ``evaluate`` writes."""
+        return json.loads(self.json(*more, **how))
+
+
+def said(numbers, kind):
+    """The notes of one kind, in one text."""
+    return " ".join(note["text"] for note in numbers["notes"] if note["kind"] == kind)

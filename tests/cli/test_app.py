@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 import cocensor
 from cocensor.cli import app
-from tests.cli.study import run
+from tests.cli.study import refusal, run
 
 
 def test_version_and_help():
@@ -34,16 +34,13 @@ def test_what_the_terminal_cannot_spell_becomes_a_question_mark(encoding, argume
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "part"),
     [
-        (["demo", "--n", "many"], "Error: Invalid value for '--n'"),
-        (["demo", "--colour", "red"], "Error: No such option: --colour"),
-        (["evaluate", "--train", "a.csv"], "Error: Missing option '--test'"),
-        (["guess"], "Error: No such command 'guess'"),
+        (["demo", "--n", "many"], "--n"),
+        (["demo", "--colour", "red"], "--colour"),
+        (["evaluate", "--train", "a.csv"], "--test"),
+        (["guess"], "guess"),
     ],
 )
-def test_wrong_options_are_one_line(arguments, message):
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert message in result.stderr
-    assert result.output.count("\n") == 1
+def test_wrong_options_are_one_line(arguments, part):
+    refusal(run(*arguments), part)

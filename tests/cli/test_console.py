@@ -4,8 +4,10 @@ import sys
 import time
 
 import pytest
+import typer
 
 from cocensor.cli import console
+from tests.refusals import refuses
 
 
 class Terminal(io.StringIO):
@@ -34,13 +36,24 @@ def test_that_nobody_reads_on_is_no_error(monkeypatch):
     os.close(reader)
     with os.fdopen(writer, "w") as stdout:
         monkeypatch.setattr(sys, "stdout", stdout)
-        console.say("one")
-        console.say("two")
+        assert [console.say(text) for text in ("one", "two")] == [None, None]
+        assert os.fstat(stdout.fileno()).st_rdev == os.stat(os.devnull).st_rdev
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_a_full_stdout_is_said_once(monkeypatch):
     with open("/dev/full", "w") as stdout:
         monkeypatch.setattr(sys, "stdout", stdout)
-        with pytest.raises(OSError, match="^stdout cannot be written: No space left on device.$"):
-            console.say("one")
+        refuses(lambda: console.say("one"), "stdout", "No space left on device", kind=OSError)
+
+
+def test_broken_bytes_are_escaped_and_brackets_are_no_markup(capsys):
+    path = os.fsdecode(b"[red]/\xff.csv")
+    console.say(path)
+    assert capsys.readouterr().out == "[red]/\\udcff.csv\n"
+    with pytest.raises(typer.Exit) as caught:
+        console.refuse(FileNotFoundError(2, "No such file or directory", path))
+    assert caught.value.exit_code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("Error: [red]/\\udcff.csv")
+    assert said.count("\n") == 1

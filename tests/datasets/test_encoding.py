@@ -51,7 +51,7 @@ def test_an_unseen_level_counts_as_the_first_and_says_so():
     encoder = Encoder(["stage"]).fit(pd.DataFrame({"stage": ["I", "II"]}))
     with pytest.warns(
         UnseenLevelWarning,
-        match="level 'IV', which .* not have: 2 rows count as 'I', its most frequent",
+        match=r"'IV'.* 2 .*'I'",
     ):
         found = encoder.transform(pd.DataFrame({"stage": ["II", "IV", "IV"]}))
     np.testing.assert_array_equal(found, [[1], [0], [0]])

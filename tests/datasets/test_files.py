@@ -131,7 +131,7 @@ def test_a_wrong_file_is_refused(tmp_path, text, sentence):
 
 
 def test_negative_times_are_refused_where_the_paper_has_none(tmp_path):
-    with pytest.raises(ValueError, match="column 'time' of .* must not be negative, but row 1 is -6.0."):
+    with pytest.raises(ValueError, match=r"'time'.* row 1 .*-6\.0"):
         mimic(tmp_path, ["5,1,0,1,0,0,0,0,70", "-6,0,1,1,0,0,0,0,70"])
 
 
@@ -142,7 +142,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path):
 
 
 def test_seer_has_three_sites():
-    with pytest.raises(ValueError, match="site must be one of 'brain', 'liver', 'stomach', but is 'lung'."):
+    with pytest.raises(ValueError, match="^site .*brain.*liver.*stomach.*lung"):
         load_seer("lung")
 
 
@@ -174,9 +174,7 @@ def test_any_frame_will_do(library):
 
 def test_every_column_is_of_one_kind_and_every_row_has_an_outcome():
     X = pd.DataFrame({"age": [50.0, 60.0, 70.0], "sex": ["f", "m", "f"]})
-    with pytest.raises(
-        ValueError, match="categorical and numeric must name each column of X once, but not so 'sex'."
-    ):
+    with pytest.raises(ValueError, match="^categorical .*'sex'"):
         own(X, categorical=())
     with pytest.raises(ValueError, match="but not so 'age'."):
         own(X, categorical=("sex", "age"))

@@ -101,10 +101,10 @@ def test_a_folder_comes_before_a_package(csv_folder, tmp_path, monkeypatch):
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="data_home must be an existing folder, but is '.*nowhere'."):
+    with pytest.raises(ValueError, match="^data_home .*nowhere"):
         load_whas(tmp_path / "nowhere")
     monkeypatch.setenv("COCENSOR_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(ValueError, match="COCENSOR_DATA must be an existing folder, but is '.*nowhere'."):
+    with pytest.raises(ValueError, match="^COCENSOR_DATA .*nowhere"):
         load_whas()
 
 

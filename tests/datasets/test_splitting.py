@@ -70,12 +70,12 @@ def test_subsamples():
 def test_refusals():
     y = cc.Survival([1.0, 2.0], [1, 0])
     for shares in ((0.7, 0.7), (1.0,), (1.2, -0.2)):
-        with pytest.raises(ValueError, match="shares must be positive and add up to 1"):
+        with pytest.raises(ValueError, match="^shares "):
             stratified_split(y, shares)
     for n in (0, 2.5, True):
         with pytest.raises(ValueError, match="n must be a whole number from 1 on"):
             subsample(y, n)
-    with pytest.raises(ValueError, match="shares must give every part a subject, but 2 subjects are too few"):
+    with pytest.raises(ValueError, match="^shares .* 2 subjects"):
         stratified_split(y)
-    with pytest.raises(ValueError, match="bins must be a whole number from 1 on, but is 0"):
+    with pytest.raises(ValueError, match="^bins .* 0"):
         stratified_split(cc.Survival(np.arange(1.0, 41.0), np.arange(40) % 2), bins=0)

@@ -8,6 +8,7 @@ from sksurv.util import Surv
 
 import cocensor as cc
 from tests.oracles.data import load, values
+from tests.refusals import refuses
 
 ORACLE = values("coxph")
 
@@ -21,7 +22,7 @@ def tied_data(n=400):
 
 @pytest.mark.parametrize("name", ["gbsg", "whas500"])
 @pytest.mark.parametrize("ties", ["efron", "breslow"])
-@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("of", ["event", "dropout"])
 def test_against_coxph_of_r(name, ties, of):
     expected = ORACLE[name][ties if of == "event" else f"censoring_{ties}"]
     data = load(name)
@@ -58,20 +59,21 @@ def test_against_scikit_survival(ties, ridge):
 
 
 def test_derivatives_against_differences():
-    from cocensor.estimators.cox import _RiskSets
+    from cocensor.estimators.risk_sets import RiskSets
 
     X, y = tied_data(60)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     penalty = np.full(4, 0.7)
     for ties in ("efron", "breslow"):
-        for of in ("event", "censoring"):
-            sets = _RiskSets.build(y, of, ties)
+        for of in ("event", "dropout"):
+            sets = RiskSets.build(y, of, ties)
             Z, coef = X[sets.order], np.array([0.3, -0.2, 0.5, 0.1])
-            _, gradient, information = sets.derivatives(Z, coef, penalty)
+            at = sets.derivatives(Z, coef, penalty)
             for k, step in enumerate(1e-5 * np.eye(4)):
                 up, down = (sets.derivatives(Z, coef + sign * step, penalty) for sign in (1, -1))
-                assert (up[0] - down[0]) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-6)
-                np.testing.assert_allclose(-(up[1] - down[1]) / 2e-5, information[k], rtol=1e-5, atol=1e-5)
+                assert (up.value - down.value) / 2e-5 == pytest.approx(at.gradient[k], rel=1e-6, abs=1e-6)
+                difference = (up.gradient - down.gradient) / 2e-5
+                np.testing.assert_allclose(difference, at.hessian[k], rtol=1e-5, atol=1e-5)
 
 
 def test_units_do_not_matter():
@@ -86,9 +88,7 @@ def test_units_do_not_matter():
 def test_separation_warns_and_ridge_mends():
     X = np.arange(10.0)[:, None]
     y = (10.0 - X[:, 0], np.ones(10, bool))
-    with pytest.warns(
-        cc.ConvergenceWarning, match="did not converge in .* iterations: a covariate may separate"
-    ):
+    with pytest.warns(cc.FitWarning, match="did not converge"):
         model = cc.CoxPH().fit(X, y)
     assert not model.converged_
     assert cc.CoxPH(ridge=1.0).fit(X, y).converged_
@@ -97,8 +97,9 @@ def test_separation_warns_and_ridge_mends():
 def test_a_group_without_events_warns():
     rng = np.random.default_rng(0)
     x = np.repeat([0.0, 1.0], 50)[:, None]
-    with pytest.warns(cc.ConvergenceWarning, match="coefficient has no finite optimum"):
-        cc.CoxPH().fit(x, (rng.exponential(size=100), (x[:, 0] == 0)))
+    with pytest.warns(cc.FitWarning, match="coefficient"):
+        model = cc.CoxPH().fit(x, (rng.exponential(size=100), (x[:, 0] == 0)))
+    assert model.coef_[0] < -5
 
 
 def test_columns_must_come_in_the_order_of_the_fit():
@@ -106,38 +107,42 @@ def test_columns_must_come_in_the_order_of_the_fit():
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = cc.CoxPH().fit(frame, y)
     np.testing.assert_array_equal(model.predict(frame), model.predict(X))
-    with pytest.raises(ValueError, match="X must have the columns .* in this order"):
-        model.predict(frame[list("bacd")])
+    refuses(lambda: model.predict(frame[list("bacd")]), "X must have the columns", "order")
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "parts"),
     [
-        (lambda X, y: cc.CoxPH().fit(X[:5], y), "X has length 5, but y has length 400"),
-        (lambda X, y: cc.CoxPH().fit(X[:, :0], y), r"X must have one row per subject, \(n, p\)"),
-        (lambda X, y: cc.CoxPH().fit(np.c_[X, X[:, 0] + X[:, 3]], y), "X has linearly dependent columns"),
-        (lambda X, y: cc.CoxPH().fit(np.c_[X, np.ones(400)], y), "column 4 is constant"),
+        (lambda X, y: cc.CoxPH().fit(X[:5], y), ("X has", "5", "y has", "400")),
+        (lambda X, y: cc.CoxPH().fit(X[:, :0], y), ("X must", "(n, p)", "(400, 0)")),
+        (lambda X, y: cc.CoxPH().fit(np.c_[X, X[:, 0] + X[:, 3]], y), ("X has", "dependent columns")),
+        (lambda X, y: cc.CoxPH().fit(np.c_[X, np.ones(400)], y), ("column 4", "constant")),
+        (lambda X, y: cc.CoxPH().fit(X, cc.Survival(y.time, np.zeros(400))), ("y has no event",)),
         (
-            lambda X, y: cc.CoxPH().fit(X, cc.Survival(y.time, np.zeros(400))),
-            "y has no event: nothing to fit",
+            lambda X, y: cc.CoxPH(of="dropout").fit(X, cc.Survival(y.time, np.ones(400))),
+            ("y has no dropout",),
         ),
-        (lambda X, y: cc.CoxPH(of="censoring").fit(X, cc.Survival(y.time, np.ones(400))), "y has no dropout"),
-        (lambda X, y: cc.CoxPH().predict(X), "CoxPH is not fitted"),
-        (lambda X, y: cc.CoxPH().fit(X, y).predict(X[:, :2]), "X must have 4 columns, as in fit, but has 2"),
-        (lambda X, y: cc.CoxPH(ridge=-1.0), "ridge must not be negative, but is -1.0"),
-        (lambda X, y: cc.CoxPH(ties="exact"), "ties must be one of 'efron', 'breslow'"),
-        (lambda X, y: cc.CoxPH(ridge="1"), "ridge must be numeric"),
-        (lambda X, y: cc.CoxPH(max_iter=0), "max_iter must be a whole number above 0, but is 0"),
-        (lambda X, y: cc.CoxPH().baseline_, "CoxPH is not fitted"),
+        (lambda X, y: cc.CoxPH().fit(X * [1.0, 1e300, 1.0, 1.0], y), ("X must", "column 1", "e+301")),
+        (lambda X, y: cc.CoxPH().fit(X * [1.0, 1e-155, 1.0, 1.0], y), ("X must", "column 1", "e-15")),
+        (lambda X, y: cc.CoxPH().fit(np.c_[X, 1.7e308 * np.sign(X[:, 0])], y), ("column 4",)),
+        (lambda X, y: cc.CoxPH().fit(X, y).survival([[1.0], [2.0]], X), ("times", "(2, 1)")),
+        (lambda X, y: cc.CoxPH().fit(X, y).survival(np.empty((0, 3)), X), ("times", "(0, 3)")),
         (
-            lambda X, y: cc.CoxPH().fit(pd.DataFrame({"a": ["x"] * 400}), y),
-            r"X\['a'\] must be numeric, but",
+            lambda X, y: cc.CoxPH().fit(X, y).survival([[1.0], [1.0, 2.0]], X),
+            ("times must be a rectangular",),
         ),
+        (lambda X, y: cc.CoxPH().predict(X), ("CoxPH", "not fitted")),
+        (lambda X, y: cc.CoxPH().fit(X, y).predict(X[:, :2]), ("X must", "4 columns", "2")),
+        (lambda X, y: cc.CoxPH(ridge=-1.0), ("ridge", "-1.0")),
+        (lambda X, y: cc.CoxPH(ties="exact"), ("ties", "'exact'")),
+        (lambda X, y: cc.CoxPH(ridge="1"), ("ridge", "numeric")),
+        (lambda X, y: cc.CoxPH(max_iter=0), ("max_iter", "is 0")),
+        (lambda X, y: cc.CoxPH().baseline_, ("CoxPH", "not fitted")),
+        (lambda X, y: cc.CoxPH().fit(pd.DataFrame({"a": ["x"] * 400}), y), ("X['a']", "numeric")),
     ],
 )
-def test_refusals(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(*tied_data())
+def test_refusals(call, parts):
+    refuses(lambda: call(*tied_data()), *parts, kind=ValueError)
 
 
 def test_a_column_that_does_not_vary_among_those_at_risk_is_named():
@@ -145,10 +150,7 @@ def test_a_column_that_does_not_vary_among_those_at_risk_is_named():
     y = cc.Survival(
         [1.0, 2.0, 3.0, 4.0], [False, True, True, True]
     )  # the only bearer leaves before the first event
-    with pytest.raises(
-        ValueError, match="X must vary among those at risk when it happens, but column 1 does not"
-    ):
-        cc.CoxPH().fit(X, y)
+    refuses(lambda: cc.CoxPH().fit(X, y), "X must vary", "column 1")
 
 
 @pytest.mark.parametrize(("sign", "at_the_end"), [(-1.0, 1.0), (1.0, 0.0)])
@@ -164,11 +166,11 @@ def test_hazard_ratios_beyond_double_precision(sign, at_the_end):
 
 def test_log_hazard_ratios_that_are_no_numbers_are_refused():
     X, y = tied_data()
-    with pytest.raises(ValueError, match="X must have finite log-hazard ratios, but row 1 is"):
+    with pytest.raises(ValueError, match="^X .* row 1 "):
         cc.CoxPH().fit(X, y).survival([1.0], [X[0], np.sign(cc.CoxPH().fit(X, y).coef_) * 1.7e308])
 
 
-@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("of", ["event", "dropout"])
 @pytest.mark.parametrize("shape", [(8, 3), (6, 2)])
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_small_samples_end_in_a_fit_or_in_a_sentence(shape, of):
@@ -178,7 +180,7 @@ def test_small_samples_end_in_a_fit_or_in_a_sentence(shape, of):
         X = rng.normal(size=shape)
         y = cc.Survival(rng.exponential(size=shape[0]), rng.random(shape[0]) < 0.5)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", cc.ConvergenceWarning)
+            warnings.simplefilter("ignore", cc.FitWarning)
             try:
                 model = cc.CoxPH(of=of).fit(X, y)
             except ValueError as error:
@@ -196,5 +198,5 @@ def test_separation_in_three_covariates_warns():
     rng = np.random.default_rng(31)
     X = rng.normal(size=(8, 3))
     y = cc.Survival(rng.exponential(size=8), rng.random(8) < 0.5)
-    with pytest.warns(cc.ConvergenceWarning, match="a covariate may separate"):
+    with pytest.warns(cc.FitWarning, match="a covariate may separate"):
         cc.CoxPH().fit(X, y)

@@ -9,16 +9,16 @@ import cocensor as cc
 from tests.strategies import archimedean, member_id, members, outcomes
 
 STRONG = members(
-    [f for f in cc.copulas().values() if f is not cc.Gaussian],
+    [f for f in cc.copula_families().values() if f is not cc.Gaussian],
     taus=(-0.99, -0.5, 0.0, 1e-9, 1e-3, 0.3, 0.8, 0.99),
 )
 
 
 @given(outcomes(), archimedean())
 def test_the_two_margins_give_back_the_share_at_risk(y, copula):
-    event, censoring = (cc.CopulaGraphic(copula, of).fit(y) for of in ("event", "censoring"))
+    event, dropout = (cc.CopulaGraphic(copula, of).fit(y) for of in ("event", "dropout"))
     times = y.risk_table.times
-    joint = copula.cdf(event.predict(times), censoring.predict(times))
+    joint = copula.cdf(event.predict(times), dropout.predict(times))
     shares = np.array([np.mean(y.time > t) for t in times])
     np.testing.assert_allclose(joint, shares, atol=1e-12)
 
@@ -26,12 +26,22 @@ def test_the_two_margins_give_back_the_share_at_risk(y, copula):
 @given(outcomes(administrative=True), archimedean())
 def test_the_same_with_administrative_censoring(y, copula):
     """Then the joint curve is the Kaplan–Meier estimate of min(E, C)."""
-    event, censoring = (cc.CopulaGraphic(copula, of).fit(y) for of in ("event", "censoring"))
+    event, dropout = (cc.CopulaGraphic(copula, of).fit(y) for of in ("event", "dropout"))
     first = cc.KaplanMeier().fit(cc.Survival(y.time, y.event | ~y.administrative))
     times = y.risk_table.times
-    joint = copula.cdf(event.predict(times), censoring.predict(times))
+    joint = copula.cdf(event.predict(times), dropout.predict(times))
     # Tied exits one after the other: 1 − (d + m)/n is (1 − d/n)(1 − m/(n − d)).
     np.testing.assert_allclose(joint, first.predict(times), atol=1e-12)
+
+
+@pytest.mark.parametrize("theta", [1e-12, 1e-100, 1e-289, 1e-291, 1e-310, 5e-324])
+@pytest.mark.parametrize("family", [cc.Clayton, cc.Frank])
+def test_next_to_independence_it_is_kaplan_meier(family, theta):
+    y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
+    expected = cc.KaplanMeier().fit(y).predict(y.time)
+    found = cc.CopulaGraphic(family(theta)).fit(y).predict(y.time)
+    np.testing.assert_allclose(found, expected, atol=1e-11)
+    assert family(theta).cdf(0.3, 0.6) == pytest.approx(0.18, abs=1e-11)
 
 
 @given(outcomes(administrative=True))
@@ -52,7 +62,7 @@ def test_marking_nobody_as_administrative_changes_nothing(y):
     marked = cc.Survival(y.time, y.event, np.zeros(len(y), bool))
     times = y.risk_table.times
     for copula in (cc.Clayton(3.0), cc.Frank(-4.0), cc.Gumbel(2.0), cc.Joe(5.0)):
-        for of in ("event", "censoring"):
+        for of in ("event", "dropout"):
             a, b = (cc.CopulaGraphic(copula, of).fit(each) for each in (y, marked))
             np.testing.assert_allclose(a.predict(times), b.predict(times), atol=1e-12)
             np.testing.assert_allclose(a.variance(times), b.variance(times), atol=1e-12)
@@ -105,7 +115,7 @@ def test_given_the_censoring_the_mean_is_the_margin(y, copula, data):
     t = data.draw(st.sampled_from(list(y.risk_table.times)))
     censored = y.time[~y.event]
     status = (y.time > t).astype(float)
-    status[~y.event] = cg.conditional_survival(t, censored, given="censoring")
+    status[~y.event] = cg.conditional_survival(t, censored, given="dropout")
     assert np.mean(status) == pytest.approx(cg.predict(t), abs=1e-12)
 
 
@@ -117,9 +127,9 @@ def test_conditional_survival_is_a_survival_curve_that_starts_at_c(y, copula):
     assume(dropouts.any())
     c = np.unique(y.time[dropouts])
     assume((cg.predict(c) > 0).all())
-    for given_ in ("event_free", "censoring", "administrative"):
+    for given_ in ("event_free", "dropout", "administrative"):
         if given_ == "administrative":  # somebody must be left
-            c = c[cc.CopulaGraphic(copula, "censoring").fit(y).predict(c) > 0]
+            c = c[cc.CopulaGraphic(copula, "dropout").fit(y).predict(c) > 0]
         q = cg.conditional_survival(times[None, :], c[:, None], given=given_)
         assert ((q >= 0) & (q <= 1)).all()
         assert (np.diff(q, axis=1) <= 1e-9).all()
@@ -162,7 +172,7 @@ def test_robust_at_every_strength_of_dependence(copula, kind):
     elif kind == "last_censored":
         event[np.argmax(time)] = False
     y = cc.Survival(time, event)
-    for of in ("event", "censoring"):
+    for of in ("event", "dropout"):
         cg = cc.CopulaGraphic(copula, of).fit(y)
         values = cg.survival_.values
         assert np.isfinite(values).all()

@@ -24,8 +24,8 @@ def test_copula_graphic_finds_the_margin_that_kaplan_meier_misses(copula):
     naive = errors_in_standard_errors(cc.KaplanMeier().fit(y), np.exp(-TIMES), TIMES)
     assert naive.min() > 5
     # and so for the dropouts
-    censoring = cc.CopulaGraphic(copula, of="censoring").fit(y)
-    errors = errors_in_standard_errors(censoring, np.exp(-TIMES / 1.2), TIMES)
+    dropout = cc.CopulaGraphic(copula, of="dropout").fit(y)
+    errors = errors_in_standard_errors(dropout, np.exp(-TIMES / 1.2), TIMES)
     assert np.abs(errors).max() < 4
 
 
@@ -49,7 +49,7 @@ def test_given_the_censoring_matches_the_latent_events(copula):
     around = (np.abs(c - 0.6) < 0.02) & (e > c)
     for t in (0.8, 1.2):
         latent = np.mean(e[around] > t)
-        estimate = np.mean(cg.conditional_survival(t, c[around], given="censoring"))
+        estimate = np.mean(cg.conditional_survival(t, c[around], given="dropout"))
         error = np.sqrt(latent * (1 - latent) / around.sum())
         assert estimate == pytest.approx(latent, abs=4 * error + 0.003)
 
@@ -87,7 +87,7 @@ def test_the_interval_before_the_first_event_is_the_binomial_one():
     np.testing.assert_array_equal(upper, 1.0)
     # For dropouts, whoever has an event at the same time has gone before.
     events_first = cc.Survival([1.0, 2.0, 2.0, 3.0], [1, 1, 0, 0])
-    lower, _ = cc.KaplanMeier(of="censoring").fit(events_first).confidence_interval([1.0, 1.5], level=0.9)
+    lower, _ = cc.KaplanMeier(of="dropout").fit(events_first).confidence_interval([1.0, 1.5], level=0.9)
     np.testing.assert_allclose(lower, 0.05 ** (1.0 / 3.0))
 
 
@@ -113,7 +113,7 @@ def test_a_warning_where_ties_take_the_coverage_and_none_where_they_do_not(copul
     rng = np.random.default_rng(11)
     time, event, width = rounded(copula, 2000, 0.25, rng)
     at = 3.0 * width
-    for of in ("event", "censoring"):
+    for of in ("event", "dropout"):
         with pytest.warns(cc.TiedTimesWarning, match="spread each time"):
             cc.CopulaGraphic(copula, of=of).fit((time, event)).confidence_interval(at)
     # What the warning advises is enough.

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from lifelines import KaplanMeierFitter
 from sksurv.nonparametric import kaplan_meier_estimator
 
 import cocensor as cc
+from tests.refusals import refuses
 from tests.strategies import outcomes
 
 ORACLE = json.loads((Path(__file__).parents[1] / "oracles" / "values" / "survfit.json").read_text())
@@ -51,14 +52,13 @@ def test_restricted_mean_and_its_standard_error_against_survfit():
 
 
 def test_censoring_margin_against_prodlim_with_events_first():
-    km = cc.KaplanMeier(of="censoring").fit((ORACLE["time"], ORACLE["event"]))
+    km = cc.KaplanMeier(of="dropout").fit((ORACLE["time"], ORACLE["event"]))
     np.testing.assert_allclose(km.predict(ORACLE["censoring_at"]), ORACLE["censoring_survival"], rtol=1e-12)
 
 
 @given(outcomes(min_size=2))
 def test_kaplan_meier_against_lifelines(y):
-    if not y.n_events:
-        return
+    assume(y.n_events)
     peer = KaplanMeierFitter().fit(y.time, y.event)
     times = np.unique(y.time)
     km = cc.KaplanMeier().fit(y)
@@ -95,25 +95,27 @@ def test_restricted_margin_time_by_hand():
     assert km.margin_time(13.0) == 13.0
     # The authors' polygon: knots at all observed times, S(13) forced to 0.
     area = s1 * 0 + (s1 + s4) / 2 + (s4 + s4) / 2 + (s4 + s7) + s7 + (s7 + s10) + (s10 + 0) / 2 * 3
-    assert km.margin_time(3.0, curve="linear") == pytest.approx(3 + area / s1)
+    assert km.margin_time(3.0, interpolation="linear") == pytest.approx(3 + area / s1)
     # From between two knots the polygon starts on the step: (c, S(c)).
     area_from_6 = (s4 + s7) / 2 + s7 + (s7 + s10) + s10 / 2 * 3
-    assert km.margin_time(6.0, curve="linear") == pytest.approx(6 + area_from_6 / s4)
+    assert km.margin_time(6.0, interpolation="linear") == pytest.approx(6 + area_from_6 / s4)
     # cut at 9, half way down the line from 8 to 10
     area_to_9 = (s4 + s7) / 2 + s7 + (s7 + (s7 + s10) / 2) / 2
-    assert km.margin_time(6.0, horizon=9.0, curve="linear") == pytest.approx(6 + area_to_9 / s4)
+    assert km.margin_time(6.0, horizon=9.0, interpolation="linear") == pytest.approx(6 + area_to_9 / s4)
     # with a tail the last point stays where it is
     tail = s10 * 13 / -np.log(s10)
     area_tail = area_from_6 - s10 / 2 * 3 + s10 * 3 + tail
-    assert km.margin_time(6.0, curve="linear", tail="exponential") == pytest.approx(6 + area_tail / s4)
+    assert km.margin_time(6.0, interpolation="linear", tail="exponential") == pytest.approx(
+        6 + area_tail / s4
+    )
 
 
 def test_the_polygon_grows_steadily_with_the_horizon():
     km = cc.KaplanMeier().fit(TOY)
     horizons = [12.0, 12.9999999, 13.0]
-    times = [km.margin_time(6.0, horizon=h, curve="linear") for h in horizons]
+    times = [km.margin_time(6.0, horizon=h, interpolation="linear") for h in horizons]
     assert times[0] < times[1] <= times[2]
-    assert times[2] == km.margin_time(6.0, curve="linear")
+    assert times[2] == km.margin_time(6.0, interpolation="linear")
     assert times[1] == pytest.approx(times[2], abs=1e-6)
 
 
@@ -140,8 +142,7 @@ def test_tails_of_the_margin_time():
     assert km.rmst(20.0, tail="last") == pytest.approx(known + 7 * last)
     # beyond the support a constant hazard leaves its mean
     assert km.margin_time(15.0, tail="exponential") == pytest.approx(15 + 13 / -np.log(last))
-    with pytest.raises(ValueError, match="tail 'last' has no finite mean"):
-        km.margin_time(0.0, tail="last")
+    refuses(lambda: km.margin_time(0.0, tail="last"), "'last'", "mean")
 
 
 def test_given_the_censoring_at_the_closed_form():
@@ -151,7 +152,7 @@ def test_given_the_censoring_at_the_closed_form():
     assert copula.hfunc2(s_t, s_c) / copula.hfunc2(s_c, s_c) == pytest.approx(0.1651, abs=5e-5)
     u, v = copula.sample(200_000, rng=1).T
     cg = cc.CopulaGraphic(copula).fit(cc.Survival.from_latent(-np.log(u), -np.log(v)))
-    assert cg.conditional_survival(1.5, 1.0, given="censoring") == pytest.approx(0.1651, abs=0.01)
+    assert cg.conditional_survival(1.5, 1.0, given="dropout") == pytest.approx(0.1651, abs=0.01)
     assert cg.conditional_survival(1.5, 1.0) == pytest.approx(np.exp(-0.5), abs=0.01)
     administrative = copula.cdf(s_t, s_c) / copula.cdf(s_c, s_c)
     assert cg.conditional_survival(1.5, 1.0, "administrative") == pytest.approx(administrative, abs=0.01)

@@ -7,7 +7,7 @@ import cocensor as cc
 from tests.strategies import member_id, members
 
 COPULAS = members(
-    [f for f in cc.copulas().values() if f is not cc.Gaussian], taus=(-0.6, 0.0, 0.1, 0.4, 0.95)
+    [f for f in cc.copula_families().values() if f is not cc.Gaussian], taus=(-0.6, 0.0, 0.1, 0.4, 0.95)
 )
 
 
@@ -18,7 +18,7 @@ def weighted_margin(time, event, ended, weight, copula, of):
         here = time == t
         n, d = weight[time >= t].sum(), weight[here & event].sum()
         m = weight[here & ~event & ~ended].sum()
-        for kind, leaving, exposed in (("event", d, n), ("censoring", m, n - d)):
+        for kind, leaving, exposed in (("event", d, n), ("dropout", m, n - d)):
             if leaving > 0:
                 if kind == of:
                     steps.append((t, hazard, leaving / exposed))
@@ -28,7 +28,7 @@ def weighted_margin(time, event, ended, weight, copula, of):
 
 
 @pytest.mark.parametrize("copula", COPULAS, ids=member_id)
-@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("of", ["event", "dropout"])
 @pytest.mark.parametrize("administrative", [False, True])
 def test_variances_are_those_of_the_infinitesimal_jackknife(copula, of, administrative):
     rng = np.random.default_rng(12)

@@ -10,11 +10,16 @@ from cocensor.simulate import SyntheticDesign, SyntheticSample
 class Study:
     train: SyntheticSample
     test: SyntheticSample
-    models: dict[str, cc.SurvivalCurves]
+    models: dict[str, cc.Predictions]
 
-    def evaluate(self, **options):
-        given = {"x_train": self.train.X, "x_test": self.test.X, "copula": cc.Frank.from_tau(0.3)} | options
-        return cc.evaluate(self.models, self.train.y, self.test.y, **given)
+    def evaluate(self, models=None, **options):
+        given = {
+            "x_test": self.test.X,
+            "y_train": self.train.y,
+            "x_train": self.train.X,
+            "copula": cc.Frank.from_tau(0.3),
+        }
+        return cc.evaluate(self.models if models is None else models, self.test.y, **(given | options))
 
 
 @pytest.fixture(scope="session")

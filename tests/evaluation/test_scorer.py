@@ -4,6 +4,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
+from tests.refusals import refuses
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +16,7 @@ def sample(study):
 
 def test_a_fold_is_scored_by_the_metric_on_the_common_interval(sample):
     X, y = sample
-    scorer = cc.make_scorer(adjustment="cg_q", copula=cc.Frank(2.0), y_train=y)
+    scorer = cc.survival_scorer(adjustment="cg_q", copula=cc.Frank(2.0), y_train=y)
     folds = KFold(3)
     found = cross_val_score(CoxPHSurvivalAnalysis(), X, y, scoring=scorer, cv=folds)
     for score, (train, test) in zip(found, folds.split(X), strict=True):
@@ -26,79 +27,131 @@ def test_a_fold_is_scored_by_the_metric_on_the_common_interval(sample):
         assert score == pytest.approx(-expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("adjustment", ["ipcw", "dep", "conditional", "given_prediction", "given_covariates"])
+@pytest.mark.parametrize(
+    "adjustment", ["ipcw", "dep", "imputed_margins", "imputed_prediction", "imputed_covariates"]
+)
 def test_a_search_works_with_any_adjustment(sample, adjustment):
     X, y = sample
     copula = None if adjustment == "ipcw" else cc.Clayton(1.0)
-    scorer = cc.make_scorer("ibs", adjustment, copula=copula, y_train=y, x_train=X)
+    scorer = cc.survival_scorer("ibs", adjustment, copula=copula, y_train=y, x_train=X)
     search = GridSearchCV(CoxPHSurvivalAnalysis(), {"alpha": [0.01, 1e6]}, scoring=scorer, cv=2).fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_score_ <= 0
 
 
-def test_a_fold_that_cannot_be_scored_is_an_error_and_not_nan(sample):
+@pytest.fixture
+def first_fold_without_events(sample):
     X, y = sample
-    scorer = cc.make_scorer(adjustment="given_prediction", copula=cc.Clayton(1.0), horizon=10.0)
     nobody = y.copy()
-    nobody["event"][:100] = False  # the first fold has no event, the others have
-    with pytest.raises(cc.FoldError, match="a fold of 100 subjects cannot be scored: .*no event"):
-        cross_val_score(CoxPHSurvivalAnalysis(), X, nobody, scoring=scorer, cv=KFold(4))
+    nobody["event"][:100] = False
+    return X, nobody
+
+
+def test_a_fold_that_cannot_be_scored_is_an_error_where_scikit_learn_is_told_to_raise(
+    first_fold_without_events,
+):
+    X, y = first_fold_without_events
+    scorer = cc.survival_scorer(adjustment="imputed_prediction", copula=cc.Clayton(1.0), horizon=10.0)
+    options = {"scoring": scorer, "cv": KFold(4), "error_score": "raise"}
+    with pytest.raises(cc.FoldError) as caught:
+        cross_val_score(CoxPHSurvivalAnalysis(), X, y, **options)
+    assert "100 subjects" in str(caught.value)
+    assert "no event" in str(caught.value)
+    with pytest.raises(cc.FoldError):
+        GridSearchCV(CoxPHSurvivalAnalysis(), {"alpha": [0.1]}, **options).fit(X, y)
+
+
+def test_else_it_is_nan_with_a_warning_and_the_others_are_scored(first_fold_without_events):
+    X, y = first_fold_without_events
+    scorer = cc.survival_scorer(adjustment="imputed_prediction", copula=cc.Clayton(1.0), horizon=10.0)
+    with pytest.warns(UserWarning, match="100 subjects"):
+        found = cross_val_score(CoxPHSurvivalAnalysis(), X, y, scoring=scorer, cv=KFold(4))
+    assert np.isnan(found).tolist() == [True, False, False, False]
+
+
+def test_a_tuning_loop_catches_it(first_fold_without_events):
+    X, y = first_fold_without_events
+    scorer = cc.survival_scorer(adjustment="imputed_prediction", copula=cc.Clayton(1.0), horizon=10.0)
+    estimator = CoxPHSurvivalAnalysis().fit(X[100:], y[100:])
+    caught = None
+    try:
+        scorer(estimator, X[:100], y[:100])
+    except Exception as error:
+        caught = error
+    assert isinstance(caught, cc.FoldError)
+    assert issubclass(cc.FoldError, ValueError)
 
 
 def test_a_fold_that_does_not_reach_the_horizon_is_an_error(sample):
     X, y = sample
-    with pytest.raises(cc.FoldError, match="the times reach 500, and its last time is"):
-        cross_val_score(CoxPHSurvivalAnalysis(), X, y, scoring=cc.make_scorer(horizon=500.0), cv=3)
+    scorer = cc.survival_scorer(horizon=500.0)
+    with pytest.raises(cc.FoldError, match="500"):
+        cross_val_score(CoxPHSurvivalAnalysis(), X, y, scoring=scorer, cv=3, error_score="raise")
 
 
-def test_an_estimator_that_breaks_is_an_error_and_not_nan(sample):
+def test_an_estimator_that_breaks_is_an_error(sample):
     class Broken(CoxPHSurvivalAnalysis):
         def predict_survival_function(self, X):
             raise KeyError("age")
 
     X, y = sample
-    with pytest.raises(cc.FoldError, match="cannot be scored: 'age'"):
-        cross_val_score(Broken(), X, y, scoring=cc.make_scorer(horizon=10.0), cv=3)
+    scorer = cc.survival_scorer(horizon=10.0)
+    with pytest.raises(cc.FoldError, match="'age'"):
+        cross_val_score(Broken(), X, y, scoring=scorer, cv=3, error_score="raise")
 
 
 def test_an_estimator_without_curves_is_refused(sample):
     X, y = sample
-    scorer = cc.make_scorer(horizon=10.0)
-    with pytest.raises(cc.FoldError, match="object has no method that predicts survival curves"):
+    scorer = cc.survival_scorer(horizon=10.0)
+    with pytest.raises(cc.FoldError, match="object has no method"):
         scorer(object(), X, y)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parts"),
     [
-        ({"adjustment": "ipwc"}, "adjustment must be one of .* but is 'ipwc'"),
-        ({"adjustment": "dep"}, "copula is needed for the adjustment 'dep'"),
-        (
-            {"adjustment": cc.IPCW(), "copula": cc.Frank(1.0)},
-            "copula must be None beside an adjustment object",
-        ),
-        ({"x_train": [[1.0]]}, "y_train is needed where x_train is given"),
+        ({"adjustment": "ipwc"}, ("adjustment", "'ipwc'")),
+        ({"adjustment": "dep"}, ("copula", "'dep'")),
+        ({"adjustment": cc.IPCW(), "copula": cc.Frank(1.0)}, ("copula",)),
+        ({"metric": "auc"}, ("metric", "'auc'")),
+        ({"x_train": [[1.0]]}, ("y_train", "x_train")),
         (
             {
-                "adjustment": "given_covariates",
+                "adjustment": "imputed_covariates",
                 "copula": cc.Frank(1.0),
                 "y_train": ([4.0, 5.0], [True, False]),
             },
-            "x_train is needed beside y_train",
+            ("x_train", "y_train"),
         ),
     ],
 )
-def test_what_no_fold_could_be_scored_with_is_refused_at_once(options, message):
-    with pytest.raises(ValueError, match=message):
-        cc.make_scorer(horizon=3.0, **options)
+def test_what_no_fold_could_be_scored_with_is_refused_at_once(options, parts):
+    refuses(lambda: cc.survival_scorer(horizon=3.0, **options), *parts, kind=ValueError)
 
 
 def test_folds_need_one_interval():
-    with pytest.raises(ValueError, match="times, a horizon or y_train is needed"):
-        cc.make_scorer()
-    with pytest.raises(ValueError, match="horizon must be None where times are given"):
-        cc.make_scorer(times=[1.0, 2.0], horizon=2.0)
-    assert (
-        repr(cc.make_scorer(horizon=3.0))
-        == "make_scorer('ibs', IPCW(censoring='km', convention='left_limit'), until 3)"
+    refuses(lambda: cc.survival_scorer(), "times", "horizon", "y_train")
+    refuses(lambda: cc.survival_scorer(times=[1.0, 2.0], horizon=2.0), "horizon", "times")
+    shown = repr(cc.survival_scorer(horizon=3.0))
+    assert shown.startswith("survival_scorer('ibs', IPCW(")
+    assert shown.endswith("until 3)")
+
+
+def test_greater_is_better_whatever_the_direction_of_the_metric(sample):
+    class Turned(type(cc.metric("ibs"))):
+        direction = "greater"
+
+    X, y = sample
+    estimator = CoxPHSurvivalAnalysis().fit(X, y)
+    smaller, greater = (
+        cc.survival_scorer(metric, horizon=10.0)(estimator, X, y) for metric in ("ibs", Turned())
     )
+    assert smaller == -greater < 0
+
+
+@pytest.mark.parametrize("X", [None, 3])
+def test_covariates_that_are_none_are_an_error_of_the_fold(X):
+    scorer = cc.survival_scorer(horizon=5.0)
+    model = cc.CoxPH().fit(np.arange(6.0)[:, None], (np.array([3.0, 1, 4, 2, 6, 5]), np.ones(6, bool)))
+    with pytest.raises(cc.FoldError, match="a fold cannot be scored"):
+        scorer(model, X, (np.arange(1.0, 7.0), np.ones(6, bool)))

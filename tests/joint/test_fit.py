@@ -9,7 +9,7 @@ from lifelines import SplineFitter, WeibullAFTFitter
 from sksurv.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.joint.fit import JointProblem
+from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.oracles import data
 
@@ -41,7 +41,7 @@ def test_weibull_margins_at_independence_against_lifelines(name):
     X, y = covariates(name)
     model = cc.fit_joint(X, y, "independence")
     total = 0.0
-    for margin, observed in ((model.event, y.event), (model.censoring, ~y.event)):
+    for margin, observed in ((model.event, y.event), (model.dropout, ~y.event)):
         frame = X.assign(time=y.time, observed=observed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -62,7 +62,7 @@ def test_spline_margins_at_independence_against_lifelines(n_knots):
     y = cc.Survival(y.time / 365.25, y.event)
     model = cc.fit_joint(None, y, "independence", "spline", knots=n_knots)
     total = 0.0
-    for margin, observed in ((model.event, y.event), (model.censoring, ~y.event)):
+    for margin, observed in ((model.event, y.event), (model.dropout, ~y.event)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # From a start of its own lifelines stops far from the optimum; from ours it must not find a better point.
@@ -137,9 +137,9 @@ def test_parameters_are_recovered(family, tau):
     assert model.converged_
     assert abs(model.copula.tau - tau) < 4 * model.tau_se_
     assert model.tau_se_ < 0.05
-    truth = {"event: shape": 4.0, "censoring: shape": 3.0}
+    truth = {"event: shape": 4.0, "dropout: shape": 3.0}
     truth |= {f"event: x{i}": beta for i, beta in enumerate(sample.event_coef)}
-    truth |= {f"censoring: x{i}": beta for i, beta in enumerate(sample.censoring_coef)}
+    truth |= {f"dropout: x{i}": beta for i, beta in enumerate(sample.dropout_coef)}
     truth["event: intercept"] = -4.0 * np.log(17.0)
     for name, value in truth.items():
         estimate, error = model.parameters()[name]
@@ -174,7 +174,7 @@ def test_a_common_end_of_study_passes_for_dependence_unless_marked(family):
 def test_administrative_censoring_costs_no_bias(family):
     sample = SyntheticDesign(n=50_000, n_features=2, copula=family.from_tau(0.5)).draw(2)
     rng = np.random.default_rng(0)
-    y = cc.Survival.from_latent(sample.event_time, sample.censoring_time, rng.uniform(5, 30, size=50_000))
+    y = cc.Survival.from_latent(sample.event_time, sample.dropout_time, rng.uniform(5, 30, size=50_000))
     model = cc.fit_joint(sample.X, y, family, penalty=0, starts=(0.5,))
     assert abs(model.copula.tau - 0.5) < 4 * model.tau_se_
 
@@ -182,13 +182,13 @@ def test_administrative_censoring_costs_no_bias(family):
 @pytest.mark.parametrize("copula", [cc.Independence(), cc.Clayton(2.0), cc.Gumbel(2.0)])
 def test_grouped_times_recover_the_margins_that_a_density_does_not(copula):
     sample = SyntheticDesign(
-        n=20_000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=copula
+        n=20_000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=copula
     ).draw(3)
-    months = cc.Survival.from_latent(np.ceil(sample.event_time), np.ceil(sample.censoring_time))
+    months = cc.Survival.from_latent(np.ceil(sample.event_time), np.ceil(sample.dropout_time))
     grouped = cc.fit_joint(sample.X, months, copula)
-    assert grouped.times_ == "grouped"
-    assert "different times" in grouped.times_reason_
-    density = cc.fit_joint(sample.X, months, copula, times="continuous")
+    assert grouped.time_kind_ == "grouped"
+    assert "different times" in grouped.time_kind_reason_
+    density = cc.fit_joint(sample.X, months, copula, time_kind="continuous")
     errors = {}
     for name, model in (("grouped", grouped), ("density", density)):
         estimate, error = model.parameters()["event: shape"]
@@ -208,11 +208,11 @@ def test_standard_errors_are_those_of_the_hessian_in_the_users_units():
             **{name: getattr(model, name) for name in model.__dataclass_fields__ if name not in moved},
             copula=cc.Clayton(values[-1]),
             event=type(model.event)(model.event.basis, values[:2], values[2:3]),
-            censoring=type(model.event)(model.event.basis, values[3:5], values[5:6]),
+            dropout=type(model.event)(model.event.basis, values[3:5], values[5:6]),
         )
         return changed.loglik(X, sample.y)
 
-    moved = ("copula", "event", "censoring")
+    moved = ("copula", "event", "dropout")
     point = np.array([value for value, _ in model.parameters().values()])
     errors = np.array([error for _, error in model.parameters().values()])
     # In units of the standard errors, where every curvature is of the same order.
@@ -295,16 +295,14 @@ def test_draws_follow_the_model():
     again = model.sample(X, rng=1)
     np.testing.assert_array_equal(e, again[0])
     t = np.quantile(e, [0.1, 0.5, 0.9])
-    for times, survival in ((e, model.survival), (c, model.censoring_survival)):
+    for times, survival in ((e, model.survival), (c, model.dropout_survival)):
         expected = survival(t, X[:1])[0]
         found = (times[:, None] > t).mean(axis=0)
         np.testing.assert_array_less(
             np.abs(found - expected), 4 * np.sqrt(expected * (1 - expected) / 40_000) + 1e-9
         )
     joint = ((e > t[1]) & (c > t[1])).mean()
-    expected = model.copula.cdf(
-        model.survival(t[1], X[:1])[0, 0], model.censoring_survival(t[1], X[:1])[0, 0]
-    )
+    expected = model.copula.cdf(model.survival(t[1], X[:1])[0, 0], model.dropout_survival(t[1], X[:1])[0, 0])
     assert abs(joint - expected) < 4 * np.sqrt(expected / 40_000)
 
 
@@ -333,9 +331,9 @@ def test_conditional_survival_of_the_theory_page():
     unit = type(margin)(margin.basis, np.array([0.0, 1.0]), np.empty(0))
     model = cc.fit_joint(None, cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0]), cc.Clayton(4.0))
     model = cc.JointModel(
-        **{n: getattr(model, n) for n in model.__dataclass_fields__ if n not in ("event", "censoring")},
+        **{n: getattr(model, n) for n in model.__dataclass_fields__ if n not in ("event", "dropout")},
         event=unit,
-        censoring=unit,
+        dropout=unit,
     )
     assert model.conditional_survival([1.5], [1.0])[0, 0] == pytest.approx(0.1651, abs=5e-5)
 
@@ -381,7 +379,7 @@ def test_the_summary_says_what_was_found(gbsg2):
         "clayton copula",
         "686 subjects",
         "event: pnodes",
-        "censoring: shape",
+        "dropout: shape",
         "0.72524",
         "(bound)",
         "a hint",
@@ -397,49 +395,47 @@ def test_refusals():
     n = len(y)
     rng = np.random.default_rng(0)
     zero = cc.Survival(np.where(np.arange(n) == 7, 0.0, y.time), y.event)
-    with pytest.raises(ValueError, match="y must have times above 0 for a joint model, but row 7 is 0.0"):
+    with pytest.raises(ValueError, match=r"^y .* row 7 .*0\.0"):
         cc.fit_joint(X, zero)
-    with pytest.raises(ValueError, match="y has no dropout: its margin cannot be fitted"):
+    with pytest.raises(ValueError, match="^y .*dropout"):
         cc.fit_joint(X, cc.Survival(y.time, np.ones(n, bool)))
-    with pytest.raises(ValueError, match="y has no event: its margin cannot be fitted"):
+    with pytest.raises(ValueError, match="^y .*event"):
         cc.fit_joint(X, cc.Survival(y.time, np.zeros(n, bool)))
     few = cc.Survival(y.time, np.arange(n) < 3)
-    with pytest.raises(
-        ValueError, match="y has too few events: 3 events for the 7 parameters of their margin"
-    ):
+    with pytest.raises(ValueError, match="^y .* 3 events .* 7 parameters"):
         cc.fit_joint(X, few)
-    with pytest.raises(ValueError, match="column 'twice' is a combination of those before it"):
+    with pytest.raises(ValueError, match="'twice'"):
         cc.fit_joint(X.assign(twice=2 * X["age"] - X["nodes"]), y)
-    with pytest.raises(ValueError, match="X must vary in every column, but column 1 is constant"):
+    with pytest.raises(ValueError, match="^X .*column 1 "):
         cc.fit_joint(np.column_stack((rng.normal(size=n), np.ones(n))), y)
-    with pytest.raises(ValueError, match="copula must be one of .* but is 'claytonn'"):
+    with pytest.raises(ValueError, match="^copula .*'claytonn'"):
         cc.fit_joint(X, y, "claytonn")
-    with pytest.raises(TypeError, match="copula must be a copula, a family or its name, but is of type int"):
+    with pytest.raises(TypeError, match="^copula .* int"):
         cc.fit_joint(X, y, 3)
-    with pytest.raises(ValueError, match="theta must be None where copula has its own, but is 2"):
+    with pytest.raises(ValueError, match="^theta .*copula.* 2"):
         cc.fit_joint(X, y, cc.Clayton(1.0), theta=2.0)
-    with pytest.raises(ValueError, match="theta of the clayton copula must lie in"):
+    with pytest.raises(ValueError, match="^theta .*clayton"):
         cc.fit_joint(X, y, "clayton", theta=-1.0)
-    with pytest.raises(ValueError, match="penalty must not be negative, but is -1"):
+    with pytest.raises(ValueError, match="^penalty .*-1"):
         cc.fit_joint(X, y, penalty=-1)
-    with pytest.raises(ValueError, match="margins must be one of 'weibull', 'spline', but is 'gamma'"):
+    with pytest.raises(ValueError, match="^margins .*'gamma'"):
         cc.fit_joint(X, y, margins="gamma")
-    with pytest.raises(ValueError, match="knots must be a whole number from 1 on, but is 0"):
+    with pytest.raises(ValueError, match="^knots .* 0"):
         cc.fit_joint(X, y, margins="spline", knots=0)
-    with pytest.raises(ValueError, match="starts must lie strictly between -1 and 1, but one is 1"):
+    with pytest.raises(ValueError, match="^starts .* 1"):
         cc.fit_joint(X, y, starts=(0.2, 1.0))
     with pytest.raises(ValueError, match="X has length 5, but y has length 686"):
         cc.fit_joint(X[:5], y)
-    with pytest.raises(ValueError, match="y must have different times, but all of them are 3"):
+    with pytest.raises(ValueError, match="^y .* 3"):
         cc.fit_joint(None, cc.Survival(np.full(10, 3.0), np.arange(10) < 5))
     model = cc.fit_joint(X, y, cc.Clayton(1.0))
     with pytest.raises(ValueError, match="X is needed: the model has 5 covariates"):
         model.survival([1.0])
-    with pytest.raises(ValueError, match="X must have the columns .* in this order"):
+    with pytest.raises(ValueError, match="^X .*columns"):
         model.survival([1.0], X[X.columns[::-1]])
-    with pytest.raises(ValueError, match="X must have 5 columns, as in the fit, but has 2"):
+    with pytest.raises(ValueError, match="^X .* 5 .* 2"):
         model.survival([1.0], X.to_numpy()[:, :2])
-    with pytest.raises(ValueError, match="X is None: say how many draws with n"):
+    with pytest.raises(ValueError, match="^X .* n"):
         cc.fit_joint(None, y).sample()
     with pytest.raises(ValueError, match="n must be None where X says"):
         model.sample(X, n=3)
@@ -455,7 +451,7 @@ def test_a_spline_never_lets_the_cumulative_hazard_fall():
     for copula in (cc.Independence(), cc.Clayton(3.0), cc.Gaussian(-0.5)):
         model = cc.fit_joint(None, cc.Survival(time, event), copula, "spline", knots=4)
         assert model.converged_
-        for margin in (model.event, model.censoring):
+        for margin in (model.event, model.dropout):
             assert (np.diff(margin.baseline(log_t)) > 0).all()
             # somewhere it had to be held
             assert (margin.basis.slope_bounds() @ margin.coef).min() < 1e-3
@@ -472,7 +468,7 @@ def test_a_fit_that_does_not_converge_says_so(monkeypatch):
         return original(self, family, start, **{**options, "max_iter": 2})
 
     monkeypatch.setattr(JointProblem, "_minimised", short)
-    with pytest.warns(cc.ConvergenceWarning, match="clayton copula did not converge in 2 iterations"):
+    with pytest.warns(cc.FitWarning, match="clayton .* 2 iterations"):
         model = problem.fit(cc.Clayton, None, (0.9,))
     assert not model.converged_
     assert "NOT CONVERGED" in model.summary()

@@ -7,6 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
+from tests.refusals import refuses
 
 FAMILIES = ["clayton", "frank", "gumbel", "joe", "gaussian"]
 
@@ -50,9 +51,7 @@ def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
         return replace(original(self, copula), converged=False)
 
     monkeypatch.setattr(type(problem), "margins_at", unconverged)
-    with pytest.warns(
-        cc.ConvergenceWarning, match="margins with the clayton copula did not converge at τ = 0.5"
-    ):
+    with pytest.warns(cc.FitWarning, match=r"clayton .*τ = 0\.5"):
         choice.profile([0.5])
 
 
@@ -67,13 +66,13 @@ def separated():
 
 def test_separation_is_named():
     X, y = separated()
-    with pytest.warns(cc.ConvergenceWarning, match="'censoring: x1' has no finite optimum"):
+    with pytest.warns(cc.FitWarning, match="'dropout: x1' has no finite optimum"):
         model = cc.fit_joint(X, y, cc.Clayton(1.0))
     assert model.converged_
     assert model.event.beta[0] == pytest.approx(0.0, abs=0.2)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
 def test_the_best_run_is_the_one_with_the_smallest_value():
     X, y = separated()
     model = cc.fit_joint(X, y, "gumbel", "spline", penalty=0)
@@ -87,16 +86,14 @@ def test_all_dropouts_at_one_time_are_an_end_of_study():
     time = np.r_[np.linspace(0.1, 5, 100), np.full(50, 5.0)]
     y = cc.Survival(time, np.r_[np.ones(100), np.zeros(50)])
     for margins in ("weibull", "spline"):
-        with pytest.raises(
-            ValueError, match="y has all its dropouts at time 5: mark an end of study as administrative"
-        ):
+        with pytest.raises(ValueError, match="^y .*dropouts .* 5.*administrative"):
             cc.fit_joint(None, y, cc.Clayton(1.0), margins)
 
 
 def test_too_few_groups():
     rng = np.random.default_rng(0)
     y = cc.Survival(rng.integers(1, 3, 200).astype(float), rng.random(200) < 0.5)
-    with pytest.raises(ValueError, match="events at 2 different times, which is too few for grouped times"):
+    with pytest.raises(ValueError, match="2 different times"):
         cc.fit_joint(None, y, cc.Clayton(1.0))
 
 
@@ -105,12 +102,12 @@ def test_administrative_times_between_the_ends_of_groups():
     gaps = []
     for seed in range(3):
         data = SyntheticDesign(
-            n=20_000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.Clayton(2.0)
+            n=20_000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=cc.Clayton(2.0)
         ).draw(seed)
         end = np.floor(np.random.default_rng(seed).uniform(2, 9, 20_000)) + 0.5
-        e, c = np.ceil(data.event_time), np.ceil(data.censoring_time)
+        e, c = np.ceil(data.event_time), np.ceil(data.dropout_time)
         model = cc.fit_joint(data.X, cc.Survival.from_latent(e, c, end), cc.Clayton(2.0))
-        assert model.times_ == "grouped"
+        assert model.time_kind_ == "grouped"
         np.testing.assert_array_equal(model.ends_, np.rint(model.ends_))
         t = [2.0, 4.0, 6.0]
         gaps.append(model.survival(t, data.X).mean(axis=0) - data.event_survival(t).mean(axis=0))
@@ -121,9 +118,9 @@ def test_administrative_times_between_the_ends_of_groups():
 @pytest.mark.parametrize("tau", [0.9, 0.985])
 def test_grouped_times_and_dependence_near_1(family, tau):
     data = SyntheticDesign(
-        n=2000, n_features=2, event=(1.2, 6.0), censoring=(1.5, 5.0), copula=cc.copula(family, tau=0.9)
+        n=2000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=cc.copula(family, tau=0.9)
     ).draw(1)
-    y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.censoring_time))
+    y = cc.Survival.from_latent(np.ceil(data.event_time), np.ceil(data.dropout_time))
     model = cc.fit_joint(data.X, y, cc.copula(family, tau=tau))
     assert np.isfinite(model.loglik_)
     assert model.converged_
@@ -132,7 +129,7 @@ def test_grouped_times_and_dependence_near_1(family, tau):
 def test_fine_times_as_groups_are_nearly_continuous():
     data = SyntheticDesign(n=3000, n_features=2, copula=cc.Frank(4.0)).draw(0)
     grouped, continuous = (
-        cc.fit_joint(data.X, data.y, "frank", times=times) for times in ("grouped", "continuous")
+        cc.fit_joint(data.X, data.y, "frank", time_kind=kind) for kind in ("grouped", "continuous")
     )
     assert grouped.converged_
     assert grouped.copula.tau == pytest.approx(continuous.copula.tau, abs=0.03)
@@ -144,16 +141,16 @@ def test_only_administrative_censoring():
     data = SyntheticDesign(n=3000, n_features=2).draw(0)
     y = cc.Survival.from_latent(data.event_time, np.full(3000, 1e6), 12.0)
     model = cc.fit_joint(data.X, y, cc.Clayton(2.0), "spline")
-    np.testing.assert_array_equal(model.censoring_survival([5.0, 100.0], data.X[:2]), 1.0)
+    np.testing.assert_array_equal(model.dropout_survival([5.0, 100.0], data.X[:2]), 1.0)
     t = np.array([8.0, 11.0])
     assert np.abs(model.survival(t, data.X) - data.event_survival(t)).mean() < 0.03
     q = model.conditional_survival([14.0], [12.0], data.X[:1], administrative=[True])
     ratio = model.survival([14.0], data.X[:1]) / model.survival([12.0], data.X[:1])
     np.testing.assert_allclose(q, ratio, rtol=1e-9)
     assert np.isinf(model.sample(data.X, rng=0)[1]).all()
-    with pytest.raises(ValueError, match="y has no dropout: the dependence cannot be estimated"):
+    with pytest.raises(ValueError, match="^y .*dropout"):
         cc.fit_joint(data.X, y, "clayton")
-    status = cc.JointConditional("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
+    status = cc.Imputation("covariates", cc.Clayton(2.0)).fit(y, data.X).status(y, t, data.X)
     np.testing.assert_allclose(status.a.mean(axis=0), (data.event_time[:, None] > t).mean(axis=0), atol=1e-12)
 
 
@@ -172,6 +169,9 @@ def test_saved_with_an_unusual_fit(tmp_path):
         ('"coef": [', '"coef": [1.0, '),
         ('"beta": [', '"beta": ["x", '),
         ('"copula": {', '"copula": [], "x": {'),
+        ('"knots": [', '"knots": -1, "x": ['),
+        ('"beta": [', '"beta": 1.0, "x": ['),
+        ('"ends": ', '"ends": 1.0, "x": '),
         ('"names_"', '"other"'),
         ('"theta": ', '"theta": -'),
         ('"theta": ', f'"theta": 1{400 * "0"}, "x": '),
@@ -179,7 +179,7 @@ def test_saved_with_an_unusual_fit(tmp_path):
         ('"nll": ', f'"nll": 1{400 * "0"}, "x": '),
         ('"n_": ', f'"n_": 1{5000 * "0"}, "x": '),
         ('"n_": ', '"n_": 1e3, "x": '),
-        ('"times_": "continuous"', '"times_": "grouped"'),
+        ('"time_kind_": "continuous"', '"time_kind_": "grouped"'),
         ('"covariance": ', f'"covariance": {100_000 * "["}'),
         ('"starts": ', '"starts": [[[]]], "x": '),
     ],
@@ -203,7 +203,11 @@ def test_damaged_files_are_refused(tmp_path, old, new):
             "theta of the independence copula must be 0",
         ),
         (lambda X, y: cc.fit_joint(X, y, starts="abc"), "starts must be"),
-        (lambda X, y: cc.fit_joint(X * 1e200, y), "X must be of moderate size, but column 0 overflows"),
+        (
+            lambda X, y: cc.fit_joint(X * 1e200, y),
+            "X must be of moderate size, but column 0 reaches .*e\\+199",
+        ),
+        (lambda X, y: cc.fit_joint(X * 1e-155, y), "X must be of moderate size, but column 0 .*e-"),
         (lambda X, y: cc.select_copula(None, y, X), "X_val must be None where X is"),
         (lambda X, y: cc.select_copula(X, y, families=None), "families must be a list or tuple of families"),
         (lambda X, y: cc.select_copula(X, y, families=("nope",)), "families must be one of"),
@@ -212,8 +216,8 @@ def test_damaged_files_are_refused(tmp_path, old, new):
             lambda X, y: cc.select_copula(X, y, 1e6 * X, y, families=("clayton",)),
             "no family can be chosen: by validation part, y_val has a likelihood of 0",
         ),
-        (lambda X, y: cc.JointConditional("covariates", penalty=-1), "penalty must not be negative"),
-        (lambda X, y: cc.JointConditional("prediction", score_times=[]), "score_times is empty"),
+        (lambda X, y: cc.Imputation("covariates", penalty=-1), "penalty must not be negative"),
+        (lambda X, y: cc.Imputation("prediction", score_times=[]), "score_times is empty"),
     ],
 )
 def test_more_refusals(run, message):
@@ -222,21 +226,22 @@ def test_more_refusals(run, message):
         run(data.X, data.y)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
 def test_a_fold_that_cannot_be_fitted_is_named():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     rare = np.zeros(60)
     rare[7] = 1.0
-    with pytest.raises(
-        ValueError, match="fold . of 5 cannot be left out: X must vary in every column, but column 1"
-    ):
+    with pytest.raises(ValueError, match="^fold . of 5 .*X .*column 1"):
         cc.select_copula(np.column_stack((data.X, rare)), data.y, families=("clayton",))
 
 
 def test_few_subjects_with_a_validation_part_need_no_folds():
     data = SyntheticDesign(n=60, n_features=1).draw(0)
     few = data[:8]
-    cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=100)
+    choice = cc.select_copula(None, few.y, None, data.y, families=("clayton",), margins="weibull")
+    assert set(choice.validation) == {"independence", "clayton"}
+    with pytest.raises(ValueError, match="folds"):
+        cc.select_copula(None, few.y, None, data.y, families=("clayton",), folds=5)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -245,12 +250,12 @@ def test_dropouts_of_next_to_no_chance_tell_what_the_copula_says(family):
     data = SyntheticDesign(n=500, n_features=1, copula=cc.Clayton(1.0)).draw(0)
     months = cc.Survival(np.ceil(4.0 * data.y.time / np.median(data.y.time)), data.y.event)
     copula = cc.copula(family, tau=0.5)
-    model = cc.fit_joint(None, months, copula, times="grouped")
+    model = cc.fit_joint(None, months, copula, time_kind="grouped")
     t, c, before = np.array([6.0, 9.0]), np.array([5.0]), model.ends_[model.ends_ < 5.0].max()
     u, u_c = model.survival(t)[0], model.survival(c)[0]
     for shift in (20.0, 35.0, 40.0, 100.0):
-        rare = replace(model.censoring, coef=model.censoring.coef - shift * (np.arange(2) == 0))
-        found = replace(model, censoring=rare).conditional_survival(t, c)[0]
+        rare = replace(model.dropout, coef=model.dropout.coef - shift * (np.arange(2) == 0))
+        found = replace(model, dropout=rare).conditional_survival(t, c)[0]
         y = np.exp(rare.baseline(np.log(np.linspace(before, 5.0, 2001)[:, None])))
         chance = np.exp(copula.log_hfunc2_hazard(-np.log(np.append(u, u_c)), y))
         over = np.trapezoid(chance * np.gradient(y[:, 0])[:, None], axis=0)
@@ -262,6 +267,15 @@ def test_few_groups_have_few_knots():
     e, c = np.ceil(4 * rng.weibull(1.5, size=(2, 2000)))
     y = cc.Survival.from_latent(np.minimum(e, 4.0), c)
     model = cc.fit_joint(None, y, cc.Clayton(1.0), "spline", knots=5)
-    assert "1 inner knots for the events at 4 times" in model.times_reason_
+    assert "1 inner knots for the events at 4 times" in model.time_kind_reason_
     assert model.event.basis.size == 3
     assert model.converged_
+
+
+@pytest.mark.parametrize("t", [np.ones((2, 2)), np.empty((0, 3)), [[1.0], [1.0, 2.0]]])
+def test_times_are_a_list(t):
+    data = SyntheticDesign(n=300, n_features=2).draw(0)
+    model = cc.fit_joint(data.X, data.y, "clayton")
+    refuses(lambda: model.survival(t, data.X[:2]), "t must")
+    refuses(lambda: model.conditional_survival(t, data.y.time, data.X), "t must")
+    assert model.survival(1.0, data.X).shape == (300, 1)

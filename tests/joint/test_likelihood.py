@@ -36,10 +36,10 @@ def bases(kind):
 
 
 def parameters(kind):
-    event, censoring = bases(kind)
+    event, dropout = bases(kind)
     rng = np.random.default_rng(1)
     parts = []
-    for basis in (event, censoring):
+    for basis in (event, dropout):
         parts += [[-1.5, 1.3], rng.normal(0, 0.05, basis.size - 2), rng.normal(0, 0.3, P)]
     return np.concatenate(parts)
 
@@ -164,6 +164,6 @@ def test_the_contribution_of_ties_is_by_what_comes_first():
     copula, margins = cc.Clayton(2.0), np.array([-0.3, 1.0, 0.2, 1.0])
     parts = [
         part.formula(copula, *(p(slice(None), [margins[:2], margins[2:]]) for p in part.predictors))
-        for part in likelihood.parts
+        for part in likelihood.contributions
     ]
     assert sum(float(np.exp(part[0])) for part in parts) == pytest.approx(1.0, abs=1e-13)

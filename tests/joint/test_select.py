@@ -1,5 +1,7 @@
 """Choosing a family, and what the profile likelihood says."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cocensor as cc
-from cocensor.joint.select import CUT
+from cocensor.joint.profile import CUT
 from cocensor.simulate import SyntheticDesign
 
 
@@ -61,7 +63,13 @@ def test_the_papers_penalised_likelihood_by_flag(dependent):
     train, validation = dependent[:4000], dependent[4000:]
     plain, penalised = (
         cc.select_copula(
-            train.X, train.y, validation.X, validation.y, families=("clayton",), penalised=penalised
+            train.X,
+            train.y,
+            validation.X,
+            validation.y,
+            families=("clayton",),
+            penalty=0.01,
+            penalised=penalised,
         )
         for penalised in (False, True)
     )
@@ -108,7 +116,7 @@ def test_the_profile_is_the_fit_at_every_tau(chosen, dependent):
     np.testing.assert_array_equal(profile.curves["joe"][0], [0.0, 0.3, 0.7, 0.95])
     for name, (grid, values) in profile.curves.items():
         for tau, value in zip(grid, values, strict=True):
-            direct = cc.fit_joint(train.X, train.y, cc.copula(name, tau=tau))
+            direct = cc.fit_joint(train.X, train.y, cc.copula(name, tau=tau), "spline")
             assert value == pytest.approx(direct.loglik_, abs=1e-6), (name, tau)
         # the maximum over τ is no better than the fit in which τ is free
         assert values.max() <= chosen.models[name].loglik_ + 1e-6
@@ -132,9 +140,9 @@ def make(curves):
 def test_words_for_profiles_that_do_not_know():
     taus = np.array([0.0, 0.3, 0.6, 0.9])
     flat = make({"clayton": (taus, np.array([-100.0, -99.5, -99.2, -99.6]))})
-    assert "flat in every family: the data do not tell τ" in flat.statement
+    assert "flat in every family" in flat.statement
     edge = make({"frank": (taus, np.array([-100.0, -90.0, -80.0, -70.0]))})
-    assert "frank still rises at τ = 0.9, the end of the range" in edge.statement
+    assert "frank still rises at τ = 0.9" in edge.statement
     nothing = make({"joe": (taus, np.array([-100.0, -110.0, -120.0, -130.0]))})
     assert nothing.statement.startswith("No dependence fits better than independence.")
     split = make(
@@ -143,14 +151,14 @@ def test_words_for_profiles_that_do_not_know():
             "frank": (taus, np.array([-100.0, -110.0, -100.0 + 2.5 * CUT, -120.0])),
         }
     )
-    assert "Families that fit about equally well disagree on τ (clayton 0.3, frank 0.6)" in split.statement
+    assert "disagree on τ (clayton 0.3, frank 0.6)" in split.statement
     partly = make(
         {
             "clayton": (taus, np.array([-100.0, -89.0, -110.0, -120.0])),
             "frank": (taus, np.array([-90.0, -89.9, -89.8, -95.0])),
         }
     )
-    assert "frank is flat: any τ from 0 to 0.6 fits about as well" in partly.statement
+    assert "frank is flat: any τ from 0 to 0.6" in partly.statement
 
 
 def test_a_family_that_is_flat_far_below_the_best_is_said_to_fit_worse():
@@ -161,17 +169,16 @@ def test_a_family_that_is_flat_far_below_the_best_is_said_to_fit_worse():
             "joe": (taus, np.array([-100.0, -100.1, -100.2, -120.0])),
         }
     )
-    assert (
-        "Within joe, which fits worse by 15 log-likelihood units, any τ from 0 to 0.6 fits about as well."
-        in found.statement
-    )
+    assert "joe, which fits worse by 15" in found.statement
+    assert "any τ from 0 to 0.6" in found.statement
+    assert "flat" not in found.statement
     assert "joe is flat" not in found.statement
 
 
 def test_a_choice_takes_the_place_of_a_copula(chosen, dependent):
     y = dependent[:500].y
     times = np.array([5.0, 10.0])
-    for kind in (cc.MarginTime, cc.ConditionalStatus, cc.DependentIPCW):
+    for kind in (cc.MarginTime, partial(cc.Imputation, ()), cc.DependentIPCW):
         for given in (chosen, chosen.best):
             np.testing.assert_array_equal(
                 kind(given).fit(y).status(y, times).a, kind(chosen.copula).fit(y).status(y, times).a
@@ -183,7 +190,7 @@ def test_refusals(dependent):
     few = dependent[:300]
     with pytest.raises(ValueError, match="X_val and y_val belong together"):
         cc.select_copula(few.X, few.y, few.X)
-    with pytest.raises(ValueError, match="families must be a list or tuple of families, but is 'clayton'"):
+    with pytest.raises(ValueError, match="^families .*'clayton'"):
         cc.select_copula(few.X, few.y, families="clayton")
     with pytest.raises(ValueError, match="families must not fix θ"):
         cc.select_copula(few.X, few.y, families=(cc.Clayton(2.0),))
@@ -193,7 +200,7 @@ def test_refusals(dependent):
     with pytest.raises(ValueError, match="families has only independence"):
         only.profile()
     choice = cc.select_copula(few.X, few.y, few.X, few.y, families=("clayton",))
-    with pytest.raises(ValueError, match="taus must lie strictly between -1 and 1, but one is 1"):
+    with pytest.raises(ValueError, match="^taus .* 1"):
         choice.profile([0.5, 1.0])
     gaussian = cc.select_copula(few.X, few.y, few.X, few.y, families=("gaussian",), penalty=0)
     if gaussian.copula.name == "gaussian":

@@ -41,7 +41,7 @@ def test_a_constant_column_has_the_coefficient_of_the_penalised_optimum():
     model = CoxLearner().fit(with_constant, y)
     np.testing.assert_allclose(model.coef_, peer_of(with_constant, y).coef_, atol=1e-8)
     assert model.coef_[1] == 0
-    with pytest.raises(ValueError, match="X must vary in every column, but column 1 is constant"):
+    with pytest.raises(ValueError, match="^X .*column 1 "):
         CoxLearner(ridge=0.0).fit(with_constant, y)
 
 

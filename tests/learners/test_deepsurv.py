@@ -69,7 +69,7 @@ def test_batches_without_an_event_are_passed_over():
 
 def test_early_stopping_needs_an_event_to_look_at():
     X, y = simulated(100)
-    with pytest.raises(ValueError, match="y_val has no event, without which DeepSurv cannot stop early."):
+    with pytest.raises(ValueError, match="^y_val .*event"):
         DeepSurv().fit(X, y, X[:10], (y.time[:10], np.zeros(10)))
 
 

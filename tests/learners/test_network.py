@@ -40,7 +40,7 @@ def test_without_a_validation_part_an_eighth_is_set_aside(name):
 @both
 def test_one_event_is_too_few_to_set_some_aside(name):
     X, y = simulated(20)
-    with pytest.raises(ValueError, match="y has 1 event, too few to set aside a validation part: give X_val"):
+    with pytest.raises(ValueError, match="^y .* 1 event.*X_val"):
         learner(name).fit(X, (y.time, np.arange(20) == 7))
 
 
@@ -70,7 +70,7 @@ def test_standardizing_is_what_one_would_do_by_hand(name):
 def test_a_column_far_from_scale_one_warns(name):
     X, y = simulated(100)
     X[:, 1] += 50.0
-    with pytest.warns(UserWarning, match=r"\(column 1 has mean 49.98 and .* set standardize=True") as record:
+    with pytest.warns(UserWarning, match=r"column 1 .*49\.98.*standardize=True") as record:
         learner(name, max_epochs=1).fit(X, y)
     assert record[0].filename == __file__
 
@@ -79,7 +79,7 @@ def test_a_column_far_from_scale_one_warns(name):
 @pytest.mark.parametrize("patience", [10, None])
 def test_divergence_is_an_error(name, patience):
     X, y = simulated(100)
-    with pytest.raises(ValueError, match="diverged in epoch .*: lower lr, which is 1e\\+300, or scale X."):
+    with pytest.raises(ValueError, match=r"epoch .*lr.*1e\+300"):
         learner(name, lr=1e300, patience=patience, max_epochs=5).fit(X, y)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 
-ADJUSTMENTS = ("ipcw", "ipcw_cox", "margin", "dep", "cg_q", "conditional", "dependent_ipcw")
+ADJUSTMENTS = ("ipcw", "ipcw_cox", "margin", "dep", "cg_q", "imputed_margins", "dependent_ipcw")
 
 
 def times_12(t):
@@ -56,13 +56,19 @@ def studies(draw):
 def scores(study, unit):
     n, month, event, X, steps, curves = study
     y = cc.Survival(unit(month), event)
-    models = {"steps": cc.SurvivalCurves(unit(steps), curves, "step", tail="last")}
+    models = {"steps": cc.Predictions(unit(steps), curves, "step", tail="last")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = cc.evaluate(
-            models, y[:n], y[n:], X[:n], X[n:], adjustments=ADJUSTMENTS, copula=cc.Clayton(1.0)
+            models,
+            y[n:],
+            X[n:],
+            y_train=y[:n],
+            x_train=X[:n],
+            adjustments=ADJUSTMENTS,
+            copula=cc.Clayton(1.0),
         )
-    return [result.score("steps", each) for each in ADJUSTMENTS]
+    return [result.score("steps", adjustment=each).value for each in ADJUSTMENTS]
 
 
 @settings(max_examples=20)

@@ -32,5 +32,5 @@ def test_outcomes_show_the_curve_over_the_counts():
     plt.close(ax.figure)
     nobody = OutcomesDisplay.from_outcomes(([1.0, 2.0], [0, 0]))
     np.testing.assert_array_equal(nobody.survival, [1.0, 1.0])
-    with pytest.raises(ValueError, match="n_bins must be a whole number from 1 on, but is 0"):
+    with pytest.raises(ValueError, match="^n_bins .* 0"):
         OutcomesDisplay.from_outcomes(y, n_bins=0)

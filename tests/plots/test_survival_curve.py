@@ -29,7 +29,7 @@ def test_draws_into_given_axes():
 
 
 def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(ValueError, match="estimators is empty: at least one is needed"):
+    with pytest.raises(ValueError, match="^estimators .*empty"):
         SurvivalCurveDisplay.from_estimators({})
-    with pytest.raises(ValueError, match=r"estimators must be fitted, but 'km' is not: call fit\(y\) first"):
+    with pytest.raises(ValueError, match="^estimators .*'km'"):
         SurvivalCurveDisplay.from_estimators({"km": cc.KaplanMeier()})

@@ -1,9 +1,30 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.metrics import Metric, MetricValue
 from cocensor.simulate import SyntheticDesign
 
 HOSTILE = "<script>alert(1)</script>"
+
+
+@dataclass(frozen=True)
+class Sureness(Metric):
+    """The weighted mean of the probability that was given to what happened, at the last time; no values over time."""
+
+    name: ClassVar[str] = "sureness"
+    label: ClassVar[str] = "mean sureness"
+    direction: ClassVar[str] = "greater"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def evaluate(self, status, predictions):
+        at = np.array([status.times.max()])
+        a, b = status.a[:, np.argmax(status.times)], status.b[:, np.argmax(status.times)]
+        read = {name: each.read(at, slice(None))[:, 0] for name, each in predictions.items()}
+        return {name: MetricValue(float((a * p + b * (1 - p)).sum() / status.n)) for name, p in read.items()}
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +51,7 @@ def evaluation(split, cox):
     train, test = split
     models = {"all": cox(0, 1, 2), HOSTILE: cox(0, 1), "one & \\u003c \u2028": cox(0)}
     metrics = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
-    return cc.evaluate(models, train.y, test.y, train.X, test.X, metrics=metrics)
+    return cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, metrics=metrics)
 
 
 @pytest.fixture(scope="session")
@@ -40,5 +61,7 @@ def sensitivity(evaluation):
 
 @pytest.fixture(scope="session")
 def report(evaluation, sensitivity, tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    return evaluation.to_html(path, sensitivity)
+    """Of everything that an evaluation can compute."""
+    evaluation.survival_curves()
+    evaluation.dependence_profile()
+    return evaluation.to_html(tmp_path_factory.mktemp("report") / "report.html")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import cocensor as cc
-from tests.report.conftest import HOSTILE
+from tests.report.conftest import HOSTILE, Sureness
 
 CHROMIUM = shutil.which("chromium")
 if CHROMIUM is None and os.environ.get("CI") != "true":
@@ -47,8 +47,8 @@ def opened(browser, report):
 
 
 @pytest.fixture(scope="module")
-def numbers(evaluation, sensitivity):
-    return json.loads(evaluation.to_json(sensitivity=sensitivity))
+def numbers(evaluation, report):
+    return json.loads(evaluation.to_json())
 
 
 def shown(page):
@@ -94,8 +94,9 @@ def test_it_opens_in_silence_and_asks_for_nothing(opened, report):
 def test_sparse_reports_open_in_silence_too(opened, split, cox, tmp_path, names, times, taus):
     train, test = split
     models = {name: cox(*range(k + 1)) for k, name in enumerate(names)}
-    found = cc.evaluate(models, train.y, test.y, copula=cc.Gaussian.from_tau(0.2), times=times)
-    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity(("gaussian", "joe"), taus)))
+    found = cc.evaluate(models, test.y, y_train=train.y, copula=cc.Gaussian.from_tau(0.2), times=times)
+    found.sensitivity(("gaussian", "joe"), taus)
+    page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.heard == []
     assert page.locator("#plot-scores path.line").count() == len(names)
     assert "NaN" not in page.content()
@@ -120,12 +121,38 @@ def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):
     assert page.heard == []
 
 
-def test_a_family_without_an_answer_says_why(opened):
+def test_a_page_without_analyses_opens_in_silence(opened, split, cox, tmp_path):
+    _, test = split
+    page = opened(at=cc.evaluate({"a": cox(0)}, test.y).to_html(tmp_path / "a.html"))
+    assert page.heard == []
+    assert page.locator(".plot svg").count() == page.locator(".plot").count() == 1
+    assert page.locator("#download-csv").count() == 0
+
+
+def test_greater_is_better_where_the_metric_says_so(opened, split, cox, tmp_path):
+    train, test = split
+    models, metrics = {"a": cox(0, 1), "b": cox(0), "c": cox(1)}, [Sureness(), "ibs"]
+    names = ["ipcw", "cg_q"]
+    found = cc.evaluate(models, test.y, y_train=train.y, metrics=metrics, adjustments=names, copula=None)
+    grid = found.sensitivity("frank", [0.0, 0.5])
+    page = opened(at=found.to_html(tmp_path / "a.html"))
+    ranks = {model: rank for model, (*_, rank) in shown(page).items()}
+    assert ranks == grid.ranks("frank", 0.0, "sureness", "cg_q")
+    assert page.locator("#no-curves").is_visible()
+    assert not page.locator("#plot-curves").is_visible()
+    page.locator("#curves [data-choice=metric]").select_option("ibs")
+    assert page.locator("#plot-curves svg").is_visible()
+    assert not page.locator("#no-curves").is_visible()
+    assert page.heard == []
+
+
+def test_a_family_without_an_answer_says_why(opened, evaluation):
     page = opened()
     page.locator("#sensitivity [data-choice=adjustment]").select_option("dep")
     page.locator("[data-choice=family]").select_option("gaussian")
     page.locator("[data-choice=tau]").fill("2")
-    assert "there is no answer: copula must be Archimedean" in page.locator("#at-tau").inner_text()
+    said = page.locator("#at-tau").inner_text()
+    assert evaluation.computed("sensitivity").missing["dep", "gaussian"].text in said
     assert page.heard == []
 
 
@@ -154,7 +181,7 @@ def test_the_downloads_are_to_json_and_the_table(opened, evaluation, sensitivity
     with page.expect_download() as download:
         page.locator("#download-json").click()
     assert download.value.suggested_filename == "cocensor-numbers.json"
-    assert Path(download.value.path()).read_bytes() == evaluation.to_json(sensitivity=sensitivity).encode()
+    assert Path(download.value.path()).read_bytes() == evaluation.to_json().encode()
     pandas = pytest.importorskip("pandas")
     with page.expect_download() as download:
         page.locator("#download-csv").click()
@@ -164,10 +191,11 @@ def test_the_downloads_are_to_json_and_the_table(opened, evaluation, sensitivity
 
 
 def test_names_in_the_csv_are_read_as_text(opened, split, cox, tmp_path):
-    train, test = split
+    _, test = split
     models = {"=1+1": cox(0), "-ä": cox(0, 1)}
-    found = cc.evaluate(models, train.y, test.y, adjustments=["ipcw", "conditional"], copula=None)
-    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [-0.3])))
+    found = cc.evaluate(models, test.y, adjustments=["ipcw", "imputed_margins"], copula=None)
+    found.sensitivity("frank", [-0.3])
+    page = opened(at=found.to_html(tmp_path / "a.html"))
     with page.expect_download() as download:
         page.locator("#download-csv").click()
     raw = Path(download.value.path()).read_bytes()
@@ -182,12 +210,11 @@ def tied(split, cox, tmp_path_factory):
     """Two models that are always equal, and far from the reference."""
     train, test = split
     models = {name: cox(0, 1) for name in ("one", "twin")}
-    names = ["ipcw", "dep", "cg_q", "given_covariates"]
-    found = cc.evaluate(
-        models, train.y, test.y, train.X, test.X, adjustments=names, copula=cc.Clayton.from_tau(0.9)
-    )
-    path = tmp_path_factory.mktemp("tied") / "a.html"
-    return found.to_html(path, found.sensitivity("clayton", [k / 10 for k in range(10)]))
+    names = ["ipcw", "dep", "cg_q", "imputed_covariates"]
+    samples = {"y_train": train.y, "x_train": train.X}
+    found = cc.evaluate(models, test.y, test.X, **samples, adjustments=names, copula=cc.Clayton.from_tau(0.9))
+    found.sensitivity("clayton", [k / 10 for k in range(10)])
+    return found.to_html(tmp_path_factory.mktemp("tied") / "a.html")
 
 
 def test_on_a_phone_nothing_of_the_scores_and_of_tied_cells_is_cut_off(opened, tied):
@@ -214,10 +241,10 @@ def test_labels_of_lines_are_in_the_colour_of_text(opened):
 def test_names_of_any_script_stand_apart_from_the_words(opened, split, cox, tmp_path):
     train, test = split
     names = "אבג", "דהו"
-    found = cc.evaluate(
-        dict.fromkeys(names, cox(0)), train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None
-    )
-    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [0.0, 0.3])))
+    models = dict.fromkeys(names, cox(0))
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
+    found.sensitivity("frank", [0.0, 0.3])
+    page = opened(at=found.to_html(tmp_path / "a.html"))
     for place in ("#scores > p bdi", ".scores tbody th bdi", "#now bdi", ".lead bdi"):
         assert set(page.locator(place).all_inner_texts()) >= set(names)
     assert "\u2068אבג\u2069 and \u2068דהו\u2069 are equally good" in page.locator("#at-tau").inner_text()
@@ -226,10 +253,10 @@ def test_names_of_any_script_stand_apart_from_the_words(opened, split, cox, tmp_
 def test_broken_bytes_in_a_name_are_shown_escaped(opened, split, cox, tmp_path):
     train, test = split
     names = "a\udc80", "b"
-    found = cc.evaluate(
-        dict.fromkeys(names, cox(0)), train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None
-    )
-    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [0.0, 0.3])))
+    models = dict.fromkeys(names, cox(0))
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
+    found.sensitivity("frank", [0.0, 0.3])
+    page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.locator("#now bdi").all_inner_texts() == [r"a\udc80", "b"]
     assert r"a\udc80" in page.locator("#at-tau").inner_text()
 
@@ -237,10 +264,10 @@ def test_broken_bytes_in_a_name_are_shown_escaped(opened, split, cox, tmp_path):
 def test_a_name_that_turns_text_around_stays_in_its_place(opened, split, cox, tmp_path):
     train, test = split
     names = "a\u2069\u202eb", "c"
-    found = cc.evaluate(
-        dict.fromkeys(names, cox(0)), train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None
-    )
-    page = opened(at=found.to_html(tmp_path / "a.html", found.sensitivity("frank", [0.0, 0.3])))
+    models = dict.fromkeys(names, cox(0))
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
+    found.sensitivity("frank", [0.0, 0.3])
+    page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.locator(".lead bdi").all_inner_texts() == ["ab", "c"]
     assert "\u2068ab\u2069 and \u2068c\u2069 are equally good" in page.locator("#at-tau").inner_text()
     assert page.locator(".scores tbody th bdi").first.inner_text() == names[0]

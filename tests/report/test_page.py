@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 
@@ -10,8 +9,9 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.report import figures, page
-from tests.report.conftest import HOSTILE
+from cocensor.report import page
+from cocensor.words import winners_in_words
+from tests.report.conftest import HOSTILE, Sureness
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
 SHAPES = {"path"}  # of SVG, closed in place
@@ -90,16 +90,20 @@ def test_a_hostile_name_is_text(report):
     assert [each.get("type") for each in parsed.scripts] == ["application/json", "application/json", None]
 
 
+def evaluated(split, models, with_covariates=False, **options):
+    train, test = split
+    samples = {"y_train": train.y} | ({"x_test": test.X, "x_train": train.X} if with_covariates else {})
+    return cc.evaluate(models, test.y, **samples | options)
+
+
 def test_titles_and_column_names_are_text(split, cox, tmp_path):
     pandas = pytest.importorskip("pandas")
-    train, test = split
     x_train, x_test = (pandas.DataFrame(part.X, columns=["<b>age", "x", "y"]) for part in split)
-    found = cc.evaluate(
-        {"a": cox(0)}, train.y, test.y, x_train, x_test, copula=None, adjustments=["given_covariates"]
-    )
-    path = found.to_html(tmp_path / "a.html", found.sensitivity(("frank",), (0.0, 0.5)), "<i>Trial</i>")
-    assert "<b>age" in Page(path).words
-    assert "<i>Trial</i>" in Page(path).words
+    covariates = {"x_train": x_train, "x_test": x_test}
+    found = evaluated(split, {"a": cox(0)}, **covariates, copula=None, adjustments=["imputed_covariates"])
+    words = Page(found.to_html(tmp_path / "a.html", "<i>Trial</i>")).words
+    assert "<b>age" in words
+    assert "<i>Trial</i>" in words
 
 
 @pytest.fixture(scope="module")
@@ -107,22 +111,18 @@ def broken(split, cox):
     """An evaluation whose names have broken bytes, as Python reads them from file names."""
     pandas = pytest.importorskip("pandas")
     x_train, x_test = (pandas.DataFrame(part.X, columns=["\udcff", "x", "y"]) for part in split)
-    outcomes = [part.y for part in split]
-    models = {"a\udc80": cox(0), "b": cox(0, 1)}
-    return cc.evaluate(
-        models, *outcomes, x_train, x_test, copula=None, adjustments=["ipcw", "given_covariates"]
-    )
+    models, covariates = {"a\udc80": cox(0), "b": cox(0, 1)}, {"x_train": x_train, "x_test": x_test}
+    return evaluated(split, models, **covariates, copula=None, adjustments=["ipcw", "imputed_covariates"])
 
 
 def test_broken_bytes_in_names_are_shown_escaped(broken, tmp_path):
     grid = broken.sensitivity(("frank",), (0.0, 0.5))
-    page = broken.to_html(tmp_path / "a.html", grid, "Trial \udcfe")
-    words = Page(page).words
+    words = Page(broken.to_html(tmp_path / "a.html", "Trial \udcfe")).words
     for name in (r"a\udc80", r"\udcff", r"Trial \udcfe"):
         assert name in words
     assert r"a\udc80" in repr(broken)
     for text in (repr(broken), repr(broken.ranking()), repr(grid), broken._repr_html_()):
-        text.encode()
+        assert text.encode().decode() == text
 
 
 def test_broken_bytes_in_names_are_kept_in_json(broken, tmp_path):
@@ -136,11 +136,13 @@ def test_broken_bytes_in_names_are_drawn(broken, tmp_path):
     for drawn in (broken, broken.sensitivity(("frank",), (0.0, 0.5))):
         figure = np.atleast_1d(drawn.plot())[0].figure
         figure.savefig(tmp_path / "a.svg")
+        assert (tmp_path / "a.svg").stat().st_size
 
 
-def test_the_embedded_numbers_are_those_of_to_json(evaluation, sensitivity, report):
+def test_the_embedded_numbers_are_those_of_to_json(evaluation, report):
     embedded = block(report, "numbers")
-    assert json.loads(embedded) == json.loads(evaluation.to_json(sensitivity=sensitivity))
+    assert json.loads(embedded) == json.loads(evaluation.to_json())
+    assert {"sensitivity", "survival", "profile"} <= json.loads(embedded).keys()
     assert not set("<>&\u2028\u2029") & set(embedded)
 
 
@@ -151,52 +153,87 @@ def test_every_score_of_the_evaluation_and_of_the_grid_stands_in_a_table(evaluat
     assert set(sensitivity.table()["score"]) <= values
 
 
-def test_the_first_screen_says_what_is_best_how_far_and_what_it_rests_on(evaluation, report):
+def test_the_first_screen_says_what_is_best_and_what_it_rests_on(evaluation, sensitivity, report):
     words = Page(report).words
-    ranked = evaluation.ranks("ipcw")
+    ranked = evaluation.ranks("ibs", "ipcw")
     best = min(ranked, key=ranked.get)
-    assert f"If censoring is independent, {' '.join(best.split())} is best" in words
-    assert "Sampling intervals are not given yet: differences between models may be within chance." in words
-    assert "Censoring is independent of the event and of the predictions." in words
-    assert "τ is identified by the assumed form of the margins alone" in words
-    assert "No answer under Gaussian: copula must be Archimedean" in words
+    assert best in unescape(lead(report))
+    for name in ("ipcw", "imputed_covariates"):
+        assert evaluation.results[name].adjustment.assumption in words
+    assert sensitivity.missing["dep", "gaussian"].text in words
 
 
 def test_every_metric_has_its_own_winners(evaluation, report):
     text = Page(report).words
-    assert " ".join(evaluation.winners_in_words().split()) in text
-    for metric in evaluation.question.metrics:
-        assert f"By the {metric.label}: " in text
-        assert f"Kendall’s τ of event and dropout, by “given covariates” and the {metric.label}" in text
+    assert " ".join(winners_in_words(evaluation).split()) in text
+    label = evaluation.results["imputed_covariates"].label
+    for metric in evaluation.data.metrics:
+        assert f"By the {metric.label}, " in text
+        assert f"Kendall’s τ of event and dropout, by “{label}” and the {metric.label}" in text
 
 
-@pytest.fixture
-def two(split, cox):
-    train, test = split
+def test_what_was_not_computed_names_the_call_that_does_and_is_not_computed(split, cox, tmp_path):
     models = {"a": cox(0, 1), "b": cox(0)}
-    return cc.evaluate(
-        models,
-        train.y,
-        test.y,
-        train.X,
-        test.X,
-        adjustments=["ipcw", "given_covariates"],
-        copula=cc.Frank.from_tau(0.3),
-    )
+    found = evaluated(split, models, with_covariates=True)
+    parsed = Page(found.to_html(tmp_path / "a.html"))
+    assert parsed.open == []
+    for call in ("sensitivity()", "survival_curves()", "dependence_profile()"):
+        assert call in parsed.words
+    assert not any(found.computed(each) for each in ("sensitivity", "survival", "profile"))
+    assert lead(tmp_path / "a.html").startswith("If censoring is independent, ")
+    numbers = json.loads(block(tmp_path / "a.html", "numbers"))
+    assert not {"sensitivity", "survival", "profile"} & numbers.keys()
+
+
+def test_the_last_analysis_that_was_asked_for_is_shown(split, cox, tmp_path):
+    found = evaluated(split, {"a": cox(0)}, adjustments="cg_q", copula=None)
+    first = found.sensitivity("frank", [0.0, 0.3])
+    found.sensitivity("joe", [0.0, 0.3])
+    assert found.sensitivity("frank", [0.0, 0.3]) is first is found.computed("sensitivity")
+    numbers = json.loads(block(found.to_html(tmp_path / "a.html"), "numbers"))
+    assert numbers["sensitivity"]["families"] == ["frank"]
+
+
+def test_without_a_training_sample_the_page_has_the_test_sample_alone(split, cox, tmp_path):
+    _, test = split
+    found = cc.evaluate({"a": cox(0), "b": cox(0, 1)}, test.y, adjustments=["ipcw", "cg_q"], copula=None)
+    curves = found.survival_curves()
+    words = Page(found.to_html(tmp_path / "a.html")).words
+    assert curves.sample == "test"
+    assert "Survival probability, test sample" in words
+    assert "training sample" not in words.replace(found.notes[0].text, "")
+    assert "y_train" not in code(tmp_path / "a.html")
+
+
+def test_a_greater_metric_without_curves(split, cox, tmp_path):
+    found = evaluated(split, {"a": cox(0, 1), "b": cox(0)}, metrics=Sureness(), adjustments=["ipcw", "cg_q"])
+    found.sensitivity("frank", [0.0, 0.5])
+    path = found.to_html(tmp_path / "a.html")
+    words, ranks = Page(path).words, found.ranks("sureness", "ipcw")
+    best = max(found.models, key=lambda model: found.score(model, adjustment="ipcw").value)
+    assert ranks[best] == 1
+    assert f", {best} is best" in lead(path)
+    assert "Greater is better." in words
+    assert "Smaller is better" not in words
+    assert "Brier" not in words
+    assert "None of the metrics has values over time." in words
+    assert json.loads(block(path, "numbers"))["metrics"][0]["direction"] == "greater"
 
 
 def test_equal_scores_share_a_cell(split, cox, tmp_path):
-    train, test = split
     models = {"a": cox(0), "twin": cox(0)}
-    found = cc.evaluate(models, train.y, test.y, adjustments=["ipcw", "cg_q"], copula=None)
-    path = found.to_html(tmp_path / "a.html", found.sensitivity("frank", (0.0, 0.4)))
-    assert ">A=B<" in path.read_text(encoding="utf-8")
+    found = evaluated(split, models, adjustments=["ipcw", "cg_q"], copula=None)
+    found.sensitivity("frank", (0.0, 0.4))
+    assert ">A=B<" in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("taus", [(0.5,), (-0.4, 0.0, 0.4)])
-def test_grids_of_one_tau_and_of_negative_ones(two, tmp_path, taus):
-    path = two.to_html(tmp_path / "a.html", two.sensitivity(("frank", "gumbel"), taus))
-    parsed = Page(path)
+def test_grids_of_one_tau_and_of_negative_ones(split, cox, tmp_path, taus):
+    names, copula = ["ipcw", "imputed_covariates"], cc.Frank.from_tau(0.3)
+    models = {"a": cox(0, 1), "b": cox(0)}
+    found = evaluated(split, models, with_covariates=True, adjustments=names, copula=copula)
+    found.sensitivity(("frank", "gumbel"), taus)
+    parsed = Page(found.to_html(tmp_path / "a.html"))
     assert parsed.open == []
     if taus[0] < 0:
         assert "Not every τ is one that Gumbel can have." in parsed.words
@@ -205,82 +242,60 @@ def test_grids_of_one_tau_and_of_negative_ones(two, tmp_path, taus):
 
 
 def test_one_model_has_no_rank_but_a_range(split, cox, tmp_path):
-    train, test = split
-    found = cc.evaluate({"only": cox(0)}, train.y, test.y, copula=None)
-    path = found.to_html(tmp_path / "a.html", found.sensitivity(("clayton",), (0.0, 0.5)))
-    assert lead(path) == "There is one model, only, and nothing to rank."
+    found = evaluated(split, {"only": cox(0)}, copula=None)
+    grid = found.sensitivity(("clayton",), (0.0, 0.5))
+    path = found.to_html(tmp_path / "a.html")
+    scores = [grid.values("clayton", tau)["only"] for tau in grid.taus]
     words = Page(path).words
-    assert "Its score lies between" in words
-    assert "No copula was selected from the data, so that there is no likelihood to show." in words
-    assert "No copula was given or selected" in words
+    assert lead(path) == "There is one model, only, and nothing to rank."
+    assert f"{min(scores):.4f} (" in words
+    assert f"{max(scores):.4f} (" in words
+    assert "No copula was selected from the data" in words
 
 
 def test_without_ipcw_the_answer_starts_at_independence_of_the_grid(split, cox, tmp_path):
-    train, test = split
     models = {"a": cox(0, 1), "b": cox(0)}
-    found = cc.evaluate(models, train.y, test.y, adjustments=["cg_q"], copula=cc.Frank.from_tau(0.2))
-    grid = found.sensitivity(("frank",), (0.0, 0.5))
-    [best] = grid.best()["frank"][0.0]
-    path = found.to_html(tmp_path / "a.html", grid)
-    assert (
-        lead(path) == f"If censoring is independent, {best} is best, and at every dependence that was tried."
-    )
+    found = evaluated(split, models, adjustments=["cg_q"], copula=cc.Frank.from_tau(0.2))
+    [best] = found.sensitivity(("frank",), (0.0, 0.5)).best()["frank"][0.0]
+    path = found.to_html(tmp_path / "a.html")
+    assert lead(path).startswith(f"If censoring is independent, {best} is best")
 
 
 def test_an_adjustment_without_an_answer_says_why(split, cox, tmp_path):
-    train, test = split
-    found = cc.evaluate(
-        {"a": cox(0, 1), "b": cox(0)},
-        train.y,
-        test.y,
-        adjustments={"truth": cc.Oracle([1.0]), "ipcw": "ipcw", "dep": "dep"},
-        copula=cc.Clayton(1.0),
-    )
-    path = found.to_html(tmp_path / "a.html", found.sensitivity(("clayton",), (0.0, 0.5)))
-    assert "No score: event_times has length 1, but y_test has length 200." in Page(path).words
+    asked = {"truth": cc.Oracle([1.0]), "ipcw": "ipcw", "dep": "dep"}
+    models = {"a": cox(0, 1), "b": cox(0)}
+    found = evaluated(split, models, adjustments=asked, copula=cc.Clayton(1.0))
+    [note] = found.results["truth"].notes_of("missing")
+    assert note.text in Page(found.to_html(tmp_path / "a.html")).words
 
 
 def test_twelve_models_with_long_names(split, cox, tmp_path):
-    train, test = split
     curves = cox(0, 1)
     models = {f"{k} {'w' * 80}": curves for k in range(12)}
-    found = cc.evaluate(models, train.y, test.y, adjustments=["ipcw", "dep"], copula=cc.Clayton(1.0))
-    path = found.to_html(tmp_path / "a.html", found.sensitivity(("clayton",), (0.0, 0.5)))
-    looks = json.loads(block(path, "figures"))["series"]
+    found = evaluated(split, models, adjustments=["ipcw", "dep"], copula=cc.Clayton(1.0))
+    looks = json.loads(block(found.to_html(tmp_path / "a.html"), "series"))
     assert [each["letter"] for each in looks] == list("ABCDEFGHIJKL")
     assert len({(each["colour"], each["dash"]) for each in looks}) == 12
 
 
 def test_the_survival_curves_are_those_of_the_estimators(evaluation, report):
-    shown = json.loads(block(report, "figures"))["survival"]
-    y = evaluation.question.y_train
+    shown = json.loads(block(report, "numbers"))["survival"]
+    y = evaluation.data.samples.y_train
+    assert shown["sample"] == "training"
     assert len(shown["times"]) <= 200
-    assert shown["times"][-1] == min(evaluation.horizon, y.t_max)
+    assert shown["times"][-1] == min(evaluation.horizon.time, y.t_max)
     np.testing.assert_allclose(shown["kaplan_meier"], cc.KaplanMeier().fit(y).predict(shown["times"]))
     joe = cc.CopulaGraphic(cc.Joe.from_tau(0.5)).fit(y)
     np.testing.assert_allclose(shown["copula_graphic"]["joe"][1], joe.predict(shown["times"]))
 
 
-def test_many_subjects_go_without_a_profile(evaluation, sensitivity, tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "MOST_PROFILED", 100)
-    words = Page(evaluation.to_html(tmp_path / "a.html", sensitivity)).words
-    assert "The profile likelihood of 200 training subjects with" in words
-    assert "is left out" in words
-
-
-def test_a_choice_that_the_likelihood_does_not_share_is_explained(evaluation):
-    family, tau, _ = evaluation.profile.best
-    other = next(name for name in ("clayton", "frank") if name != family)
-    models = evaluation.choice.models
-    said = figures.likelihood(replace(evaluation, copula=models[other].copula)).statement
-    assert tau
-    assert (
-        f"The first screen has {other.capitalize()}, which was chosen by 5-fold cross-validation; this is the "
-        "likelihood of the training sample itself. That the two disagree shows how little the data tell."
-        in said
-    )
-    same = replace(evaluation, copula=models[family].copula)
-    assert "The first screen has" not in figures.likelihood(same).statement
+def test_long_computations_tell_their_progress(split, cox):
+    found = evaluated(split, {"a": cox(0)}, adjustments=["cg_q"])
+    for analyse in (found.survival_curves, found.dependence_profile):
+        seen = []
+        result = analyse(progress=lambda done, total, seen=seen: seen.append((done, total)))
+        assert [done for done, _ in seen] == list(range(seen[-1][1] + 1))
+        assert analyse() is result
 
 
 def code(path):
@@ -291,7 +306,7 @@ def code(path):
 def test_the_code_of_the_settings_gives_the_numbers_again(evaluation, report, split, tmp_path):
     train, test = split
     given = {
-        "models": {name: evaluation.question.curves[name] for name in evaluation.models},
+        "models": evaluation.data.predictions,
         "y_train": train.y,
         "y_test": test.y,
         "x_train": train.X,
@@ -299,31 +314,32 @@ def test_the_code_of_the_settings_gives_the_numbers_again(evaluation, report, sp
     }
     exec(code(report).replace("report.html", str(tmp_path / "again.html")), given)
     again, first = (json.loads(block(path, "numbers")) for path in (tmp_path / "again.html", report))
-    assert again["metrics"] == first["metrics"]
-    assert again["sensitivity"] == first["sensitivity"]
+    for part in ("metrics", "sensitivity", "survival", "profile"):
+        assert again[part] == first[part]
 
 
 def test_objects_are_shown_by_their_settings(split, cox, tmp_path):
-    train, test = split
-    own = {"mine": cc.MarginTime(cc.Clayton(2.0), weighting="uncertainty", beyond="last"), "ipcw": "ipcw"}
-    found = cc.evaluate({"a": cox(0)}, train.y, test.y, adjustments=own, copula=None)
-    said = code(found.to_html(tmp_path / "a.html", found.sensitivity("clayton", [0.0])))
-    assert "adjustments={'mine': MarginTime(Clayton(theta=2.0), weighting='uncertainty'" in said
+    own = {"mine": cc.MarginTime(cc.Clayton(2.0), weighting="uncertainty"), "ipcw": "ipcw"}
+    found = evaluated(split, {"a": cox(0)}, adjustments=own, metrics=Sureness(), copula=None)
+    said = code(found.to_html(tmp_path / "a.html"))
+    assert f"'mine': {own['mine']!r}" in said
     assert "'ipcw': 'ipcw'}" in said
-    assert "# 'mine' is an object of your own code: this text alone does not make the numbers again." in said
+    assert said.startswith("# 'mine', 'sureness' are objects of your own code")
 
 
-def test_a_folder_is_refused(evaluation, sensitivity, tmp_path):
-    with pytest.raises(ValueError, match="path must be a file, but .* is a folder."):
-        evaluation.to_html(tmp_path, sensitivity)
+def test_a_known_name_with_other_settings_is_shown_by_these(split, cox, tmp_path):
+    own = {"ipcw": cc.IPCW(min_probability=0.1)}
+    found = evaluated(split, {"a": cox(0)}, adjustments=own)
+    assert "min_probability=0.1" in code(found.to_html(tmp_path / "a.html"))
 
 
-def test_a_missing_folder_is_refused(evaluation, sensitivity, tmp_path):
-    with pytest.raises(ValueError, match="path must lie in a folder that exists, but .*nowhere is none."):
-        evaluation.to_html(tmp_path / "nowhere" / "a.html", sensitivity)
+@pytest.mark.parametrize("place", [".", "nowhere/a.html"])
+def test_what_is_no_file_is_refused(evaluation, tmp_path, place):
+    with pytest.raises(ValueError, match="path must"):
+        evaluation.to_html(tmp_path / place)
 
 
-def test_what_fails_leaves_the_old_report(evaluation, sensitivity, tmp_path, monkeypatch):
+def test_what_fails_leaves_the_old_report(evaluation, tmp_path, monkeypatch):
     path = tmp_path / "a.html"
     path.write_text("old")
 
@@ -332,6 +348,6 @@ def test_what_fails_leaves_the_old_report(evaluation, sensitivity, tmp_path, mon
 
     monkeypatch.setattr(page, "headline", fail)
     with pytest.raises(RuntimeError):
-        evaluation.to_html(path, sensitivity)
+        evaluation.to_html(path)
     assert [each.name for each in tmp_path.iterdir()] == ["a.html"]
     assert path.read_text() == "old"

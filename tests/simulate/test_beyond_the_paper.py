@@ -22,9 +22,9 @@ def test_true_survival_functions_are_those_of_the_draws(risk):
     found = (data.event_time[:, None] > t).mean(axis=0)
     expected = data.marginal_event_survival(t)
     np.testing.assert_array_less(np.abs(found - expected), 4 * np.sqrt(0.25 / 20_000))
-    found = (data.censoring_time[:, None] > t).mean(axis=0)
+    found = (data.dropout_time[:, None] > t).mean(axis=0)
     np.testing.assert_array_less(
-        np.abs(found - data.marginal_censoring_survival(t)), 4 * np.sqrt(0.25 / 20_000)
+        np.abs(found - data.marginal_dropout_survival(t)), 4 * np.sqrt(0.25 / 20_000)
     )
 
 
@@ -43,7 +43,7 @@ def test_the_same_draws_with_and_without_the_new_parts():
     plain = SyntheticDesign(n=50).draw(3)
     ended = SyntheticDesign(n=50, study_end=(5.0, 15.0)).draw(3)
     np.testing.assert_array_equal(plain.event_time, ended.event_time)
-    np.testing.assert_array_equal(plain.censoring_time, ended.censoring_time)
+    np.testing.assert_array_equal(plain.dropout_time, ended.dropout_time)
 
 
 def test_a_hidden_covariate_makes_event_and_dropout_dependent():
@@ -68,7 +68,7 @@ def test_an_end_of_study_is_administrative():
     assert common.y.t_max == 12.0
     ended = common.y.administrative
     assert (common.y.time[ended] == 12.0).all()
-    assert (np.minimum(common.event_time, common.censoring_time)[ended] >= 12.0).all()
+    assert (np.minimum(common.event_time, common.dropout_time)[ended] >= 12.0).all()
     staggered = SyntheticDesign(n=2000, study_end=(6.0, 18.0)).draw(0)
     times = staggered.y.time[staggered.y.administrative]
     assert times.min() >= 6.0

@@ -19,13 +19,13 @@ def true_law(sample, of):
     if of == "event":
         (shape, scale), coef = sample.design.event, sample.event_coef
     else:
-        (shape, _), scale, coef = sample.design.censoring, sample.censoring_scale, sample.censoring_coef
+        (shape, _), scale, coef = sample.design.dropout, sample.dropout_scale, sample.dropout_coef
     return weibull_min(shape, scale=scale * np.exp(-(sample.X @ coef) / shape))
 
 
 def survival_probabilities(sample):
     u = true_law(sample, "event").sf(sample.event_time)
-    v = true_law(sample, "censoring").sf(sample.censoring_time)
+    v = true_law(sample, "dropout").sf(sample.dropout_time)
     return u, v
 
 
@@ -36,35 +36,35 @@ def survival_probabilities(sample):
     "design",
     [SyntheticDesign(n=300, copula=copula) for copula in COPULAS]
     + [SyntheticDesign(n=300, censoring_rate=rate) for rate in (None, 0.1, 0.9)]
-    + [SyntheticDesign(n=300, censoring=(0.7, 40.0)), SyntheticDesign.preset("published", n=300)],
+    + [SyntheticDesign(n=300, dropout=(0.7, 40.0)), SyntheticDesign.preset("published", n=300)],
     ids=str,
 )
 def test_covariates_and_events_depend_on_the_seed_and_not_on_the_censoring(design):
     sample, reference = design.draw(5), SyntheticDesign(n=300).draw(5)
-    for name in ("X", "event_time", "event_coef", "censoring_coef"):
+    for name in ("X", "event_time", "event_coef", "dropout_coef"):
         np.testing.assert_array_equal(getattr(sample, name), getattr(reference, name))
 
 
 def test_the_dropouts_do_depend_on_the_copula():
     independent = SyntheticDesign(n=300).draw(5)
     dependent = SyntheticDesign(n=300, copula=cc.Frank.from_tau(0.5)).draw(5)
-    assert (independent.censoring_time != dependent.censoring_time).all()
+    assert (independent.dropout_time != dependent.dropout_time).all()
 
 
 def test_one_seed_gives_one_draw_and_another_seed_another():
     design = SyntheticDesign(n=50, copula=cc.Joe(2.0))
     first, again, other = design.draw(3), design.draw(np.int64(3)), design.draw(4)
-    for name in ("X", "event_time", "censoring_time", "event_coef", "censoring_coef"):
+    for name in ("X", "event_time", "dropout_time", "event_coef", "dropout_coef"):
         np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
         assert (getattr(first, name) != getattr(other, name)).all()
-    assert first.censoring_scale == again.censoring_scale
+    assert first.dropout_scale == again.dropout_scale
 
 
 def test_without_a_seed_draws_differ_and_can_be_repeated():
     design = SyntheticDesign(n=50)
     first, second = design.draw(), design.draw()
     assert (first.event_time != second.event_time).all()
-    np.testing.assert_array_equal(design.draw(first.seed).censoring_time, first.censoring_time)
+    np.testing.assert_array_equal(design.draw(first.seed).dropout_time, first.dropout_time)
 
 
 def test_the_streams_are_unrelated():
@@ -86,29 +86,29 @@ def test_the_censoring_rate_is_met_to_the_nearest_subject(copula, preset):
         for rate in (0.1, 0.25, 0.5, 0.7, 0.9):
             sample = SyntheticDesign.preset(preset, n=n, copula=copula, censoring_rate=rate).draw(1)
             assert abs(sample.censoring_rate - rate) <= 0.5 / n + 1e-12
-            assert sample.censoring_rate == np.mean(sample.event_time > sample.censoring_time)
+            assert sample.censoring_rate == np.mean(sample.event_time > sample.dropout_time)
 
 
 def test_a_given_scale_is_taken_as_it_is():
     """With equal shapes and independence P(C < E given x) is the dropout's share of the hazard."""
     n, shape = 20_000, 3.0
-    design = SyntheticDesign(n=n, event=(shape, 17.0), censoring=(shape, 12.0), censoring_rate=None)
+    design = SyntheticDesign(n=n, event=(shape, 17.0), dropout=(shape, 12.0), censoring_rate=None)
     sample = design.draw(2)
-    assert sample.censoring_scale == 12.0
+    assert sample.dropout_scale == 12.0
     hazard_e = 17.0**-shape * np.exp(sample.X @ sample.event_coef)
-    hazard_c = 12.0**-shape * np.exp(sample.X @ sample.censoring_coef)
+    hazard_c = 12.0**-shape * np.exp(sample.X @ sample.dropout_coef)
     chance = hazard_c / (hazard_c + hazard_e)
     error = np.sqrt(np.sum(chance * (1 - chance))) / n
     assert sample.censoring_rate == pytest.approx(chance.mean(), abs=4 * error)
 
 
 def test_calibration_multiplies_the_dropout_times_and_forgets_the_given_scale():
-    calibrated = SyntheticDesign(n=500, censoring=(3, 12), censoring_rate=0.3).draw(0)
-    rescaled = SyntheticDesign(n=500, censoring=(3, 1200), censoring_rate=0.3).draw(0)
-    given = SyntheticDesign(n=500, censoring=(3, 12), censoring_rate=None).draw(0)
-    np.testing.assert_array_equal(calibrated.censoring_time, rescaled.censoring_time)
-    factor = calibrated.censoring_scale / 12
-    np.testing.assert_allclose(calibrated.censoring_time, factor * given.censoring_time, rtol=1e-12)
+    calibrated = SyntheticDesign(n=500, dropout=(3, 12), censoring_rate=0.3).draw(0)
+    rescaled = SyntheticDesign(n=500, dropout=(3, 1200), censoring_rate=0.3).draw(0)
+    given = SyntheticDesign(n=500, dropout=(3, 12), censoring_rate=None).draw(0)
+    np.testing.assert_array_equal(calibrated.dropout_time, rescaled.dropout_time)
+    factor = calibrated.dropout_scale / 12
+    np.testing.assert_allclose(calibrated.dropout_time, factor * given.dropout_time, rtol=1e-12)
 
 
 # --- the law --------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_event_and_dropout_have_the_copula_as_their_survival_copula(copula):
 def test_the_dependence_is_given_the_covariates():
     n = 10_000
     sample = SyntheticDesign(n=n, copula=cc.Clayton.from_tau(0.5)).draw(1)
-    risk_e, risk_c = sample.X @ sample.event_coef, sample.X @ sample.censoring_coef
+    risk_e, risk_c = sample.X @ sample.event_coef, sample.X @ sample.dropout_coef
     for probability in survival_probabilities(sample):
         for risk in (risk_e, risk_c):
             assert abs(np.corrcoef(probability, risk)[0, 1]) < 4 / np.sqrt(n)
@@ -139,14 +139,14 @@ def test_covariates_and_coefficients_are_uniform():
     samples = [SyntheticDesign(n=20, n_features=5).draw(seed) for seed in range(400)]
     X = np.concatenate([sample.X.ravel() for sample in samples])
     assert kstest(X, "uniform").pvalue > 6e-5
-    for name in ("event_coef", "censoring_coef"):
+    for name in ("event_coef", "dropout_coef"):
         coef = np.concatenate([getattr(sample, name) for sample in samples])
         assert kstest((coef + 1) / 2, "uniform").pvalue > 6e-5
-    pairs = np.array([(sample.event_coef[0], sample.censoring_coef[0]) for sample in samples])
+    pairs = np.array([(sample.event_coef[0], sample.dropout_coef[0]) for sample in samples])
     assert abs(np.corrcoef(pairs.T)[0, 1]) < 4 / np.sqrt(len(samples))
 
 
-@pytest.mark.parametrize("of", ["event", "censoring"])
+@pytest.mark.parametrize("of", ["event", "dropout"])
 def test_true_survival_functions_against_scipy(of):
     sample = SyntheticDesign.preset("published", n=30, censoring_rate=0.2).draw(0)
     survival = getattr(sample, f"{of}_survival")
@@ -160,9 +160,7 @@ def test_true_survival_functions_against_scipy(of):
 
 def test_the_default_is_the_text_of_the_paper():
     assert SyntheticDesign() == SyntheticDesign.preset("text")
-    assert SyntheticDesign(n=10, event=(4, 17), censoring=(6, 19)) == SyntheticDesign.preset(
-        "published", n=10
-    )
+    assert SyntheticDesign(n=10, event=(4, 17), dropout=(6, 19)) == SyntheticDesign.preset("published", n=10)
     assert hash(SyntheticDesign()) == hash(SyntheticDesign(event=(4, 17)))
     sample = SyntheticDesign().draw(0)
     assert sample.X.shape == (10_000, 10)
@@ -178,13 +176,13 @@ def test_the_default_is_the_text_of_the_paper():
 def test_rows_are_picked_as_from_an_array(rows):
     sample = SyntheticDesign(n=10, copula=cc.Gumbel(2.0)).draw(0)
     part, index = sample[rows], np.atleast_1d(np.arange(10)[rows])
-    for name in ("X", "event_time", "censoring_time"):
+    for name in ("X", "event_time", "dropout_time"):
         np.testing.assert_array_equal(getattr(part, name), getattr(sample, name)[index])
-    np.testing.assert_array_equal(part.y.time, np.minimum(part.event_time, part.censoring_time))
-    np.testing.assert_array_equal(part.y.event, part.event_time <= part.censoring_time)
+    np.testing.assert_array_equal(part.y.time, np.minimum(part.event_time, part.dropout_time))
+    np.testing.assert_array_equal(part.y.event, part.event_time <= part.dropout_time)
     np.testing.assert_array_equal(part.event_survival([9.0]), sample.event_survival([9.0])[index])
     assert part.censoring_rate == np.mean(~part.y.event)
-    assert (part.design, part.censoring_scale) == (sample.design, sample.censoring_scale)
+    assert (part.design, part.dropout_scale) == (sample.design, sample.dropout_scale)
 
 
 def test_one_subject():
@@ -218,10 +216,10 @@ def test_a_draw_is_frozen_and_survives_a_pickle():
             "the shape of event must lie strictly between 0 and inf, but is 0",
         ),
         (
-            lambda: SyntheticDesign(censoring=(3, -1)),
-            "the scale of censoring must lie strictly .*, but is -1",
+            lambda: SyntheticDesign(dropout=(3, -1)),
+            "the scale of dropout must lie strictly .*, but is -1",
         ),
-        (lambda: SyntheticDesign(censoring=(np.nan, 1)), "the shape of censoring must be finite, but is nan"),
+        (lambda: SyntheticDesign(dropout=(np.nan, 1)), "the shape of dropout must be finite, but is nan"),
         (lambda: SyntheticDesign(copula="clayton"), "copula must be a Copula, but is 'clayton'"),
         (lambda: SyntheticDesign(copula=cc.Clayton), "copula must be a Copula, but is <class"),
         (
@@ -234,7 +232,7 @@ def test_a_draw_is_frozen_and_survives_a_pickle():
         (lambda: SyntheticDesign().draw(0.5), "seed must be a whole number from 0 on or None, but is 0.5"),
         (lambda: SyntheticDesign().draw(np.random.default_rng(0)), "seed must be .*, but is Generator"),
         (lambda: SyntheticDesign(event=(1e-3, 17)).draw(0), "event_time must be finite, but row .* is inf"),
-        (lambda: SyntheticDesign(censoring=(1e-4, 12)).draw(0), "censoring_time must be finite, but row"),
+        (lambda: SyntheticDesign(dropout=(1e-4, 12)).draw(0), "dropout_time must be finite, but row"),
         (lambda: SyntheticDesign(n=5).draw(0)[5:], "rows picks nobody: at least one subject is needed"),
         (
             lambda: SyntheticDesign(n=5).draw(0).event_survival(-1.0),
@@ -242,7 +240,7 @@ def test_a_draw_is_frozen_and_survives_a_pickle():
         ),
         (lambda: SyntheticDesign(n=5).draw(0).event_survival([[1.0]]), "t must be one-dimensional"),
         (
-            lambda: SyntheticDesign(n=5).draw(0).censoring_survival(1.0, X=np.zeros((2, 3))),
+            lambda: SyntheticDesign(n=5).draw(0).dropout_survival(1.0, X=np.zeros((2, 3))),
             "X must have 10 columns, as in the draw, but has 3",
         ),
     ],
@@ -258,5 +256,5 @@ def test_tau_given_all_that_matters_is_the_copulas_and_given_less_is_another():
     one = SyntheticDesign(n=20_000, n_features=1, copula=cc.Frank.from_tau(0.5)).draw(0)
     assert one.tau_given(one.X[:, 0]) == pytest.approx(0.5, abs=0.02)
     assert 0.2 < data.tau_given(np.random.default_rng(0).normal(size=20_000)) < 0.49
-    with pytest.raises(ValueError, match="score has length 3, but the sample has length 20000"):
+    with pytest.raises(ValueError, match="^score .* 3.* 20000"):
         data.tau_given([1.0, 2.0, 3.0])

@@ -1,24 +1,38 @@
-"""Adjustments for censoring: who is still event-free at t, under which assumption."""
+"""Who is still event-free at t? One answer a file, each under a stated assumption about the censoring."""
 
-from cocensor.adjustments.base import Adjustment
-from cocensor.adjustments.conditional import ConditionalStatus
+from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
+from cocensor.adjustments.gradient import Gradient
+from cocensor.adjustments.imputation import Imputation
 from cocensor.adjustments.ipcw import IPCW
-from cocensor.adjustments.joint_conditional import JointConditional
 from cocensor.adjustments.margin_time import MarginTime
 from cocensor.adjustments.oracle import Oracle
-from cocensor.adjustments.registry import adjustment, adjustments
+from cocensor.adjustments.registry import (
+    adjustment,
+    adjustment_label,
+    adjustment_names,
+    needs_copula,
+    register_adjustment,
+    unregister_adjustment,
+)
 from cocensor.adjustments.status import Status
+from cocensor.adjustments.true_law import TrueLaw
 
 __all__ = [
     "IPCW",
     "Adjustment",
-    "ConditionalStatus",
     "DependentIPCW",
-    "JointConditional",
+    "Fitted",
+    "Gradient",
+    "Imputation",
     "MarginTime",
     "Oracle",
     "Status",
+    "TrueLaw",
     "adjustment",
-    "adjustments",
+    "adjustment_label",
+    "adjustment_names",
+    "needs_copula",
+    "register_adjustment",
+    "unregister_adjustment",
 ]

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import fields, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice, refuse_first
-from cocensor.adjustments.status import EVENT_FREE, Group, Rows, Status, TimeGrid
+from cocensor._notes import Note
+from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
+from cocensor.adjustments.status import EVENT_FREE, Group, Status
+from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
-Beyond = Literal["last"] | None
+#: Beyond the last time that an adjustment was fitted to: refuse, or hold curves at their last value.
+Hold = Literal["last"] | None
+#: What an adjustment may need beside outcomes: covariates, the predictions of the one model that is scored, or of all.
+Need = Literal["covariates", "prediction", "predictions"]
 
 
 class Adjustment(ABC):
     r"""An answer to "who is still event-free at t?" under a stated assumption about the censoring.
 
-    ``fit`` learns from training outcomes what the answer needs; ``status`` gives the weights of test
-    subjects (see :class:`Status`). Metrics fit a copy of an adjustment that is not fitted yet.
+    A value: a frozen dataclass, compared by its fields. :meth:`fit` learns from outcomes what the answer needs, and
+    returns a :class:`Fitted`, whose ``status`` gives the weights of test subjects (see :class:`Status`).
 
-    Parameters
-    ----------
-    beyond : {"last"} or None
-        Test outcomes may lie beyond the last training time. Where a requested time needs a curve there,
-        that is an error (None), or the curve is held at its last value (``"last"``).
+    Subclasses define :meth:`_fit` and ``assumption``; those that rest on a copula have it as the field ``copula``.
     """
-
-    beyond: Beyond = None
 
     @property
     @abstractmethod
@@ -37,8 +37,12 @@ class Adjustment(ABC):
         """What the adjustment rests on, in one sentence for people."""
 
     @property
-    def needs(self) -> frozenset[str]:
-        """What the adjustment needs beside outcomes: "covariates", "estimate"."""
+    def needs(self) -> frozenset[Need]:
+        """What the adjustment needs beside outcomes.
+
+        An adjustment that needs predictions is fitted to the test sample, others to the training sample where there
+        is one.
+        """
         return frozenset()
 
     @property
@@ -46,53 +50,83 @@ class Adjustment(ABC):
         """Whether a copula of event and dropout is assumed, so that another could be; not in a model that is given."""
         return hasattr(self, "copula") and getattr(self, "model", None) is None
 
-    def with_copula(self, copula: Any) -> Adjustment:
-        """The same adjustment, not fitted yet, under another copula of event and dropout."""
-        raise ValueError(f"{self!r} does not rest on a copula.")
+    def with_copula(self, copula: Any) -> Self:
+        """The same adjustment under another copula of event and dropout."""
+        if not self.rests_on_copula:
+            raise ValueError(f"{self!r} does not rest on a copula.")
+        return replace(self, copula=copula)  # type: ignore[type-var]  # subclasses are dataclasses
 
-    def sharing(self) -> Adjustment:
-        """The same; those that it becomes :meth:`with_copula` share what does not depend on the copula."""
-        return self
-
-    def fit(self, y_train: Any, x_train: Any = None) -> Self:
-        """Learn from the training outcomes (and covariates, where the adjustment needs them)."""
-        self._fit(Survival.coerce(y_train, "y_train"), x_train)
-        self._is_fitted = True
-        return self
-
-    def status(self, y_test: Any, times: npt.ArrayLike, x_test: Any = None, estimate: Any = None) -> Status:
-        """The weights of the test subjects at ``times``, which may be in any order and repeated."""
-        if not self.is_fitted:
-            raise ValueError(f"{type(self).__name__} is not fitted: call fit(y_train) first.")
-        return self._status(Survival.coerce(y_test, "y_test"), TimeGrid.of(times), x_test, estimate)
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether ``fit`` has been called."""
-        return getattr(self, "_is_fitted", False)
-
-    def copy(self) -> Self:
-        """A copy that can be fitted without touching this one."""
-        return copy.copy(self)
+    def fit(self, y: Any, x: Any = None, predictions: Mapping[str, Predictions] | None = None) -> Fitted:
+        """Learn from outcomes, covariates and predictions, as far as the adjustment needs them."""
+        return self._fit(Survival.coerce(y, "y_train"), x, predictions or {})
 
     @abstractmethod
-    def _fit(self, y: Survival, x: Any) -> None: ...
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted: ...
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return hash((type(self), *(_hashable(getattr(self, f.name)) for f in fields(self))))  # type: ignore[arg-type]
+
+
+class Fitted(ABC):
+    """An adjustment that has learned what it needs.
+
+    Attributes
+    ----------
+    adjustment : Adjustment
+    notes : tuple of Note
+        What was decided in the fit.
+    """
+
+    adjustment: Adjustment
+    notes: tuple[Note, ...] = ()
+
+    def status(self, y: Any, times: npt.ArrayLike | TimeGrid, x: Any = None) -> Status:
+        """The weights of test subjects at ``times``, which may be in any order and repeated."""
+        return self._status(Survival.coerce(y, "y_test"), TimeGrid.of(times), x)
+
+    def with_copula(self, copula: Any) -> Fitted:
+        """Fitted to the same under another copula; what does not depend on it is shared."""
+        raise ValueError(f"{self.adjustment!r} does not rest on a copula.")
 
     @abstractmethod
-    def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status: ...
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status: ...
 
-    def _check_beyond(self) -> None:
-        if self.beyond is not None:
-            check_choice(self.beyond, "beyond", ("last",))
-
-    def _refuse_beyond(self, t: FloatArray, support: float, name: str) -> None:
-        """Refuse times past the training support, unless curves are held at their last value."""
-        late = np.asarray(t > support)
-        if self.beyond is None and late.any():
-            rule = f"{name} must not pass the last training time {support:g} unless beyond is 'last'"
-            refuse_first(late, np.asarray(t), rule)
+    def __repr__(self) -> str:
+        return f"{self.adjustment!r}, fitted"
 
 
-def always_event_free(rows: Rows, y: Survival, grid: TimeGrid) -> Group:
-    """Subjects that count as event-free at all times."""
-    return Group.of(rows, np.full(len(y), grid.sorted.size), EVENT_FREE, EVENT_FREE)
+def check_hold(tail: Hold) -> None:
+    """Refuse a rule beyond the last time that is none."""
+    if tail is not None:
+        check_choice(tail, "tail", ("last",))
+
+
+def refuse_beyond(tail: str | None, t: FloatArray, support: float, name: str) -> None:
+    """Refuse times past the fitted support, unless curves are held at their last value."""
+    late = np.asarray(t > support)
+    if tail is None and late.any():
+        rule = f"{name} must not pass the last training time {support:g} unless tail is 'last'"
+        refuse_first(late, np.asarray(t), rule)
+
+
+def always_event_free(rows: Rows, n: int, grid: TimeGrid) -> Group:
+    """Subjects, out of ``n``, that count as event-free at all times."""
+    return Group.of(rows, np.full(n, grid.sorted.size), EVENT_FREE, EVENT_FREE)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return bool(one == other)
+
+
+def _hashable(value: Any) -> Any:
+    """What is the same for equal values, and can be hashed."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    return value if isinstance(value, Hashable) else type(value)

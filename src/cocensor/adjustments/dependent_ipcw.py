@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._numerics import lookup
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning, check_choice, row_blocks
-from cocensor.adjustments.base import Adjustment, Beyond, always_event_free
-from cocensor.adjustments.joint_source import JointGivenCovariates, JointRecipe, check_model, chosen_copula
-from cocensor.adjustments.status import (
-    EVENT,
-    EVENT_FREE,
-    NOTHING,
-    Group,
-    Observed,
-    Rows,
-    Status,
-    Terms,
-    TimeGrid,
-    by_cut,
+from cocensor._numerics import hazard_from_log, lookup
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, check_choice, row_blocks
+from cocensor.adjustments.base import (
+    Adjustment,
+    Fitted,
+    Hold,
+    Need,
+    always_event_free,
+    check_hold,
+    refuse_beyond,
 )
-from cocensor.curves import StepFunction
+from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
+from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms, by_cut
+from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.joint.fit import Times
-from cocensor.joint.margins import Margins
-from cocensor.joint.model import AtRisk, JointModel, event_weights
+from cocensor.joint.conditional import AtRisk, event_weights
+from cocensor.joint.margins import refuse_zero
+from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import RiskTable, Survival
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
 SMALLEST_CHANCE = 0.05
 
 
-class DependentIPCW(Adjustment):
+@dataclass(frozen=True, eq=False)
+class DependentIPCW(JointSettings, Adjustment):
     r"""Events weigh as many as they stand for under the copula; who had no observed event is event-free.
 
     An event at t is seen with the chance :math:`P(C \ge t \mid E = t) = h_1(S_E(t), S_C(t-))`. Over the step of
@@ -50,8 +51,8 @@ class DependentIPCW(Adjustment):
     ----------
     copula : ArchimedeanCopula, CopulaChoice or JointModel, optional
         The survival copula of event and dropout, or what :func:`select_copula` chose; independence by default.
-    beyond : {"last"}, optional
-        Hold curves at their last value beyond the last training time, instead of refusing.
+    tail : {"last"} or None
+        Hold curves at their last value beyond the last training time, or refuse.
     given : {"covariates"}, optional
         Take the curves of each subject from a joint model given covariates, fitted to ``x_train`` (or ``model``). Then
         those still at risk are known to be comparable, and
@@ -59,7 +60,7 @@ class DependentIPCW(Adjustment):
         :math:`1/h_1` at its own curves. The copula may be of any family.
     model : JointModel, optional
         Given covariates: use this fitted model instead of fitting one.
-    margins, knots, penalty, times
+    margins, knots, penalty, time_kind
         Of the joint model, as in :func:`fit_joint`.
 
     Notes
@@ -80,33 +81,22 @@ class DependentIPCW(Adjustment):
     array([[1.   , 0.   , 0.   , 1.324, 1.822, 0.   , 0.   , 0.   ]])
     """
 
-    def __init__(
-        self,
-        copula: Any = None,
-        beyond: Beyond = None,
-        *,
-        given: Literal["covariates"] | None = None,
-        model: JointModel | None = None,
-        margins: Margins = "spline",
-        knots: int = 3,
-        penalty: float = 0.01,
-        times: Times = "auto",
-    ) -> None:
-        check_model(model, copula)
-        if given is not None:
-            check_choice(given, "given", ("covariates",))
-        elif model is not None:
+    copula: Any = None
+    tail: Hold = None
+    given: Literal["covariates"] | None = None
+
+    def __post_init__(self) -> None:
+        self.check(self.copula)
+        if self.given is not None:
+            check_choice(self.given, "given", ("covariates",))
+        elif self.model is not None:
             raise ValueError("model must be None unless given is 'covariates'.")
-        self.copula = chosen_copula(copula if model is None else model)
-        self.beyond, self.given, self.model = beyond, given, model
-        if given is None:
+        check_hold(self.tail)
+        object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
+        if self.given is None:
             CopulaGraphic(self.copula)  # refuses a copula without a graphic form
         else:
-            self._recipe = JointRecipe.of(self.copula, margins, knots, penalty, times)
-        self._check_beyond()
-
-    def __repr__(self) -> str:
-        return f"DependentIPCW({self.copula!r}{', given=' + repr(self.given) if self.given else ''})"
+            resolve_family(self.copula)  # refuses what is no copula
 
     @property
     def assumption(self) -> str:
@@ -119,25 +109,26 @@ class DependentIPCW(Adjustment):
         )
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> frozenset[Need]:
         """Covariates, where it is given them."""
         return frozenset({"covariates"} if self.given else ())
 
-    def with_copula(self, copula: Any) -> DependentIPCW:
-        """The same adjustment, not fitted yet, under another copula of event and dropout."""
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         if self.given is None:
-            return DependentIPCW(copula, beyond=self.beyond)
-        return DependentIPCW(copula, beyond=self.beyond, given=self.given, **self._recipe.settings)
+            return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
+        if self.model is None:
+            check_covariates(x, "x_train", len(y), "y_train")
+        return _IPCWFromJoint(self, y, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
 
-    def _fit(self, y: Survival, x: Any) -> None:
+
+class _IPCWFromMargins(Fitted):
+    adjustment: DependentIPCW
+
+    def __init__(self, adjustment: DependentIPCW, y: Survival, event: CopulaGraphic) -> None:
+        self.adjustment, self._y, self._event = adjustment, y, event
         self._outlast = _outlasting(y.risk_table)
-        if self.given is not None:
-            self._source = JointGivenCovariates(self._recipe, self.model).fitted(y, x)
-            self._end = y.t_max
-            return
-        self._event = CopulaGraphic(self.copula).fit(y)
         steps = y.risk_table.margin("event")
-        survival = self._event.survival_.values
+        survival = event.survival_.values
         # The two margins give back the joint curve: C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−)) is what events take.
         self._step_weights = -np.diff(survival, prepend=1.0) / (np.exp(-steps.hazard) * steps.fraction)
         left = np.exp(-steps.hazard) * (1.0 - steps.fraction)
@@ -147,39 +138,70 @@ class DependentIPCW(Adjustment):
         )
         self._until = _first(steps.times, rare)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        if self.given is not None:
-            return self._status_given_covariates(y, grid, x)
-        self._refuse_beyond(grid.times, self._event.support_, "times")
+    def with_copula(self, copula: Any) -> Fitted:
+        return self.adjustment.with_copula(copula).fit(self._y)
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        tail = self.adjustment.tail
+        refuse_beyond(tail, grid.times, self._event.support_, "times")
         cut = grid.cut(y.time)
         rows = by_cut(np.flatnonzero(y.event & (y.time <= grid.last)), cut)
         seen = np.zeros(len(y), dtype=bool)
         seen[rows] = True
-        self._refuse_beyond(np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
+        refuse_beyond(tail, np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
         weights = np.zeros(len(y))
-        t = np.minimum(y.time[rows], self._event.t_max_)  # held there, where beyond allows it
+        t = np.minimum(y.time[rows], self._event.t_max_)  # held there, where the tail allows it
         weights[rows] = self._weights(t) / np.asarray(self._outlast(t, "left"))
         until = min(self._until, _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0))
         _warn_from(until, grid)
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
             Group(rows, cut[rows], EVENT_FREE, had),
-            always_event_free(np.flatnonzero(~seen), y, grid),
+            always_event_free(np.flatnonzero(~seen), len(y), grid),
         )
         return Status(grid, len(y), groups, until=until)
 
-    def _status_given_covariates(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _weights(self, t: FloatArray) -> FloatArray:
+        """1 over the chance that an event at t is seen, before the end of the study is considered."""
+        curve = self._event.survival_
+        if not curve.times.size:
+            raise ValueError("y_train has no event: what an event stands for is not known.")
+        # Before the first event its step stands in.
+        index = np.maximum(lookup(curve.times, t) - 1, 0)
+        weights = self._step_weights[index]
+        between = curve.times[index] < t
+        v = np.asarray(self._event.dropout_survival(t[between], "left"))
+        log_chance = np.asarray(self._event.copula.log_hfunc1(curve.values[index[between]], v))
+        weights[between] = hazard_from_log(-log_chance)  # finite, whatever the chance
+        return weights
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _IPCWFromJoint(Fitted):
+    adjustment: DependentIPCW
+    y: Survival
+    joint: JointFit
+
+    def with_copula(self, copula: Any) -> Fitted:
+        return replace(
+            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
+        )
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         n, cut = len(y), grid.cut(y.time)
         happened = y.event & (y.time <= grid.last)
         if y.event.all():
             # Everything is seen: nothing stands for anything else.
             return Status(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
-        model, X = self._source.of(x, y)
+        model = self.joint.needed
+        refuse_zero(y.time, "y_test")
+        X = model.covariates(x, n, "x_test", "y_test")
         at_risk = AtRisk(model, grid.sorted, X)
-        outlast_t = np.asarray(self._outlast(grid.sorted))
+        outlast = _outlasting(self.y.risk_table)
+        outlast_t = np.asarray(outlast(grid.sorted))
         weights = np.zeros(n)
         t = y.time[happened]
-        weights[happened] = event_weights(model, t, X[happened]) / np.asarray(self._outlast(t, "left"))
+        weights[happened] = event_weights(model, t, X[happened]) / np.asarray(outlast(t, "left"))
 
         def waiting(rows: Rows, columns: slice) -> FloatArray:
             seen = cut[rows][:, None] > np.arange(columns.start, columns.stop)
@@ -187,7 +209,7 @@ class DependentIPCW(Adjustment):
                 return np.where(seen, at_risk(rows, columns) / outlast_t[columns], 0.0)
 
         # From the last time of either sample on nobody is left to stand for those who are event-free.
-        until = min(self._end, y.t_max, _first(t, ~(weights[happened] * SMALLEST_CHANCE <= 1.0)))
+        until = min(self.y.t_max, y.t_max, _first(t, ~(weights[happened] * SMALLEST_CHANCE <= 1.0)))
         every, unseen, free = (
             slice(0, grid.sorted.size),
             np.zeros(grid.sorted.size),
@@ -210,19 +232,6 @@ class DependentIPCW(Adjustment):
             Group.of(np.flatnonzero(~happened), cut, before, NOTHING),
         )
         return Status(grid, n, groups, until=until, model=model)
-
-    def _weights(self, t: FloatArray) -> FloatArray:
-        """1 over the chance that an event at t is seen, before the end of the study is considered."""
-        curve = self._event.survival_
-        if not curve.times.size:
-            raise ValueError("y_train has no event: what an event stands for is not known.")
-        # Before the first event its step stands in.
-        index = np.maximum(lookup(curve.times, t) - 1, 0)
-        weights = self._step_weights[index]
-        between = curve.times[index] < t
-        v = np.asarray(self._event.censoring_survival(t[between], "left"))
-        weights[between] = np.exp(-np.asarray(self.copula.log_hfunc1(curve.values[index[between]], v)))
-        return weights
 
 
 def _warn_from(until: float, grid: TimeGrid) -> None:

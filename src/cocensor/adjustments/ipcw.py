@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -12,29 +14,19 @@ from cocensor._validation import (
     BoolArray,
     FloatArray,
     HorizonWarning,
+    Rows,
     Side,
     as_matrix,
     check_choice,
-    check_curves,
     check_length,
     check_number,
     row_blocks,
 )
-from cocensor.adjustments.base import Adjustment, Beyond
-from cocensor.adjustments.status import (
-    NOTHING,
-    Group,
-    Observed,
-    Rows,
-    Status,
-    Terms,
-    TimeGrid,
-    Weights,
-    by_cut,
-)
-from cocensor.curves import StepFunction, SurvivalCurves, evaluate_step_functions
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
+from cocensor.adjustments.censoring_curves import CensoringCurves, by_cox, by_model
+from cocensor.adjustments.status import NOTHING, Group, Observed, Status, Terms, Weights, by_cut
+from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier
-from cocensor.estimators.cox import from_log_hazard
 from cocensor.outcomes import Survival
 
 Convention = Literal["left_limit", "scikit-survival"]
@@ -52,9 +44,10 @@ class CensoringModel(Protocol):
         """Fit to covariates and a structured array whose event is the censoring."""
 
     def predict_survival_function(self, X: Any) -> Any:
-        """Step functions or :class:`SurvivalCurves`, one per row."""
+        """Step functions or :class:`Predictions`, one per row."""
 
 
+@dataclass(frozen=True, eq=False)
 class IPCW(Adjustment):
     r"""The usual weights: :math:`a = 1[t_i > t]/G(t)`, :math:`b = \delta_i 1[t_i \le t]/G(t_i-)`.
 
@@ -71,6 +64,8 @@ class IPCW(Adjustment):
     min_probability : float, optional
         Lift smaller G to this floor; ``Status.n_floored`` counts the weights that rest on it. Without it,
         a weight that needs G = 0 is an error, or as ``convention`` says.
+    tail : {"last"} or None
+        Hold G at its last value beyond the last training time, or refuse.
 
     Notes
     -----
@@ -92,32 +87,27 @@ class IPCW(Adjustment):
     classification schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
 
-    def __init__(
-        self,
-        censoring: Literal["km", "cox"] | CensoringModel = "km",
-        convention: Convention = "left_limit",
-        min_probability: float | None = None,
-        beyond: Beyond = None,
-    ) -> None:
-        if isinstance(censoring, str):
-            check_choice(censoring, "censoring", ("km", "cox"))
-        elif not (hasattr(censoring, "fit") and hasattr(censoring, "predict_survival_function")):
+    censoring: Literal["km", "cox"] | CensoringModel = "km"
+    convention: Convention = "left_limit"
+    min_probability: float | None = None
+    tail: Hold = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.censoring, str):
+            check_choice(self.censoring, "censoring", ("km", "cox"))
+        elif not (hasattr(self.censoring, "fit") and hasattr(self.censoring, "predict_survival_function")):
             raise TypeError(
                 "censoring must be 'km', 'cox' or an object with fit and predict_survival_function, "
-                f"but is {censoring!r}."
+                f"but is {self.censoring!r}."
             )
-        check_choice(convention, "convention", ("left_limit", "scikit-survival"))
-        if min_probability is not None:
-            min_probability = check_number(min_probability, "min_probability", lower=0.0, upper=1.0)
-        self.censoring, self.convention, self.min_probability = censoring, convention, min_probability
-        self.beyond = beyond
-        self._check_beyond()
-
-    def __repr__(self) -> str:
-        return f"IPCW(censoring={self.censoring!r}, convention={self.convention!r})"
+        check_choice(self.convention, "convention", ("left_limit", "scikit-survival"))
+        if self.min_probability is not None:
+            floor = check_number(self.min_probability, "min_probability", lower=0.0, upper=1.0)
+            object.__setattr__(self, "min_probability", floor)
+        check_hold(self.tail)
 
     @property
-    def needs(self) -> frozenset[str]:
+    def needs(self) -> frozenset[Need]:
         """Covariates, unless G is marginal."""
         return frozenset() if self.censoring == "km" else frozenset({"covariates"})
 
@@ -128,29 +118,34 @@ class IPCW(Adjustment):
             return "Censoring is independent of the event and of the predictions."
         return "Censoring is independent of the event given the covariates, and its model is right."
 
-    def _fit(self, y: Survival, x: Any) -> None:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         y = Survival(y.time, y.event)  # whoever is censored is censored
-        self._t_max = y.t_max
-        self._model: Any = None
-        self._curve: StepFunction | None = None
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            self._curve = KaplanMeier(of="censoring").fit(y).survival_
-            return
+            return _FittedIPCW(self, y.t_max, KaplanMeier(of="dropout").fit(y).survival_, None)
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         if self.censoring == "cox":
             check_length(as_matrix(x, "x_train"), "x_train", len(y), "y_train")
-            self._model = CoxPH(of="censoring").fit(x, y)
-            return
+            return _FittedIPCW(self, y.t_max, None, CoxPH(of="dropout").fit(x, y))
         check_length(x, "x_train", len(y), "y_train")
         flipped = np.empty(len(y), dtype=[("event", bool), ("time", float)])
         flipped["event"], flipped["time"] = ~y.event, y.time
-        self._model = copy.deepcopy(self.censoring)  # the user's own stays as it is
-        self._model.fit(x, flipped)
+        model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
+        model.fit(x, flipped)
+        return _FittedIPCW(self, y.t_max, None, model)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _FittedIPCW(Fitted):
+    adjustment: IPCW
+    t_max: float
+    curve: StepFunction | None
+    model: Any
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
-    def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        side: Side = "left" if self.convention == "left_limit" else "right"
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        how = self.adjustment
+        side: Side = "left" if how.convention == "left_limit" else "right"
         cut = grid.cut(y.time)
         seen = by_cut(np.flatnonzero(y.event), cut)
         censored = by_cut(np.flatnonzero(~y.event), cut)
@@ -158,17 +153,17 @@ class IPCW(Adjustment):
         # Curves are needed while anybody is event-free, and at the events that are asked for.
         asked = np.zeros(len(y))
         asked[events] = y.time[events]
-        self._refuse_beyond(asked, self._t_max, "y_test")
-        self._refuse_beyond(np.where(grid.times < y.t_max, grid.times, 0.0), self._t_max, "times")
+        refuse_beyond(how.tail, asked, self.t_max, "y_test")
+        refuse_beyond(how.tail, np.where(grid.times < y.t_max, grid.times, 0.0), self.t_max, "times")
         floored = 0
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, and the largest.
         total, largest = np.zeros(n_times), np.zeros(n_times)
         before: Weights
-        if self._curve is not None:
-            at_events = np.asarray(self._curve(y.time[events], side))
+        if self.curve is not None:
+            at_events = np.asarray(self.curve(y.time[events], side))
             needed = grid.sorted < y.t_max
-            at_times, small = self._inverse(np.asarray(self._curve(grid.sorted)), grid.sorted, needed)
+            at_times, small = self._inverse(np.asarray(self.curve(grid.sorted)), grid.sorted, needed)
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
             floored += int(at_risk[small].sum())
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
@@ -196,16 +191,17 @@ class IPCW(Adjustment):
         np.maximum.at(by_events, cut[events], weights[events])
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(cut[events], weights[events], n_times + 1))[:n_times]
-        until = _reach(grid.sorted, total, largest, len(y))
+        until = _until(grid.sorted, total, largest, len(y))
         return Status(grid, len(y), groups, until=until, n_floored=floored + int(small.sum()))
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
     ) -> tuple[FloatArray, BoolArray]:
         """1/G where it is needed (0 elsewhere), and which G were lifted to the floor; a G of 0 is refused."""
-        small = needed & (probability < (self.min_probability or np.finfo(float).tiny))
+        how = self.adjustment
+        small = needed & (probability < (how.min_probability or np.finfo(float).tiny))
         if small.any():
-            if self.min_probability is None and self.convention == "scikit-survival":
+            if how.min_probability is None and how.convention == "scikit-survival":
                 t = float(np.broadcast_to(times, small.shape)[small].min())
                 warnings.warn(
                     f"{int(small.sum())} weights count as 0, as scikit-survival has it: the probability of being "
@@ -214,31 +210,29 @@ class IPCW(Adjustment):
                     stacklevel=2,
                 )
                 return self._inverse(probability, times, needed & ~small)
-            if self.min_probability is None:
+            if how.min_probability is None:
                 t = float(np.broadcast_to(times, small.shape)[small].min())
                 # A Kaplan–Meier curve reaches 0 with its last step; of a model only the times asked for are known.
-                zero = t if self._curve is None else float(self._curve.times[-1])
+                zero = t if self.curve is None else float(self.curve.times[-1])
                 raise ValueError(
                     f"the censoring curve has reached 0 at time {zero:g}, but a weight is needed at time {t:g}: a "
                     f"horizon before {zero:g} is safe, or set min_probability."
                 )
-            probability = np.where(small, self.min_probability, probability)
+            probability = np.where(small, how.min_probability, probability)
         return np.divide(1.0, probability, out=np.zeros(probability.shape), where=needed), small
 
-    def _given(self, x: Any, n: int) -> _Given:
+    def _given(self, x: Any, n: int) -> CensoringCurves:
         """G given the covariates of the test subjects."""
         if x is None:
-            raise ValueError(f"x_test is needed: {self!r} models the censoring given covariates.")
-        if isinstance(self._model, CoxPH):
+            raise ValueError(f"x_test is needed: {self.adjustment!r} models the censoring given covariates.")
+        if isinstance(self.model, CoxPH):
             check_length(as_matrix(x, "x_test"), "x_test", n, "y_test")
-            return _GivenByCox(self._model, x)
+            return by_cox(self.model, x)
         check_length(x, "x_test", n, "y_test")
-        curves = self._model.predict_survival_function(x)
-        check_length(curves, "what censoring predicts", n, "y_test")
-        return _GivenByCurves(curves)
+        return by_model(self.model, x, n)
 
 
-def _reach(times: FloatArray, total: FloatArray, largest: FloatArray, n: int) -> float:
+def _until(times: FloatArray, total: FloatArray, largest: FloatArray, n: int) -> float:
     """The time from which on there is no score; warns of that, and of weight that rests on one subject."""
     too_much = total > LARGEST_MEAN * n
     until = float(times[too_much].min(initial=np.inf))
@@ -259,41 +253,3 @@ def _reach(times: FloatArray, total: FloatArray, largest: FloatArray, n: int) ->
     for each in said:
         warnings.warn(each, HorizonWarning, stacklevel=5)
     return until
-
-
-class _Given(Protocol):
-    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
-        """G of ``rows`` at all ``times``."""
-
-    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
-        """G of each of ``rows`` at its own time."""
-
-
-class _GivenByCox:
-    def __init__(self, model: CoxPH, x: Any) -> None:
-        self.log_ratio, self.log_baseline = model.log_relative_hazard(x), model.log_baseline_at_centre_
-
-    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
-        return from_log_hazard(self.log_baseline(times) + self.log_ratio[rows][:, None])
-
-    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
-        return from_log_hazard(self.log_baseline(times, side) + self.log_ratio[rows])
-
-
-class _GivenByCurves:
-    def __init__(self, curves: Any) -> None:
-        self.curves = curves
-
-    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
-        if isinstance(self.curves, SurvivalCurves):
-            values = np.array(self.curves.evaluate(times, rows), dtype=np.float64)
-        else:
-            values = evaluate_step_functions([self.curves[row] for row in rows], times)
-        check_curves(values, "what censoring predicts", times, rows)
-        return values
-
-    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
-        before = np.nextafter(times, 0.0) if side == "left" else times
-        pairs = zip(before, rows, strict=True)
-        values = np.array([self.grid(np.array([t]), np.array([row]))[0, 0] for t, row in pairs])
-        return np.where((times == 0) & (side == "left"), 1.0, values)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from cocensor._notes import Note
 from cocensor._numerics import settled
 from cocensor._validation import FloatArray, check_choice
-from cocensor.adjustments.base import Adjustment, Beyond
-from cocensor.adjustments.joint_source import chosen_copula
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status, Terms, TimeGrid
+from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
+from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status, Terms
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.curves import TAILS, Tail
+from cocensor.curves import TAILS, Interpolation, Predictions, Tail, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.joint import CopulaChoice, JointModel
 from cocensor.outcomes import Survival
 
 
+@dataclass(frozen=True, eq=False)
 class MarginTime(Adjustment):
     r"""A censored subject counts as having its event at the margin time :math:`\tilde e_i = E[E \mid E > c_i]`.
 
@@ -32,18 +35,17 @@ class MarginTime(Adjustment):
         The survival copula of event and dropout, or what :func:`select_copula` chose; independence by default.
     weighting : {"none", "uncertainty"}
         ``"uncertainty"`` weighs a subject censored at c by :math:`1 - S_E(c)`, others by 1.
-    curve : {"step", "linear"}
+    interpolation : {"step", "linear"}
         Integrate the step curve, or the authors' polygon; see :meth:`CopulaGraphic.margin_time`.
-    tail : {"zero", "linear", "exponential"}, optional
-        How the curve goes on beyond the last training time; by default nothing happens there.
-    beyond : {"last"}, optional
-        Subjects censored beyond the last training time: refused where a time (or, with uncertainty weighting,
-        their weight) asks for the curve there, or counted as having their event at their censoring.
+    tail : {"last", "zero", "linear", "exponential"} or None
+        Beyond the last training time. ``"last"``: the curve is held, and nothing is expected to happen there; who is
+        censored later counts as having the event at that time, which is noted. None refuses such a subject. The others
+        integrate over the tail.
 
     Notes
     -----
     One imputed time per subject is not a probability: the score of even the true model is biased, more so
-    the more is censored. :class:`ConditionalStatus` imputes the status itself.
+    the more is censored. :class:`Imputation` imputes the status itself.
 
     Examples
     --------
@@ -57,71 +59,84 @@ class MarginTime(Adjustment):
     models. *UAI*.
     """
 
-    assumption = (
-        "Event and dropout have the stated copula, and one expected event time can stand for a "
-        "censored subject."
-    )
+    copula: ArchimedeanCopula | Any = None
+    weighting: Literal["none", "uncertainty"] = "none"
+    interpolation: Interpolation = "step"
+    tail: Tail | None = "last"
 
-    def __init__(
-        self,
-        copula: ArchimedeanCopula | CopulaChoice | JointModel | None = None,
-        weighting: Literal["none", "uncertainty"] = "none",
-        curve: Literal["step", "linear"] = "step",
-        tail: Tail | None = None,
-        beyond: Beyond = None,
-    ) -> None:
-        check_choice(weighting, "weighting", ("none", "uncertainty"))
-        check_choice(curve, "curve", ("step", "linear"))
-        if tail is not None:
-            check_choice(tail, "tail", TAILS)
-        self.copula = chosen_copula(copula)
-        self.weighting, self.curve, self.tail, self.beyond = weighting, curve, tail, beyond
-        self._margin = CopulaGraphic(self.copula)  # refuses a copula without a graphic form
-        self._check_beyond()
+    def __post_init__(self) -> None:
+        check_choice(self.weighting, "weighting", ("none", "uncertainty"))
+        check_choice(self.interpolation, "interpolation", ("step", "linear"))
+        if self.tail is not None:
+            check_choice(self.tail, "tail", TAILS)
+        object.__setattr__(self, "copula", assumed_copula(self.copula))
+        CopulaGraphic(self.copula)  # refuses a copula without a graphic form
 
-    def __repr__(self) -> str:
-        return f"MarginTime({self.copula!r}, weighting={self.weighting!r}, curve={self.curve!r})"
+    @property
+    def assumption(self) -> str:
+        """What the weights rest on."""
+        return (
+            "Event and dropout have the stated copula, and one expected event time can stand for a "
+            "censored subject."
+        )
 
-    def with_copula(self, copula: Any) -> MarginTime:
-        """The same adjustment, not fitted yet, under another copula of event and dropout."""
-        return MarginTime(copula, self.weighting, self.curve, self.tail, self.beyond)
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+        return _FittedMarginTime(self, y, CopulaGraphic(self.copula).fit(y))
 
-    def _fit(self, y: Survival, x: Any) -> None:
-        self._margin = CopulaGraphic(self.copula).fit(y)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        margin = self._margin
+@dataclass(frozen=True, eq=False, repr=False)
+class _FittedMarginTime(Fitted):
+    adjustment: MarginTime
+    y: Survival
+    margin: CopulaGraphic
+
+    def with_copula(self, copula: Any) -> Fitted:
+        return self.adjustment.with_copula(copula).fit(self.y)
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        margin, how = self.margin, self.adjustment
         censored = np.flatnonzero(~y.event)
         c = y.time[censored]
         until = y.time.copy()
         # Whoever is censored after the last time asked for is event-free at all of them.
         asked = c <= grid.last
-        weighted = self.weighting == "uncertainty"
-        if self.tail is None:  # weights need the curve at every censoring
-            needed = ~y.event & (weighted | (y.time <= grid.last))
-            self._refuse_beyond(np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
+        weighted = how.weighting == "uncertainty"
+        needed = ~y.event & (weighted | (y.time <= grid.last))  # weights need the curve at every censoring
+        refuse_beyond(how.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
         until[censored[asked]] = settled(self._margin_times(c[asked]), grid.sorted)
+        late = int((y.time[needed] > margin.t_max_).sum()) if how.tail == "last" else 0
+        notes = (Note("decision", _after_all(late, margin.t_max_)),) if late else ()
         rows = np.arange(len(y))
         if not weighted:
             group = Group.of(rows, grid.cut(until), EVENT_FREE, EVENT)
-            return Status(grid, len(y), (group,))
+            return Status(grid, len(y), (group,), notes=notes)
         weights = np.ones(len(y))
-        weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=self.tail or "last"))
+        weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=how.tail or "last"))
         if not weights.any():
             raise ValueError(
                 "weighting must be 'none' here: all test subjects are censored before the first training "
                 "event, so that every uncertainty weight is 0."
             )
         alive, dead = Terms(event_free=((weights, None),)), Terms(event=((weights, None),))
-        return Status(grid, len(y), (Group.of(rows, grid.cut(until), alive, dead),), normaliser=weights.sum())
+        groups = (Group.of(rows, grid.cut(until), alive, dead),)
+        return Status(grid, len(y), groups, normaliser=weights.sum(), notes=notes)
 
     def _margin_times(self, c: FloatArray) -> FloatArray:
         """E[E given E > c], and c itself where no curve is left to integrate."""
-        margin = self._margin
+        margin, tail = self.margin, self.adjustment.tail
+        held = tail is None or tail == "last"
         result = c.copy()
-        inside = np.asarray(margin.predict(c, tail=self.tail or "last")) > 0
-        if self.tail is None:
+        inside = np.asarray(margin.predict(c, tail=tail or "last")) > 0
+        if held:
             inside &= c <= margin.t_max_
         if inside.any():
-            result[inside] = margin.margin_time(c[inside], curve=self.curve, tail=self.tail)
+            over = None if held else tail
+            result[inside] = margin.margin_time(
+                c[inside], interpolation=self.adjustment.interpolation, tail=over
+            )
         return result
+
+
+def _after_all(n: int, last: float) -> str:
+    who, whose = ("1 subject is", "its") if n == 1 else (f"{n} subjects are", "their")
+    return f"{who} censored after {last:g}, the last training time: {whose} event counts as happening then."

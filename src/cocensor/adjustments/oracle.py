@@ -2,43 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cocensor._validation import as_times, as_vector, check_length
-from cocensor.adjustments.base import Adjustment
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status, TimeGrid
+from cocensor._validation import FloatArray, as_times, as_vector, check_length, read_only
+from cocensor.adjustments.base import Adjustment, Fitted
+from cocensor.adjustments.gradient import Gradient
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status
+from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
 
+@dataclass(frozen=True, eq=False)
 class Oracle(Adjustment):
     r"""Weights :math:`a = 1[e_i > t]`, :math:`b = 1[e_i \le t]` from the true event times of the test subjects.
 
-    Needs no fit: the observed outcomes are ignored.
+    The observed outcomes are ignored.
 
     Examples
     --------
-    >>> Oracle([2.0, 5.0]).status(([1.0, 5.0], [0, 1]), [1.0, 3.0]).a
+    >>> y = ([1.0, 5.0], [0, 1])
+    >>> Oracle([2.0, 5.0]).fit(y).status(y, [1.0, 3.0]).a
     array([[1., 0.],
            [1., 1.]])
     """
 
-    assumption = "The true event times are known, as in a simulation."
+    event_times: FloatArray
 
-    def __init__(self, event_times: Any) -> None:
-        self.event_times = as_times(as_vector(event_times, "event_times"), "event_times")
+    def __post_init__(self) -> None:
+        times = as_times(as_vector(self.event_times, "event_times", copy=True), "event_times")
+        object.__setattr__(self, "event_times", read_only(times))
 
     @property
-    def is_fitted(self) -> bool:
-        """Always: there is nothing to learn."""
-        return True
+    def assumption(self) -> str:
+        """What the weights rest on."""
+        return "The true event times are known, as in a simulation."
 
-    def _fit(self, y: Survival, x: Any) -> None:
-        pass
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+        return _FittedOracle(self)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any, estimate: Any) -> Status:
-        check_length(self.event_times, "event_times", len(y), "y_test")
-        rows = np.arange(len(y))
-        group = Group.of(rows, grid.cut(self.event_times), EVENT_FREE, EVENT)
-        return Status(grid, len(y), (group,))
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _FittedOracle(Fitted):
+    adjustment: Oracle
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        times = self.adjustment.event_times
+        check_length(times, "event_times", len(y), "y_test")
+        group = Group.of(np.arange(len(y)), grid.cut(times), EVENT_FREE, EVENT)
+        return _NothingFitted(grid, len(y), (group,))
+
+
+class _NothingFitted(Status):
+    def pull_back(self, gradient: Gradient) -> FloatArray:
+        """Nothing was fitted: no subject adds anything that way."""
+        return np.zeros(0)

@@ -3,63 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from cocensor.adjustments.base import Adjustment
-from cocensor.adjustments.conditional import ConditionalStatus
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
+from cocensor.adjustments.imputation import Imputation
 from cocensor.adjustments.ipcw import IPCW
-from cocensor.adjustments.joint_conditional import JointConditional
 from cocensor.adjustments.margin_time import MarginTime
-from cocensor.copulas import ArchimedeanCopula, Copula
-
-_PLAIN: dict[str, Callable[[], Adjustment]] = {
-    "ipcw": IPCW,
-    "ipcw_cox": lambda: IPCW(censoring="cox"),
-    "margin_km": MarginTime,
-}
-_LABELS = {
-    "ipcw": "IPCW",
-    "ipcw_cox": "IPCW (Cox)",
-    "margin_km": "Dep (KM)",
-    "margin": "Dep (CG)",
-    "dep": "IBS-Dep",
-    "cg_q": "CG-Q",
-    "conditional": "given the censoring",
-    "given_covariates": "given covariates",
-    "given_prediction": "given the prediction",
-    "dependent_ipcw": "dependent IPCW",
-}
-_WITH_COPULA: dict[str, Callable[[ArchimedeanCopula], Adjustment]] = {
-    "margin": MarginTime,
-    "dep": lambda copula: MarginTime(copula, weighting="uncertainty"),
-    "cg_q": lambda copula: ConditionalStatus(copula, given="event_free"),
-    "conditional": lambda copula: ConditionalStatus(copula, given="censoring"),
-    "given_covariates": lambda copula: JointConditional("covariates", copula),
-    "given_prediction": lambda copula: JointConditional("prediction", copula),
-    "dependent_ipcw": DependentIPCW,
-}
+from cocensor.copulas import Copula
 
 
-def adjustments() -> list[str]:
+@dataclass(frozen=True)
+class _Entry:
+    label: str
+    make: Callable[..., Adjustment]
+    with_copula: bool
+
+
+_REGISTRY: dict[str, _Entry] = {
+    "ipcw": _Entry("IPCW", IPCW, False),
+    "ipcw_cox": _Entry("IPCW (Cox)", lambda: IPCW("cox"), False),
+    "margin_km": _Entry("Dep (KM)", MarginTime, False),
+    "margin": _Entry("Dep (CG)", MarginTime, True),
+    "dep": _Entry("IBS-Dep", lambda copula: MarginTime(copula, "uncertainty"), True),
+    "cg_q": _Entry("CG-Q", lambda copula: Imputation((), copula, "event_free"), True),
+    "imputed_margins": _Entry("imputed from margins", lambda copula: Imputation((), copula), True),
+    "imputed_covariates": _Entry(
+        "imputed given covariates", lambda copula: Imputation("covariates", copula), True
+    ),
+    "imputed_prediction": _Entry(
+        "imputed given the prediction", lambda copula: Imputation("prediction", copula), True
+    ),
+    "dependent_ipcw": _Entry("dependent IPCW", DependentIPCW, True),
+}
+_BUILT_IN = frozenset(_REGISTRY)
+
+
+def register_adjustment(
+    name: str, make: Callable[..., Adjustment], *, label: str | None = None, with_copula: bool = False
+) -> None:
+    """Make an adjustment of your own known by name, wherever adjustments are named.
+
+    Parameters
+    ----------
+    name : str
+        A name that is not taken.
+    make : callable
+        Makes the adjustment, from a copula if ``with_copula``, else from nothing.
+    label : str, optional
+        What it is called in tables and figures; by default its name.
+
+    Examples
+    --------
+    >>> register_adjustment("floored", lambda: IPCW(min_probability=0.05), label="IPCW, floored")
+    >>> adjustment("floored").min_probability
+    0.05
+    >>> unregister_adjustment("floored")
+    """
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"name must be a text such as 'my_weights', but is {name!r}.")
+    if name in _REGISTRY:
+        raise ValueError(f"name must not be taken, but {name!r} is an adjustment already.")
+    _REGISTRY[name] = _Entry(label or name, make, with_copula)
+
+
+def unregister_adjustment(name: str) -> None:
+    """Forget an adjustment that was registered."""
+    if name in _BUILT_IN or name not in _REGISTRY:
+        raise ValueError(f"name must be that of an adjustment that was registered, but is {name!r}.")
+    del _REGISTRY[name]
+
+
+def adjustment_names() -> list[str]:
     """The names of the adjustments.
 
     Examples
     --------
-    >>> adjustments()
-    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'conditional', 'given_covariates',
-    'given_prediction', 'dependent_ipcw']
+    >>> adjustment_names()
+    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed_covariates',
+    'imputed_prediction', 'dependent_ipcw']
     """
-    return [*_PLAIN, *_WITH_COPULA]
+    return list(_REGISTRY)
 
 
-def label(name: str) -> str:
+def adjustment_label(name: str) -> str:
     """What an adjustment is called in tables and figures."""
-    return _LABELS[name]
+    return _REGISTRY[name].label
 
 
 def needs_copula(name: str) -> bool:
     """Whether the adjustment of this name rests on a copula."""
-    return name in _WITH_COPULA
+    return _REGISTRY[name].with_copula
 
 
 def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
@@ -69,16 +103,17 @@ def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
     --------
     >>> from cocensor import Clayton
     >>> adjustment("dep", copula=Clayton(2.0))
-    MarginTime(Clayton(theta=2.0), weighting='uncertainty', curve='step')
+    MarginTime(copula=Clayton(theta=2.0), weighting='uncertainty', interpolation='step', tail='last')
     """
     if not isinstance(name, str):
         raise TypeError(f"adjustment must be an Adjustment or a name, but is of type {type(name).__name__}.")
-    if name in _PLAIN:
-        if copula is not None:
-            raise ValueError(f"copula must be None for the adjustment {name!r}, but is {copula!r}.")
-        return _PLAIN[name]()
-    if name in _WITH_COPULA:
+    if name not in _REGISTRY:
+        raise ValueError(f"adjustment must be one of {', '.join(_REGISTRY)}, but is {name!r}.")
+    entry = _REGISTRY[name]
+    if entry.with_copula:
         if copula is None:
             raise ValueError(f"copula is needed for the adjustment {name!r}.")
-        return _WITH_COPULA[name](copula)  # type: ignore[arg-type]  # refuses others in one sentence
-    raise ValueError(f"adjustment must be one of {', '.join(adjustments())}, but is {name!r}.")
+        return entry.make(copula)
+    if copula is not None:
+        raise ValueError(f"copula must be None for the adjustment {name!r}, but is {copula!r}.")
+    return entry.make()

@@ -1,19 +1,16 @@
 r"""Who is still event-free at t? The answer that every metric reads.
 
 For subject i and time t a status holds two weights, :math:`a_i(t)` for "event-free at t" and :math:`b_i(t)` for
-"event by t", and a normaliser m. A score with the losses :math:`\ell_1` (event-free) and :math:`\ell_0` (event) is
-
-.. math:: \frac1m \sum_i \left[ a_i(t)\,\ell_1(\hat S_i(t)) + b_i(t)\,\ell_0(\hat S_i(t)) \right].
+"event by t", and a normaliser m.
 
 Weights are never held as n × T arrays. Up to a subject's observed time they have one form, from then on another:
 with the times sorted, each subject has a *cut*, and within a block of subjects of similar cut nearly all columns lie
-on one side. There the sum is a product of a vector with a block of losses that fits into the cache.
+on one side. There a weighted sum is a product of a vector with a block of values that fits into the cache.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -21,60 +18,41 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._numerics import lookup
-from cocensor._validation import (
-    BoolArray,
-    FloatArray,
-    HorizonWarning,
-    IntArray,
-    as_times,
-    as_vector,
-    row_blocks,
-)
-from cocensor.adjustments.estimate import Estimate
+from cocensor._notes import Note
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor.adjustments.gradient import Gradient
+from cocensor.curves import TimeGrid
 
-Rows = npt.NDArray[np.intp]
 Term = tuple[FloatArray | None, FloatArray | None]
 
 
-@dataclass(frozen=True)
-class Loss:
-    """The two losses of a metric as functions of the predicted survival probability."""
+class Pair(Protocol):
+    """Two blocks of values: what counts if a subject is event-free, and what counts if not."""
 
-    event_free: Callable[[FloatArray], FloatArray]
-    event: Callable[[FloatArray], FloatArray]
-    #: No prediction loses more.
-    largest: float = np.inf
-
-
-class Losses:
-    """Losses of a block of predictions, each computed when it is first needed; ``mask`` zeroes the others."""
-
-    def __init__(self, loss: Loss, block: FloatArray, mask: BoolArray | None = None) -> None:
-        self._loss, self._block, self._mask = loss, block, mask
-
-    @cached_property
+    @property
     def event_free(self) -> FloatArray:
-        """The loss if event-free."""
-        return self._masked(self._loss.event_free(self._block))
+        """The values that a weighs."""
 
-    @cached_property
+    @property
     def event(self) -> FloatArray:
-        """The loss if the event has happened."""
-        return self._masked(self._loss.event(self._block))
+        """The values that b weighs."""
 
-    def _masked(self, values: FloatArray) -> FloatArray:
-        return values if self._mask is None else values * self._mask
+
+class BlockWeights(Protocol):
+    """The weights of a block of subjects at some times, ready to be used for many pairs."""
+
+    def total(self, pair: Pair) -> FloatArray:
+        """Σ over the subjects of a x + b y, for each time."""
+
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        """A and b themselves, (subjects, times)."""
 
 
 class Weights(Protocol):
     """The weights of a group of subjects on one side of their cuts."""
 
-    def total(self, rows: Rows, columns: slice, losses: Losses) -> FloatArray:
-        """Σ over ``rows`` of a ℓ₁ + b ℓ₀, for each of the sorted ``columns``."""
-
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,26 +62,46 @@ class Terms:
     event_free: tuple[Term, ...] = ()
     event: tuple[Term, ...] = ()
 
-    def total(self, rows: Rows, columns: slice, losses: Losses) -> FloatArray:
-        """Σ over ``rows`` of a ℓ₁ + b ℓ₀, for each of the sorted ``columns``."""
-        result = np.zeros(columns.stop - columns.start)
-        for name, terms in (("event_free", self.event_free), ("event", self.event)):
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
+
+        def taken(terms: tuple[Term, ...]) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
+            # A product with ones is several times as fast as a sum over rows.
+            return tuple(
+                (
+                    np.ones(rows.size) if subject is None else subject[rows],
+                    None if time is None else time[columns],
+                )
+                for subject, time in terms
+            )
+
+        n_times = columns.stop - columns.start
+        return _TermsBlock(taken(self.event_free), taken(self.event), rows.size, n_times)
+
+
+@dataclass(frozen=True, eq=False)
+class _TermsBlock:
+    event_free: tuple[tuple[FloatArray, FloatArray | None], ...]
+    event: tuple[tuple[FloatArray, FloatArray | None], ...]
+    n_rows: int
+    n_times: int
+
+    def total(self, pair: Pair) -> FloatArray:
+        result = np.zeros(self.n_times)
+        for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
             for subject, time in terms:
-                loss = getattr(losses, name)
-                # A product with ones is several times as fast as a sum over rows.
-                sums = (np.ones(rows.size) if subject is None else subject[rows]) @ loss
-                result += sums if time is None else time[columns] * sums
+                found = subject @ getattr(pair, name)
+                result += found if time is None else time * found
         return result
 
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
-        shape = rows.size, columns.stop - columns.start
-        both = np.zeros((2, *shape))
-        for weight, terms in zip(both, (self.event_free, self.event), strict=True):
-            for subject, time in terms:
-                by_subject = np.ones((shape[0], 1)) if subject is None else subject[rows][:, None]
-                weight += by_subject * (1.0 if time is None else time[columns])
-        return both[0], both[1]
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        return self._dense(self.event_free), self._dense(self.event)
+
+    def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
+        result = np.zeros((self.n_rows, self.n_times))
+        for subject, time in terms:
+            result += subject[:, None] * (1.0 if time is None else time)
+        return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +110,21 @@ class Imputed:
 
     q: Callable[[Rows, slice], FloatArray]
 
-    def total(self, rows: Rows, columns: slice, losses: Losses) -> FloatArray:
-        """Σ over ``rows`` of a ℓ₁ + b ℓ₀, for each of the sorted ``columns``."""
-        q = self.q(rows, columns)
-        gain = losses.event_free - losses.event
-        return np.einsum("ij,ij->j", q, gain) + np.ones(rows.size) @ losses.event
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
+        return _ImputedBlock(self.q(rows, columns))
 
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
-        q = self.q(rows, columns)
-        return q, 1.0 - q
+
+@dataclass(frozen=True, eq=False)
+class _ImputedBlock:
+    q: FloatArray
+
+    def total(self, pair: Pair) -> FloatArray:
+        gained = np.einsum("ij,ij->j", self.q, pair.event_free - pair.event)
+        return gained + np.ones(len(self.q)) @ pair.event
+
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        return self.q, 1.0 - self.q
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,14 +133,20 @@ class Observed:
 
     weight: Callable[[Rows, slice], FloatArray]
 
-    def total(self, rows: Rows, columns: slice, losses: Losses) -> FloatArray:
-        """Σ over ``rows`` of a ℓ₁ + b ℓ₀, for each of the sorted ``columns``."""
-        return np.einsum("ij,ij->j", self.weight(rows, columns), losses.event_free)
+    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+        """Those of some subjects at some of the sorted times."""
+        return _ObservedBlock(self.weight(rows, columns))
 
-    def dense(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (rows, columns)."""
-        weight = self.weight(rows, columns)
-        return weight, np.zeros_like(weight)
+
+@dataclass(frozen=True, eq=False)
+class _ObservedBlock:
+    weight: FloatArray
+
+    def total(self, pair: Pair) -> FloatArray:
+        return np.einsum("ij,ij->j", self.weight, pair.event_free)
+
+    def dense(self) -> tuple[FloatArray, FloatArray]:
+        return self.weight, np.zeros_like(self.weight)
 
 
 #: Not counted; event-free for sure; had the event for sure.
@@ -169,16 +178,27 @@ def by_cut(rows: Rows, cut: IntArray) -> Rows:
     return rows[np.argsort(cut[rows].astype(np.uint16 if small else np.int64), kind="stable")]
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some subjects, and their weights in stretches of the sorted times.
+
+    A stretch is the weights, its columns, and which (subject, column) of it they hold for; None for all.
+    """
+
+    rows: Rows
+    stretches: tuple[tuple[BlockWeights, slice, BoolArray | None], ...]
+
+
 class Status:
     """The two weights of every subject at every time, and the normaliser.
 
-    Made by :meth:`Adjustment.status`. Metrics use :meth:`mean`; ``a`` and ``b`` materialise the weights as
+    Made by :meth:`Fitted.status`. Metrics read :meth:`blocks`; ``a`` and ``b`` materialise the weights as
     n × T arrays, for inspection.
 
     Attributes
     ----------
-    times : array
-        In the order given.
+    grid : TimeGrid
+        The times; ``times`` has them in the order given.
     n : int
         Number of subjects.
     normaliser : float
@@ -186,10 +206,20 @@ class Status:
         From this time on the adjustment gives no answer: weights and scores there are NaN.
     n_floored : int
         How many weights, over subjects and times, rest on a floor that was asked for.
-    notes : tuple of str
+    notes : tuple of Note
         What was decided on the way to the answer.
     model : JointModel or None
         The joint model behind the answer, if there is one.
+
+    Examples
+    --------
+    >>> from cocensor import IPCW
+    >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> status = IPCW().fit(y).status(y, [2.5])
+    >>> status
+    Status(n=4, times=1, normaliser=4)
+    >>> status.a.T.round(2), status.b.T.round(2)
+    (array([[0. , 0. , 1.5, 1.5]]), array([[1., 0., 0., 0.]]))
     """
 
     def __init__(
@@ -201,11 +231,10 @@ class Status:
         normaliser: float | None = None,
         until: float = np.inf,
         n_floored: int = 0,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Note, ...] = (),
         model: Any = None,
     ) -> None:
         self.grid, self.n, self.groups = grid, n, groups
-        self.times = grid.times
         self.normaliser = float(n) if normaliser is None else float(normaliser)
         self.until, self.n_floored = until, n_floored
         self.notes, self.model = notes, model
@@ -213,38 +242,40 @@ class Status:
     def __repr__(self) -> str:
         return f"Status(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
 
-    @np.errstate(over="ignore")  # of sums from where on there is no score
-    def mean(self, loss: Loss, estimate: Any) -> FloatArray:
-        """The weighted mean of a loss of the predictions, at each time in the order given."""
-        predicted = Estimate.of(estimate, self.grid.sorted, self.grid.order, self.n)
-        total = np.zeros(self.times.size)
+    @property
+    def times(self) -> FloatArray:
+        """The times, in the order given."""
+        return self.grid.times
+
+    def blocks(self) -> Iterator[Block]:
+        """All subjects in blocks, each with its weights."""
+        n_times = self.grid.sorted.size
         for group in self.groups:
-            for part in row_blocks(group.rows.size, self.times.size):
+            for part in row_blocks(group.rows.size, n_times):
                 rows, cut = group.rows[part], group.cut[part]
-                block = predicted.block(rows)
                 low, high = int(cut[0]), int(cut[-1])
                 mixed = cut[:, None] > np.arange(low, high)
-                sides: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
+                stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
                     (group.before, slice(0, low), None),
                     (group.before, slice(low, high), mixed),
                     (group.after, slice(low, high), ~mixed),
-                    (group.after, slice(high, self.times.size), None),
+                    (group.after, slice(high, n_times), None),
                 )
-                for weights, columns, mask in sides:
-                    if columns.start < columns.stop and weights is not NOTHING:
-                        losses = Losses(loss, block[:, columns], mask)
-                        total[columns] += weights.total(rows, columns, losses)
-        result = self.grid.restore(total / self.normaliser)
-        result[self.times >= self.until] = np.nan
-        above = result > loss.largest * (1.0 + 1e-9)
-        if above.any():
-            warnings.warn(
-                f"the score at time {self.times[above].min():g} is above {loss.largest:g}, the largest loss there is: "
-                "the weights stand for more subjects than there are.",
-                HorizonWarning,
-                stacklevel=4,
-            )
-        return result
+                used = tuple(
+                    (weights.block(rows, columns), columns, mask)
+                    for weights, columns, mask in stretches
+                    if columns.start < columns.stop and weights is not NOTHING
+                )
+                yield Block(rows, used)
+
+    def pull_back(self, gradient: Gradient) -> FloatArray:
+        r"""What each subject that the adjustment was fitted to adds to a score by way of the fit.
+
+        With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
+        :math:`\psi_j = \sum_{i,t} \alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)`, where a dot is the
+        influence of fitted subject j. An adjustment without an analytic one says so.
+        """
+        raise ValueError("the adjustment has no analytic influence function.")
 
     @cached_property
     def a(self) -> FloatArray:
@@ -257,53 +288,16 @@ class Status:
         return self._weights[1]
 
     @cached_property
-    def _weights(self) -> FloatArray:
-        both = np.empty((2, self.n, self.times.size))
-        every = slice(0, self.times.size)
-        columns = np.arange(self.times.size)
+    def _weights(self) -> npt.NDArray[np.float64]:
+        n_times = self.grid.sorted.size
+        both = np.empty((2, self.n, n_times))
+        every, columns = slice(0, n_times), np.arange(n_times)
         for group in self.groups:
             if not group.rows.size:
                 continue
             before = group.cut[:, None] > columns
-            early, late = (side.dense(group.rows, every) for side in (group.before, group.after))
+            early, late = (side.block(group.rows, every).dense() for side in (group.before, group.after))
             for weight, x, y in zip(both, early, late, strict=True):
-                weight[group.rows] = self.grid.restore(np.where(before, x, y))
-        both[:, :, self.times >= self.until] = np.nan
-        return both
-
-
-@dataclass(frozen=True, eq=False)
-class TimeGrid:
-    """The times of a question, in the order given and sorted; times may be repeated."""
-
-    times: FloatArray
-    order: npt.NDArray[np.intp] | None
-    sorted: FloatArray
-
-    @classmethod
-    def of(cls, times: npt.ArrayLike) -> TimeGrid:
-        """The grid of ``times``, of which there must be at least one."""
-        given = as_times(as_vector(np.atleast_1d(np.asarray(times)), "times"), "times")
-        if not given.size:
-            raise ValueError("times is empty: at least one time is needed.")
-        if (np.diff(given) >= 0).all():
-            return cls(given, None, given)
-        order = np.argsort(given, kind="stable")
-        return cls(given, order, given[order])
-
-    @property
-    def last(self) -> float:
-        """The largest time."""
-        return float(self.sorted[-1])
-
-    def cut(self, until: FloatArray) -> IntArray:
-        """For each subject the number of times before ``until``."""
-        return lookup(self.sorted, until, "left")
-
-    def restore(self, values: FloatArray) -> FloatArray:
-        """``values`` by sorted time (in the last axis) in the order of the times given."""
-        if self.order is None:
-            return values
-        result = np.empty_like(values)
-        result[..., self.order] = values
-        return result
+                weight[group.rows] = np.where(before, x, y)
+        both[:, :, self.grid.sorted >= self.until] = np.nan
+        return self.grid.restore(both)

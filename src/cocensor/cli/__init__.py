@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import cocensor as cc
-from cocensor.cli.console import interruptible
+from cocensor.cli.console import interruptible, refuse, say, warn
 from cocensor.cli.demo import demo
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.fit_copula import fit_copula
@@ -35,11 +35,10 @@ class _OneLineErrors(TyperGroup):
             with interruptible():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            typer.echo("Interrupted.", err=True)
+            warn("Interrupted.")
             raise typer.Exit(130) from None
         except _UsageError as error:
-            typer.echo(f"Error: {error.format_message()}", err=True)
-            raise typer.Exit(2) from None
+            refuse(ValueError(error.format_message()))
 
 
 app = typer.Typer(
@@ -54,7 +53,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"cocensor {cc.__version__}")
+        say(f"cocensor {cc.__version__}")
         raise typer.Exit
 
 

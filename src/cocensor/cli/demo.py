@@ -77,7 +77,7 @@ def demo(
 
 def simulated(
     n: int, copula: cc.Copula, seed: int
-) -> tuple[cc.simulate.SyntheticSample, cc.simulate.SyntheticSample, dict[str, cc.SurvivalCurves]]:
+) -> tuple[cc.simulate.SyntheticSample, cc.simulate.SyntheticSample, dict[str, cc.Predictions]]:
     """Training and test half of a draw of the paper's design, and what three models predict for the latter."""
     data = cc.simulate.SyntheticDesign(n=n, n_features=_COVARIATES, copula=copula).draw(seed)
     train, test = data[: n // 2], data[n // 2 :]
@@ -90,7 +90,7 @@ def simulated(
     }
     # As written to the files: one rounding more would make the truth another's.
     curves = {
-        name: cc.SurvivalCurves(times, table.round(6), interpolation="linear")
+        name: cc.Predictions(times, table.round(6), interpolation="linear")
         for name, table in predicted.items()
     }
     return train, test, curves
@@ -115,7 +115,7 @@ def _written(
     out: Path,
     train: cc.simulate.SyntheticSample,
     test: cc.simulate.SyntheticSample,
-    models: dict[str, cc.SurvivalCurves],
+    models: dict[str, cc.Predictions],
 ) -> dict[str, Path]:
     """Write the samples and the predictions; the files of the latter by model."""
     patients = 1 + np.arange(len(train) + len(test))
@@ -127,7 +127,7 @@ def _written(
         _write(out / f"{name}.csv", ["patient", "months", "died", *_names()], table)
     files = {name: out / f"{name}.csv" for name in models}
     for name, curves in models.items():
-        table = np.column_stack([patients[len(train) :], curves.evaluate(curves.times, slice(None))])
+        table = np.column_stack([patients[len(train) :], curves.probabilities])
         _write(files[name], ["patient", *(f"{t:.10g}" for t in curves.times)], table)
     return files
 
@@ -139,12 +139,14 @@ def _write(path: Path, names: list[str], table: FloatArray) -> None:
 def _truth(
     train: cc.simulate.SyntheticSample,
     test: cc.simulate.SyntheticSample,
-    models: dict[str, cc.SurvivalCurves],
+    models: dict[str, cc.Predictions],
 ) -> str:
     """What the models score with the event times that a study would not have seen."""
     asked = {"ipcw": cc.IPCW(), "truth": cc.Oracle(test.event_time)}
-    found = cc.evaluate(models, train.y, test.y, adjustments=asked, copula=None)
-    by_adjustment = {name: {model: found.score(model, name) for model in models} for name in asked}
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=asked, copula=None)
+    by_adjustment = {
+        name: {model: found.score(model, adjustment=name).value for model in models} for name in asked
+    }
     scores = ", ".join(f"{model} {score:.4f}" for model, score in by_adjustment["truth"].items())
     best = {name: min(scores, key=scores.__getitem__) for name, scores in by_adjustment.items()}
     said = "IPCW picks the wrong one" if best["ipcw"] != best["truth"] else "IPCW picks it too"

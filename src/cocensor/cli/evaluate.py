@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
-from unicodedata import category
 
 import typer
 
 import cocensor as cc
-from cocensor._validation import check_choice, check_number, escaped
-from cocensor.adjustments.registry import needs_copula
-from cocensor.cli.console import noting, progress_bar, refusing, say
+from cocensor._notes import Note
+from cocensor._validation import check_choice, collected, escaped
+from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
@@ -21,15 +19,21 @@ from cocensor.cli.inputs import (
     Covariates,
     Event,
     Time,
-    Train,
     covariate_names,
     covariates_of,
-    items,
-    numbers,
     outcomes,
-    predicted_curves,
+    predictions_of,
 )
 from cocensor.cli.outputs import check_outputs, written_together
+from cocensor.cli.settings import (
+    adjustments_of,
+    copula_of,
+    files_by_name,
+    horizon_of,
+    metrics_of,
+    sensitivity_grid,
+)
+from cocensor.words import minor_notes
 
 _PREDICTIONS = "Predictions"
 _ASSUMPTIONS = "Assumptions about the censoring"
@@ -40,11 +44,12 @@ _BEYOND = {"none": "nothing beyond", "last": "the last value beyond"}
 
 
 def evaluate(
-    train: Train,
     test: Annotated[
         Path,
         typer.Option(
-            metavar="FILE", help="Test sample, with the columns of the training sample.", rich_help_panel=DATA
+            metavar="FILE",
+            help="Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header.",
+            rich_help_panel=DATA,
         ),
     ],
     time: Time,
@@ -58,6 +63,15 @@ def evaluate(
             rich_help_panel=_PREDICTIONS,
         ),
     ],
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Training sample, with the columns of the test sample. Without it everything is learned from the "
+            "test sample, as for out-of-fold predictions.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
     covariates: Covariates = None,
     administrative: Administrative = None,
     identity: Annotated[
@@ -96,7 +110,7 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help=f"Some of {', '.join(cc.adjustments())}. By default the most used ones.",
+            help=f"Some of {', '.join(cc.adjustment_names())}. By default the most used ones.",
             rich_help_panel=_ASSUMPTIONS,
         ),
     ] = None,
@@ -120,7 +134,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="ibs (integrated Brier score) or ils (integrated log score). Once per metric; ibs by default.",
+            help="ibs (integrated Brier score, the default) or ils (integrated log score, with --floor). Once per "
+            "metric.",
             rich_help_panel=_SCORES,
         ),
     ] = None,
@@ -154,10 +169,10 @@ def evaluate(
     Example: cocensor evaluate --train train.csv --test test.csv --time months --event died --covariates age,stage
     --id patient --predictions cox=cox.csv --predictions rsf=rsf.parquet --out report.html
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     with refusing():
-        files = _files_by_name(predictions)
-        inputs = [train, test, *files.values()]
+        files = files_by_name(predictions)
+        inputs = [test, *([] if train is None else [train]), *files.values()]
         check_outputs(inputs, out=(out, (".html", ".htm")), json=(json, (".json",)))
         check_choice(interpolation, "--interpolation", tuple(_BETWEEN))
         check_choice(tail, "--tail", tuple(_BEYOND))
@@ -166,42 +181,39 @@ def evaluate(
         roles = {"time": time, "event": event, "administrative": administrative, "id": identity}
         names = covariate_names(covariates, **roles)
         settings: dict[str, Any] = {
-            "copula": _copula(copula, tau),
-            "adjustments": _adjustments(adjustments, names is not None, out is not None),
-            "metrics": _metrics(metric or ["ibs"], floor),
-            "horizon": _horizon(horizon),
+            "copula": copula_of(copula, tau),
+            "adjustments": adjustments_of(adjustments, names is not None),
+            "metrics": metrics_of(metric or ["ibs"], floor),
+            "horizon": horizon_of(horizon),
         }
-        grid = _sensitivity_grid(families, taus)
+        grid = sensitivity_grid(families, taus)
         with progress_bar("Reading"):
-            samples = read_table(train), read_table(test, identity)
-            y_train, y_test = (outcomes(table, time, event, administrative) for table in samples)
-            x_train, x_test = covariates_of(names, *samples, notes=notes)
+            subjects = read_table(test, identity)
+            samples = [subjects] if train is None else [read_table(train), subjects]
+            y = [outcomes(table, time, event, administrative) for table in samples]
+            x = covariates_of(names, *samples, notes=notes)
+            if train is not None:
+                settings |= {"y_train": y[0], "x_train": x[0]}
             how: tuple[Any, Any] = interpolation, None if tail == "none" else tail
             models = {
-                name: predicted_curves(read_table(file, identity), samples[1], identity, *how, notes=notes)
+                name: predictions_of(
+                    read_table(file, identity), subjects, identity, *how, _source(file, *how), notes
+                )
                 for name, file in files.items()
             }
-        with progress_bar("Scoring") as progress, noting(notes):
-            result = cc.evaluate(models, y_train, y_test, x_train, x_test, progress=progress, **settings)
-        came_as = {
-            name: f"{escaped(file.name)}, {_BETWEEN[interpolation]}, {_BEYOND[tail]}"
-            for name, file in files.items()
-        }
-        result = replace(result, came_as=came_as, notes=(*notes, *result.notes))
-        sensitivity = None
-        if any(each.moves for each in result.scored.values()):
-            with progress_bar("Other copulas") as progress:
-                sensitivity = result.sensitivity(**grid, progress=progress)
+        with progress_bar("Scoring") as progress, collected(UserWarning) as warned:
+            result = cc.evaluate(models, y[-1], x[-1], progress=progress, **settings)
+        notes += [Note("caution", text) for text in warned]
+        result = replace(result, notes=(*notes, *result.notes))
+        sensitivity = _analyse(result, grid, for_report=out is not None or json is not None)
         with progress_bar("Writing"), written_together(out, json) as (page, numbers_file):
             if page is not None:
-                result.to_html(page, sensitivity, title)
+                result.to_html(page, title)
             if numbers_file is not None:
-                result.to_json(numbers_file, sensitivity)
+                result.to_json(numbers_file)
         say(repr(result))
-        for each in result.scored.values():
-            for note in each.notes:
-                if note not in each.cautions:  # told already
-                    say(f"{each.label}: {note}")
+        for line in minor_notes(result):
+            say(line)
         if sensitivity is not None:
             say(f"\n{sensitivity!r}")
         for path, content in ((out, "The report is"), (json, "All numbers are")):
@@ -209,75 +221,21 @@ def evaluate(
                 say(f"{content} in {path}.")
 
 
-def _files_by_name(predictions: Sequence[str]) -> dict[str, Path]:
-    files: dict[str, Path] = {}
-    for text in predictions:
-        name, equals, file = (part.strip() for part in text.partition("="))
-        # Format characters belong to some scripts; control characters, line ends and broken bytes to none.
-        if not (name and equals and file) or {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name)):
-            raise ValueError(f"--predictions must be NAME=FILE, but is {text!r}.")
-        if name in files:
-            raise ValueError(f"--predictions must have different names, but {name!r} comes twice.")
-        files[name] = Path(file)
-    return files
+def _analyse(result: cc.Evaluation, grid: dict[str, Any], for_report: bool) -> cc.Sensitivity | None:
+    """Compute what the report shows beside the scores; the sensitivity analysis also for the terminal."""
+    sensitivity = None
+    if any(each.varies_with_copula for each in result.results.values()):
+        with progress_bar("Other copulas") as progress:
+            sensitivity = result.sensitivity(**grid, progress=progress)
+    if for_report:
+        with progress_bar("Survival curves") as progress:
+            result.survival_curves(progress=progress)
+        if result.assumed.choice is not None and result.assumed.choice.profile_is_quick:
+            with progress_bar("Profile likelihood") as progress:
+                result.dependence_profile(progress=progress)
+    return sensitivity
 
 
-def _copula(family: str, tau: float | None) -> Any:
-    check_choice(family, "--copula", ("select", *cc.copulas()))
-    if family in ("select", "independence"):
-        if tau is not None:
-            raise ValueError(f"--tau must come with the family of a --copula, but that is {family}.")
-        return "select" if family == "select" else cc.Independence()
-    if tau is None:
-        raise ValueError(f"--tau is needed for the {family} copula.")
-    return cc.copula(family, tau=tau)
-
-
-def _adjustments(text: str | None, with_covariates: bool, with_report: bool) -> Any:
-    if text is None:
-        return "default"
-    asked = items(text, "--adjustments")
-    for name in asked:
-        check_choice(name, "--adjustments", tuple(cc.adjustments()))
-        made = cc.adjustment(name, copula=cc.Independence() if needs_copula(name) else None)
-        if "covariates" in made.needs and not with_covariates:
-            raise ValueError(f"--covariates are needed for the adjustment {name!r}.")
-    if with_report and not any(map(needs_copula, asked)):
-        raise ValueError(
-            f"--adjustments must have one that rests on a copula, which the report varies, but are {text}."
-        )
-    return asked
-
-
-def _metrics(names: Sequence[str], floor: float | None) -> list[cc.Metric]:
-    for name in names:
-        check_choice(name, "--metric", ("ibs", "ils"))
-    if ("ils" in names) != (floor is not None):
-        raise ValueError("--floor and --metric ils belong together: give both or neither.")
-    return [cc.metric(name, floor=floor if name == "ils" else None) for name in names]
-
-
-def _horizon(text: str | None) -> Any:
-    if text is None or text == "t_max":
-        return text
-    try:
-        return {"at_risk": float(text[:-1]) / 100} if text.endswith("%") else float(text)
-    except ValueError:
-        raise ValueError(
-            f"--horizon must be a time, t_max or a share such as 10%, but is {text!r}."
-        ) from None
-
-
-def _sensitivity_grid(families: str | None, taus: str | None) -> dict[str, Any]:
-    chosen = None if families is None else items(families, "--families")
-    if "independence" in (chosen or ()):
-        raise ValueError("--families must not have independence: τ = 0 is independence already.")
-    known = {name: kind.tau_range for name, kind in cc.copulas().items() if name != "independence"}
-    for family in chosen or ():
-        check_choice(family, "--families", tuple(known))
-    grid = None if taus is None else numbers(taus, "--taus")
-    for tau in grid or ():
-        check_number(tau, "--taus", lower=-1.0, upper=1.0)
-        if tau and not any(low < tau < high for low, high in (known[name] for name in chosen or known)):
-            raise ValueError(f"--taus must be within reach of --families, but {tau:g} is beyond {families}.")
-    return {"families": chosen, "taus": grid}
+def _source(file: Path, interpolation: str, tail: str | None) -> str:
+    """Where predictions are from, in words."""
+    return f"{escaped(file.name)}, {_BETWEEN[interpolation]}, {_BEYOND[tail or 'none']}"

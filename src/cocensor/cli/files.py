@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -146,14 +147,8 @@ def plain(values: Any) -> Any:
 
 
 def repeated(names: Sequence[str]) -> list[str]:
-    """Those that came before."""
-    seen: set[str] = set()
-    again = []
-    for name in names:
-        if name in seen:
-            again.append(name)
-        seen.add(name)
-    return again
+    """Those that come more than once."""
+    return [name for name, n in Counter(names).items() if n > 1]
 
 
 @contextmanager

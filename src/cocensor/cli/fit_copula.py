@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,8 +12,9 @@ import narwhals as nw
 import typer
 
 import cocensor as cc
-from cocensor._validation import check_choice, escaped
-from cocensor.cli.console import noting, progress_bar, refusing, say
+from cocensor._notes import Note
+from cocensor._validation import check_choice, collected, escaped
+from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
@@ -27,9 +29,9 @@ from cocensor.cli.inputs import (
     outcomes,
 )
 from cocensor.cli.outputs import check_outputs, written_together
-from cocensor.evaluation.evaluate import selection_penalty
-from cocensor.joint.margins import MARGINS
-from cocensor.joint.select import FAMILIES
+from cocensor.joint.margins import MARGIN_FORMS
+from cocensor.joint.select import CANDIDATES
+from cocensor.words import candidates_as_text, choice_in_words
 
 _MODEL = "Model"
 _OUTPUT = "Output"
@@ -61,10 +63,10 @@ def fit_copula(
             help="Candidate families, also gaussian. Independence is always one.",
             rich_help_panel=_MODEL,
         ),
-    ] = ",".join(FAMILIES),
+    ] = ",".join(CANDIDATES),
     margins: Annotated[
         str, typer.Option(help="Form of both margins: weibull or spline.", rich_help_panel=_MODEL)
-    ] = "weibull",
+    ] = "spline",
     penalty: Annotated[
         float | None,
         typer.Option(
@@ -89,14 +91,14 @@ def fit_copula(
 
     Example: cocensor fit-copula --train train.csv --time months --event died --covariates age,stage --figure tau.png
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     with refusing():
         parts = [train] if validation is None else [train, validation]
         check_outputs(parts, json=(json, (".json",)), figure=(figure, (".png", ".pdf", ".svg")))
-        check_choice(margins, "--margins", MARGINS)
+        check_choice(margins, "--margins", MARGIN_FORMS)
         candidates = items(families, "--families")
         for family in candidates:
-            check_choice(family, "--families", tuple(cc.copulas()))
+            check_choice(family, "--families", tuple(cc.copula_families()))
         if set(candidates) == {"independence"}:
             raise ValueError("--families must have one besides independence.")
         names = covariate_names(covariates, time=time, event=event, administrative=administrative)
@@ -105,13 +107,15 @@ def fit_copula(
             y = [outcomes(table, time, event, administrative) for table in tables]
             x = covariates_of(names, *tables, notes=notes)
         seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
-        with progress_bar("Fitting"), noting(notes):
-            weight = selection_penalty(len(y[0])) if penalty is None else penalty
-            settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": weight}
-            choice = cc.select_copula(x[0], y[0], **settings, **seen)
-            profile = choice.profile()
-        if weight:
-            notes.append(_PENALISED.format(weight))
+        with collected(UserWarning) as warned:
+            with progress_bar("Fitting"):
+                settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
+                choice = cc.select_copula(x[0], y[0], **settings, **seen)
+            with progress_bar("Profile likelihood") as progress:
+                profile = choice.profile(progress=progress)
+        notes += [Note("caution", text) for text in warned]
+        if choice.problem.penalty:
+            notes.append(Note("decision", _PENALISED.format(choice.problem.penalty)))
         with written_together(json, figure) as (numbers_file, picture):
             if numbers_file is not None:
                 numbers_file.write_text(_json(choice, profile, notes), encoding="utf-8")
@@ -123,47 +127,37 @@ def fit_copula(
                 say(f"{content} in {path}.")
 
 
-def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:
+def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[Note]) -> str:
     """The candidates, what their profiles support, and the caveats."""
-    lines = [
-        choice.summary().partition("\n")[0],
-        "",
-        f"{'family':<14}{'θ':>10}{'τ':>8}{'(s.e.)':>9}{'training':>12}{'validation':>12}  converged",
-    ]
-    for name, model in choice.models.items():
-        error = f"({model.tau_se_:.2f})" if isfinite(model.tau_se_) else "–"
-        lines.append(
-            f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}{error:>9}{-model.loglik_ / model.n_:12.5f}"
-            f"{choice.validation[name]:12.5f}  {'yes' if model.converged_ else 'no'}"
-            + (" ← chosen" if name == choice.copula.name else "")
-        )
     top = profile.best[2]
-    lines += [
+    lines = [
+        candidates_as_text(choice),
         "",
         "Profile likelihood over τ, margins fitted at each: which τ are not told from the best (95 %)",
         "",
+        f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}",
     ]
-    lines.append(f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}")
     for name, (taus, values) in profile.curves.items():
         low, high = profile.supported(name)
         best = taus[values.argmax()]
         lines.append(f"{name:<14}{best:8.2g}{low:8.2g}{high:8.2g}{top - values.max():24.2f}")
-    return "\n".join([*lines, "", profile.statement, *notes])
+    return "\n".join([*lines, "", choice_in_words(choice), profile.statement, *map(str, notes)])
 
 
-def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[str]) -> str:
+def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[Note]) -> str:
     found = {
         "cocensor": cc.__version__,
         "n": choice.best.n_,
         "margins": choice.best.event.name,
-        "times": choice.best.times_,
-        "times_reason": choice.best.times_reason_,
+        "time_kind": choice.best.time_kind_,
+        "time_kind_reason": choice.best.time_kind_reason_,
         "how": choice.how,
+        "preferred": choice.preferred,
+        "gain": choice.gain,
+        "chosen": choice.copula.name,
         "candidates": _rows(choice.table),
-        "profile": _rows(profile.table),
-        "supported": {name: profile.supported(name) for name in profile.curves},
-        "statement": profile.statement,
-        "notes": notes,
+        "profile": profile.to_dict(),
+        "notes": [asdict(note) for note in notes],
     }
     return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from cocensor._validation import FloatArray, as_vector
-from cocensor.cli.console import noting
+from cocensor._notes import Note
+from cocensor._validation import FloatArray, as_vector, collected
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
-from cocensor.curves import Interpolation, SurvivalCurves, Tail
-from cocensor.datasets.encoding import Encoder, spelled
+from cocensor.curves import Interpolation, Predictions, Tail
+from cocensor.datasets.encoding import Encoder, UnseenLevelWarning, spelled
 from cocensor.outcomes import Survival
 
 DATA = "Data"
@@ -96,8 +96,8 @@ def outcomes(table: Table, time: str, event: str, administrative: str | None) ->
         return Survival(times, events, flags)
 
 
-def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: list[str]) -> list[Any]:
-    """The named columns of each table as numbers, a pyarrow table each, encoded as the training part says."""
+def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: list[Note]) -> list[Any]:
+    """The named columns of each table as numbers, a pyarrow table each, encoded as the first table says."""
     if names is None:
         return [None, *(None for _ in others)]
     import pyarrow as pa
@@ -115,37 +115,39 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
         encoder = Encoder(texts, scaling=None).fit(parts[0])
     levels = {name: len(parts[0].column(name).unique()) for name in texts}
     notes += [
-        f"Covariate {name!r} is text: indicators stand for its {n} levels." for name, n in levels.items()
+        Note("decision", f"Covariate {name!r} is text: indicators stand for its {n} levels.")
+        for name, n in levels.items()
     ]
     notes += [
-        f"Covariate {name!r} does not vary in {train.path} and is left out." for name in encoder.left_out_
+        Note("decision", f"Covariate {name!r} does not vary in {train.path} and is left out.")
+        for name in encoder.left_out_
     ]
     encoded = []
     for part, table in zip(parts, (train, *others), strict=True):
-        said: list[str] = []
-        with table.named(), noting(said):
+        with table.named(), collected(UnseenLevelWarning) as warned:
             matrix = encoder.transform(part)
-        notes += [f"{table.path}: {each}" for each in said]
+        notes += [Note("caution", f"{table.path}: {text}") for text in warned]
         encoded.append(pa.table(dict(zip(encoder.columns_, matrix.T, strict=True))))
     return encoded
 
 
-def predicted_curves(
+def predictions_of(
     table: Table,
     test: Table,
     identity: str | None,
     interpolation: Interpolation,
     tail: Tail | None,
-    notes: list[str],
-) -> SurvivalCurves:
-    """Curves from a wide table, a row per subject and a column per time, in the order of the test subjects."""
+    source: str,
+    notes: list[Note],
+) -> Predictions:
+    """Predictions from a wide table, a row per subject and a column per time, in the order of the test subjects."""
     if identity is not None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
     if columns[:1] == [""]:
         columns = columns[1:]
         _check_row_names(table, identity)
-        notes.append(f"{table.path}: the first column has no name and is left out.")
+        notes.append(Note("decision", f"{table.path}: the first column has no name and is left out."))
     with table.named():
         times = _times(columns, table.decimal, identity)
     found = {name: table.numbers(name) for name in columns}
@@ -153,7 +155,7 @@ def predicted_curves(
         array = np.column_stack(
             [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
         )
-        curves = SurvivalCurves(times, array, interpolation, tail)
+        curves = Predictions(times, array, interpolation, tail, source)
     if identity is not None:
         return curves[_order(table, test, identity, notes)]
     if len(table) != len(test):
@@ -222,7 +224,7 @@ def _check_row_names(table: Table, identity: str | None) -> None:
         )
 
 
-def _order(table: Table, test: Table, identity: str, notes: list[str]) -> Any:
+def _order(table: Table, test: Table, identity: str, notes: list[Note]) -> Any:
     """For each test subject the row of its prediction."""
     rows, wanted = (
         _rows_by_id(each, other, identity, notes) for each, other in ((table, test), (test, table))
@@ -238,7 +240,7 @@ def _order(table: Table, test: Table, identity: str, notes: list[str]) -> Any:
     return np.array([rows[each] for each in wanted])
 
 
-def _rows_by_id(table: Table, other: Table, identity: str, notes: list[str]) -> dict[str, int]:
+def _rows_by_id(table: Table, other: Table, identity: str, notes: list[Note]) -> dict[str, int]:
     """Rows by id; texts are compared as they are, but with the integers of the other table as integers."""
     from pyarrow import types
 
@@ -247,10 +249,11 @@ def _rows_by_id(table: Table, other: Table, identity: str, notes: list[str]) -> 
         whole = {text: str(int(text)) for text in ids if _INTEGER.fullmatch(text)}
         changed = [text for text, number in whole.items() if text != number]
         if changed:
-            notes.append(
+            text = (
                 f"{other.path} has integers as {identity}: those of {table.path} are compared as integers, "
                 f"{changed[0]!r} as {whole[changed[0]]}."
             )
+            notes.append(Note("decision", text))
         ids = [whole.get(text, text) for text in ids]
     rows: dict[str, int] = {}
     for row, key in enumerate(ids):

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from cocensor.cli.console import in_a_line
+from cocensor.cli.console import progress_bar, refuse, refusing, say, warn
 
 
 def reproduce(
@@ -43,31 +42,27 @@ def reproduce(
 
     Example: cocensor reproduce dependence --protocol published --n-jobs 2
     """
-    from cocensor.experiments import experiments
+    from cocensor.paper import experiments
 
     known = experiments()
     if show:
         for name, kind in known.items():
-            typer.echo(f"{name:<23}{kind.about}")
+            say(f"{name:<23}{kind.about}")
         return
-    try:
+    with refusing():
         chosen = _chosen_experiments(names, known)
         asked = {"datasets": datasets, "strategies": strategies, "learners": learners}
         only = {name: tuple(text.split(",")) for name, text in asked.items() if text is not None}
         if quick and seeds is not None:
             raise ValueError(f"--seeds must not be given with --quick, which takes one, but is {seeds}.")
         runs = [_configured(known[name], only, names, protocol, seeds, quick) for name in chosen]
-    except (TypeError, ValueError) as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(2) from None
     failed = 0
     for experiment in runs:
         folder = out / f"{experiment.name}-{experiment.config.protocol}{'-quick' if quick else ''}"
         try:
             failed += _run_experiment(experiment, folder, n_jobs, backend, scheduler)
         except (ImportError, OSError, ValueError) as error:
-            typer.echo(f"Error: {in_a_line(error)}", err=True)
-            raise typer.Exit(3 if isinstance(error, ChildProcessError) else 2) from None
+            refuse(error, 3 if isinstance(error, ChildProcessError) else 2)
     if failed:
         raise typer.Exit(1)
 
@@ -90,25 +85,15 @@ def _chosen_experiments(names: list[str] | None, known: dict[str, Any]) -> list[
 
 def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, scheduler: str | None) -> int:
     """Run with a progress bar; the number of cells that failed."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from cocensor.paper import run
 
-    from cocensor.experiments import run
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(experiment.name, total=None)
+    with progress_bar(experiment.name) as progress:
         outcome = run(
-            experiment,
-            folder,
-            n_jobs=n_jobs,
-            backend=backend,
-            scheduler=scheduler,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            experiment, folder, n_jobs=n_jobs, backend=backend, scheduler=scheduler, progress=progress
         )
     for note in outcome.notes:
-        typer.echo(f"Note: {note}", err=True)
+        warn(f"Note: {note}")
     for cell, error in outcome.failed[:5]:
-        typer.echo(f"Failed: {cell}: {error}", err=True)
-    console = Console()
-    console.print(f"{experiment.name}: {len(outcome.rows)} rows in [bold]{folder}[/bold]", highlight=False)
+        warn(f"Failed: {cell}: {error}")
+    say(f"{experiment.name}: {len(outcome.rows)} rows in {folder}")
     return len(outcome.failed)

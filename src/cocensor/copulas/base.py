@@ -16,20 +16,19 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._numerics import log1mexp, scalar_like
+from cocensor._numerics import log1mexp, open_uniform, scalar_like
 from cocensor._validation import (
     FloatArray,
     Seed,
     as_generator,
     as_probabilities,
-    as_table,
     broadcast,
     check_number,
     check_whole,
-    refuse_first,
 )
 
-_SMALLEST_UNIFORM = 2.0**-54
+# So near to independence, what is multiplied by θ is no longer a normal number of double precision.
+_NO_DIGITS = 1e-290
 
 
 @dataclass(frozen=True)
@@ -61,13 +60,14 @@ class Copula(ABC):
         if theta != self.independence_theta and not lower < theta < upper:
             reach = _interval(lower, upper, self.independence_theta)
             raise ValueError(f"theta of the {self.name} copula must {reach}, but is {theta:g}.")
-        object.__setattr__(self, "theta", theta)
+        near = abs(theta - self.independence_theta) < _NO_DIGITS
+        object.__setattr__(self, "theta", self.independence_theta if near else theta)
 
     # --- in (u, v) ---------------------------------------------------------------------------------
 
     def cdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`C(u, v)`; ``u`` and ``v`` in [0, 1] broadcast."""
-        return _exp(self.log_cdf(u, v))
+        return exp_or_inf(self.log_cdf(u, v))
 
     def log_cdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`\log C(u, v)`, −∞ where u or v is 0."""
@@ -79,7 +79,7 @@ class Copula(ABC):
 
     def hfunc1(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`h_1 = \partial C/\partial u = P(V \le v \mid U = u)`, for u strictly inside (0, 1)."""
-        return _exp(self.log_hfunc1(u, v))
+        return exp_or_inf(self.log_hfunc1(u, v))
 
     def log_hfunc1(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`\log h_1(u, v)`."""
@@ -90,7 +90,7 @@ class Copula(ABC):
 
     def hfunc2(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`h_2 = \partial C/\partial v = P(U \le u \mid V = v)`, for v strictly inside (0, 1)."""
-        return _exp(self.log_hfunc2(u, v))
+        return exp_or_inf(self.log_hfunc2(u, v))
 
     def log_hfunc2(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r""":math:`\log h_2(u, v)`."""
@@ -99,7 +99,7 @@ class Copula(ABC):
 
     def pdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         r"""The density :math:`\partial^2 C/\partial u\,\partial v`, strictly inside the unit square."""
-        return _exp(self.log_pdf(u, v))
+        return exp_or_inf(self.log_pdf(u, v))
 
     def log_pdf(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Any:
         """The log-density, strictly inside the unit square."""
@@ -162,7 +162,7 @@ class Copula(ABC):
     def from_tau(cls, tau: float) -> Self:
         """The member of the family with Kendall's τ ``tau``."""
         tau = check_number(tau, "tau")
-        if tau == 0:
+        if abs(tau) < _NO_DIGITS:
             return cls(cls.independence_theta)
         lower, upper = cls.tau_range
         if not lower < tau < upper:
@@ -175,7 +175,7 @@ class Copula(ABC):
     def sample(self, n: int, rng: Seed = None) -> FloatArray:
         """``n`` draws of (U, V), as an (n, 2) array."""
         rng = as_generator(rng)
-        u = np.maximum(rng.random(check_whole(n, "n", 0)), _SMALLEST_UNIFORM)
+        u = open_uniform(rng, check_whole(n, "n", 0))
         return np.column_stack((u, self.sample_given(u, rng)))
 
     def sample_given(self, u: npt.ArrayLike, rng: Seed = None) -> Any:
@@ -185,7 +185,7 @@ class Copula(ABC):
         the event times of a simulation stay fixed while the dependence changes.
         """
         u = as_probabilities(u, "u", interior=True)
-        w = np.maximum(as_generator(rng).random(u.shape), _SMALLEST_UNIFORM)
+        w = open_uniform(as_generator(rng), u.shape)
         return scalar_like(np.exp(-self._formulas._conditional_hazard(-np.log(u), -np.log(w))), u)
 
     # --- what a family writes (never called at the independence limit) -------------------------------
@@ -219,105 +219,7 @@ class Copula(ABC):
         return np.asarray(np.exp(root.x))
 
 
-@dataclass(frozen=True)
-class ArchimedeanCopula(Copula):
-    r"""A copula :math:`C(u, v) = \varphi^{-1}(\varphi(u) + \varphi(v))` with generator φ, :math:`\varphi(1) = 0`.
-
-    Generators are defined up to a factor; each family states its own.
-    """
-
-    def phi(self, s: npt.ArrayLike) -> Any:
-        r"""The generator :math:`\varphi(s)`, for s in [0, 1]; infinite at 0."""
-        return _exp(self.log_phi(s))
-
-    def log_phi(self, s: npt.ArrayLike) -> Any:
-        r""":math:`\log\varphi(s)`, finite where φ itself overflows."""
-        s = as_probabilities(s, "s")
-        with np.errstate(divide="ignore"):
-            x = -np.log(s)
-            inner = self._formulas._log_phi(np.where(s > 0, x, 1.0))
-        return scalar_like(np.where(s > 0, inner, np.inf), s)
-
-    def phi_inv(self, t: npt.ArrayLike) -> Any:
-        r""":math:`\varphi^{-1}(t)` for t ≥ 0, one at 0."""
-        t = np.asarray(as_table(t, "t"), dtype=np.float64)  # infinity is allowed
-        if not (t >= 0).all():  # NaN fails too
-            refuse_first(~(t >= 0), t, "t must not be negative")
-        with np.errstate(divide="ignore"):
-            hazard = self._formulas._hazard_from_log_phi(np.log(t))
-        return scalar_like(np.exp(-hazard), t)
-
-    def phi_prime(self, s: npt.ArrayLike) -> Any:
-        r""":math:`\varphi'(s)`, for s in (0, 1]; negative."""
-        s, x = _generator_argument(s)
-        with np.errstate(over="ignore"):
-            return scalar_like(-np.exp(self.log_elasticity(x) + x), s)
-
-    def phi_second(self, s: npt.ArrayLike) -> Any:
-        r""":math:`\varphi''(s)`, for s in (0, 1]; positive."""
-        s, x = _generator_argument(s)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return scalar_like(np.exp(self._formulas._log_phi_second(x)), s)
-
-    def log_elasticity(self, x: FloatArray) -> FloatArray:
-        r""":math:`\log|s\varphi'(s)|` at :math:`s = e^{-x}`: the generator's slope on the log scale.
-
-        It is 0 throughout at independence, which is what makes Greenwood's formula exact there.
-        """
-        with np.errstate(divide="ignore"):
-            return self._formulas._log_elasticity(x)
-
-    def graphic_survival(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
-        r"""The Copula-Graphic sum over steps, :math:`\varphi^{-1}(\sum_{i \le j} [\varphi(p_i^+) - \varphi(p_i^-)])`.
-
-        Step i takes the joint survival probability from :math:`p_i^- = e^{-hazard_i}` to
-        :math:`p_i^+ = p_i^-(1 - fraction_i)`. At independence this is the Kaplan–Meier product. Nothing
-        overflows: the sum runs in logarithms.
-        """
-        if self.is_independence:
-            return np.multiply.accumulate(1.0 - fraction)
-        # Only a last step can take everyone; the curve is 0 from there on.
-        everyone = fraction == 1.0
-        kept = slice(0, fraction.size - int(everyone.any()))
-        survival = np.zeros_like(fraction)
-        log_ratio = -np.log1p(-fraction[kept])
-        total = self._graphic_hazard(hazard[kept], log_ratio)
-        if (total[1:] < total[:-1]).any():
-            # Rounding may lift a curve by one unit in the last place; a survival curve does not rise.
-            total = np.maximum.accumulate(total)
-        survival[kept] = np.exp(-total)
-        return survival
-
-    def single_step(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
-        r"""The curve after one step alone, :math:`\varphi^{-1}(\varphi(p^+) - \varphi(p^-))`, for each of many."""
-        with np.errstate(divide="ignore"):
-            after, before = (self._formulas._log_phi(x) for x in (hazard - np.log1p(-fraction), hazard))
-        return np.exp(-self._formulas._hazard_from_log_phi(after + log1mexp(after - before)))
-
-    # --- what a family writes (never called at the independence limit) -------------------------------
-
-    @abstractmethod
-    def _log_phi(self, x: FloatArray) -> FloatArray:
-        """Log φ(e^{−x}), −∞ at x = 0."""
-
-    @abstractmethod
-    def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
-        """−log φ⁻¹(t) from log t; 0 at −∞ and ∞ at ∞."""
-
-    @abstractmethod
-    def _log_elasticity(self, x: FloatArray) -> FloatArray:
-        """Log |s φ'(s)| at s = e^{−x}."""
-
-    @abstractmethod
-    def _log_phi_second(self, x: FloatArray) -> FloatArray:
-        """Log φ''(s) at s = e^{−x}."""
-
-    @abstractmethod
-    def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        """−log of the Copula-Graphic curve after each step; p⁻ = e^{−hazard}, p⁺ = p⁻ e^{−log_ratio}."""
-
-
-def _exp(value: Any) -> Any:
+def exp_or_inf(value: Any) -> Any:
     """exp, infinite rather than a warning where it overflows; a float stays a float."""
     with np.errstate(over="ignore"):
         return scalar_like(np.exp(value), value)
@@ -344,13 +246,6 @@ def _where_inside(
     result = np.array(edge)  # not a scalar, also for a single point
     result[inside] = formula(x[inside], y[inside])
     return scalar_like(result, x)
-
-
-def _generator_argument(s: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
-    s = as_probabilities(s, "s")
-    if (s == 0).any():
-        raise ValueError("s must be positive: the generator's slope is infinite at 0.")
-    return s, -np.log(s)
 
 
 def log_cdf_by_symmetry(

@@ -8,7 +8,7 @@ import numpy as np
 
 from cocensor._numerics import expm1_over, log1mexp, log1p_over, running_logsumexp, softplus
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import ArchimedeanCopula
+from cocensor.copulas.archimedean import ArchimedeanCopula
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from scipy.special import bernoulli, factorial, spence
 from cocensor._jets import differentiable
 from cocensor._numerics import log1mexp, log1p_over, log_softplus, running_logsumexp, series_where, softplus
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import ArchimedeanCopula, log_cdf_by_symmetry, root_in_theta
+from cocensor.copulas.archimedean import ArchimedeanCopula
+from cocensor.copulas.base import log_cdf_by_symmetry, root_in_theta
 
 # log[(1 − e^{−z})/z] = −z/2 + Σ B_2k z^2k / (2k (2k)!)
 _SERIES = np.zeros(11)

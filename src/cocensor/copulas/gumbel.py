@@ -8,7 +8,7 @@ import numpy as np
 
 from cocensor._numerics import log1mexp, running_logsumexp, softplus
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import ArchimedeanCopula
+from cocensor.copulas.archimedean import ArchimedeanCopula
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import ArchimedeanCopula
+from cocensor.copulas.archimedean import ArchimedeanCopula
 
 
 @dataclass(frozen=True)

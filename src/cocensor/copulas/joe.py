@@ -9,7 +9,8 @@ from scipy.special import psi, zeta
 
 from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, softplus
 from cocensor._validation import FloatArray
-from cocensor.copulas.base import ArchimedeanCopula, root_in_theta
+from cocensor.copulas.archimedean import ArchimedeanCopula
+from cocensor.copulas.base import root_in_theta
 
 
 @dataclass(frozen=True)

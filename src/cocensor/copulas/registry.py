@@ -15,12 +15,12 @@ _FAMILIES: dict[str, type[Copula]] = {
 }
 
 
-def copulas() -> dict[str, type[Copula]]:
+def copula_families() -> dict[str, type[Copula]]:
     """The copula families by name.
 
     Examples
     --------
-    >>> list(copulas())
+    >>> list(copula_families())
     ['independence', 'clayton', 'frank', 'gumbel', 'joe', 'gaussian']
     """
     return dict(_FAMILIES)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Table = Any  # a pyarrow.Table; pyarrow is imported only where it is used
+ArrowTable = Any  # a pyarrow.Table; pyarrow is imported only where it is used
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Package:
     name: str
     module: str
     install: str
-    read: Callable[[], Table]
+    read: Callable[[], ArrowTable]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Download:
     file: str
     url: str
     sha256: str
-    read: Callable[[Path], Table]
+    read: Callable[[Path], ArrowTable]
     needs: tuple[str, ...] = ("pooch",)
 
 

@@ -29,7 +29,7 @@ Texts = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CheckedRows:
     """The checked columns of one copy: floats, NaN where missing, and texts, None where missing."""
 
     recipe: Recipe
@@ -39,7 +39,7 @@ class Rows:
     event: BoolArray
     dropped: tuple[str, ...] = ()
 
-    def drop(self, unwanted: BoolArray, why: str) -> Rows:
+    def drop(self, unwanted: BoolArray, why: str) -> CheckedRows:
         """The other rows; how many went, and ``why``, is noted."""
         n = int(np.count_nonzero(unwanted))
         if not n:
@@ -49,7 +49,7 @@ class Rows:
         note = f"{n:,} {'row' if n == 1 else 'rows'} {why}"
         return replace(self._take(np.flatnonzero(~unwanted)), dropped=(*self.dropped, note))
 
-    def drop_zero_times(self) -> Rows:
+    def drop_zero_times(self) -> CheckedRows:
         """The rows with a time above zero."""
         return self.drop(self.time == 0, "with time 0")
 
@@ -62,7 +62,7 @@ class Rows:
             seen.add(digest)
         return repeated
 
-    def in_common_order(self) -> Rows:
+    def in_common_order(self) -> CheckedRows:
         """The rows in the order of a hash of their values: the same from every source, and as if shuffled."""
         digests = self._digests()
         return self._take(np.array(sorted(range(len(digests)), key=digests.__getitem__)))
@@ -91,7 +91,7 @@ class Rows:
             dropped=self.dropped,
         )
 
-    def _take(self, index: npt.NDArray[np.intp]) -> Rows:
+    def _take(self, index: npt.NDArray[np.intp]) -> CheckedRows:
         columns = {name: column[index] for name, column in self.columns.items()}
         return replace(self, columns=columns, time=self.time[index], event=self.event[index])
 
@@ -108,7 +108,7 @@ class Rows:
         ]
 
 
-def read_rows(recipe: Recipe, data_home: DataHome) -> Rows:
+def read_rows(recipe: Recipe, data_home: DataHome) -> CheckedRows:
     """The rows of the first copy that is found, none of them dropped."""
     copy = locate(recipe, data_home)
     table = copy.read()
@@ -142,7 +142,7 @@ def read_rows(recipe: Recipe, data_home: DataHome) -> Rows:
     if not recipe.negative_times:
         as_times(time, title(recipe.time))
     extra = [name for name in names if name not in (*features, recipe.time, recipe.event)]
-    return Rows(
+    return CheckedRows(
         recipe=recipe,
         source=copy.source,
         columns=columns,

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cocensor.datasets._recipe import Recipe, Table
+from cocensor.datasets._recipe import ArrowTable, Recipe
 
 FOLDER_VARIABLE = "COCENSOR_DATA"
 DataHome = str | os.PathLike[str] | None
@@ -22,7 +22,7 @@ class Copy:
     """One copy of a data set: where it is, and how to read it."""
 
     source: str
-    read: Callable[[], Table]
+    read: Callable[[], ArrowTable]
 
 
 def locate(recipe: Recipe, data_home: DataHome = None) -> Copy:
@@ -62,7 +62,7 @@ def fetch(file: str, url: str, sha256: str, folder: Path | None = None) -> Path:
         raise ValueError(f"{url} does not have the SHA-256 checksum {sha256}; nothing was kept.") from None
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path) -> ArrowTable:
     """A table of texts, null where a field is empty or says NA or NaN."""
     import pyarrow as pa
     from pyarrow import csv
@@ -78,7 +78,7 @@ def read_csv(path: Path) -> Table:
     return table
 
 
-def from_pandas(frame: Any) -> Table:
+def from_pandas(frame: Any) -> ArrowTable:
     """A table of a pandas frame."""
     import pyarrow as pa
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cocensor.datasets._recipe import Download, Recipe, Table
+from cocensor.datasets._recipe import ArrowTable, Download, Recipe
 from cocensor.datasets._rows import read_rows
 from cocensor.datasets._sources import DataHome, read_csv
 from cocensor.datasets.dataset import Dataset
@@ -43,7 +43,7 @@ def load_churn(data_home: DataHome = None) -> Dataset:
     return read_rows(RECIPE, data_home).drop_zero_times().dataset()
 
 
-def _read_original(path: Path) -> Table:
+def _read_original(path: Path) -> ArrowTable:
     table = read_csv(path)
     outcome = {"months_active": "time", "churned": "event"}
     return table.rename_columns([outcome.get(name, name) for name in table.column_names])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cocensor.datasets._recipe import Download, Recipe, Table
+from cocensor.datasets._recipe import ArrowTable, Download, Recipe
 from cocensor.datasets._rows import read_rows
 from cocensor.datasets._sources import DataHome, read_csv
 from cocensor.datasets.dataset import Dataset
@@ -50,7 +50,7 @@ def load_employee(data_home: DataHome = None, *, duplicates: bool = False) -> Da
     return rows.dataset()
 
 
-def _read_original(path: Path) -> Table:
+def _read_original(path: Path) -> ArrowTable:
     table = read_csv(path)
     outcome = {"time_spend_company": "time", "left": "event"}
     return table.rename_columns([outcome.get(name, name) for name in table.column_names])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cocensor.datasets._recipe import Package, Recipe, Table
+from cocensor.datasets._recipe import ArrowTable, Package, Recipe
 from cocensor.datasets._rows import read_rows
 from cocensor.datasets._sources import DataHome, from_pandas
 from cocensor.datasets.dataset import Dataset
@@ -45,7 +45,7 @@ def load_flchain(data_home: DataHome = None, *, chapter: bool = False) -> Datase
     return rows.dataset()
 
 
-def _from_scikit_survival() -> Table:
+def _from_scikit_survival() -> ArrowTable:
     from sksurv.datasets import load_flchain as load
 
     X, y = load()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cocensor.datasets._recipe import Download, Recipe, Table
+from cocensor.datasets._recipe import ArrowTable, Download, Recipe
 from cocensor.datasets._rows import read_rows
 from cocensor.datasets._sources import DataHome
 from cocensor.datasets.dataset import Dataset
@@ -53,7 +53,7 @@ def load_metabric(data_home: DataHome = None) -> Dataset:
 _NAMES = tuple(f"x{i}" for i in range(9))
 
 
-def _read_hdf5(path: Path) -> Table:
+def _read_hdf5(path: Path) -> ArrowTable:
     import h5py
     import pyarrow as pa
 

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cocensor._validation import FloatArray, Seed, as_generator, as_vector, check_whole
+from cocensor._validation import FloatArray, Rows, Seed, as_generator, as_vector, check_whole
 from cocensor.outcomes import Survival
 
-Rows = npt.NDArray[np.intp]
 _BINS = 10
 
 

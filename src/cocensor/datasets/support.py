@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from cocensor.datasets._recipe import Package, Recipe, Table
+from cocensor.datasets._recipe import ArrowTable, Package, Recipe
 from cocensor.datasets._rows import read_rows
 from cocensor.datasets._sources import DataHome, from_pandas
 from cocensor.datasets.dataset import Dataset
@@ -58,7 +58,7 @@ def load_support(data_home: DataHome = None) -> Dataset:
     return rows.drop(missing, "with a missing value among x7 to x13").in_common_order().dataset()
 
 
-def _from_survset() -> Table:
+def _from_survset() -> ArrowTable:
     import pandas as pd
     from SurvSet.data import SurvLoader
 

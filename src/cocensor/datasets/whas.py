@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cocensor.datasets._recipe import Package, Recipe, Table
+from cocensor.datasets._recipe import ArrowTable, Package, Recipe
 from cocensor.datasets._rows import read_rows
 from cocensor.datasets._sources import DataHome, from_pandas
 from cocensor.datasets.dataset import Dataset
@@ -27,7 +27,7 @@ def load_whas(data_home: DataHome = None) -> Dataset:
     return read_rows(RECIPE, data_home).dataset()
 
 
-def _from_scikit_survival() -> Table:
+def _from_scikit_survival() -> ArrowTable:
     from sksurv.datasets import load_whas500
 
     X, y = load_whas500()

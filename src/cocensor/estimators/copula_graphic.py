@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.estimators.margin import MarginEstimator
-from cocensor.outcomes import Margin
+from cocensor.outcomes import WhichMargin
 
 
 class CopulaGraphic(MarginEstimator):
@@ -22,7 +22,7 @@ class CopulaGraphic(MarginEstimator):
     ----------
     copula : ArchimedeanCopula
         The survival copula of (E, C).
-    of : {"event", "censoring"}
+    of : {"event", "dropout"}
         Whose curve. The two together give back the observed share at risk,
         :math:`C(S_E(t), S_C(t)) = \#\{t_i > t\}/N`.
 
@@ -42,7 +42,7 @@ class CopulaGraphic(MarginEstimator):
     assumed copula. *Biometrika* 82, 127–138.
     """
 
-    def __init__(self, copula: ArchimedeanCopula, of: Margin = "event") -> None:
+    def __init__(self, copula: ArchimedeanCopula, of: WhichMargin = "event") -> None:
         if not isinstance(copula, ArchimedeanCopula):
             raise TypeError(
                 f"copula must be Archimedean, because others have no closed Copula-Graphic form, but is {copula!r}."

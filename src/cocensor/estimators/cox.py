@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._newton import Derivatives, Minimum, minimise
+from cocensor._numerics import squares_beyond
 from cocensor._validation import (
-    ConvergenceWarning,
+    FitWarning,
     FloatArray,
     as_matrix,
     as_times,
+    as_vector,
     check_choice,
     check_length,
     check_number,
     column_names,
     refuse_first,
 )
-from cocensor.curves import StepFunction, SurvivalCurves
-from cocensor.outcomes import Margin, Survival
+from cocensor.curves import Predictions, StepFunction
+from cocensor.estimators.risk_sets import RiskSets, Ties
+from cocensor.outcomes import Survival, WhichMargin
 
-Ties = Literal["efron", "breslow"]
-_MAX_HALVINGS = 30
 # Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
 _VANISHED = 1e-6
-# A risk set that weighs less than this share of the heaviest subject is beyond double precision.
-_LIGHTEST = 1e-280
 
 
 class CoxPH:
@@ -42,10 +41,10 @@ class CoxPH:
         How tied events share the partial likelihood.
     ridge : float
         Weight λ of the penalty :math:`\frac\lambda2\lVert\beta\rVert^2` on the log-likelihood.
-    of : {"event", "censoring"}
+    of : {"event", "dropout"}
         Whose hazard. For dropouts, events tied with them have left the risk set before.
     max_iter : int
-        Newton steps before a :class:`ConvergenceWarning`.
+        Newton steps before a :class:`FitWarning`.
 
     Attributes
     ----------
@@ -76,10 +75,10 @@ class CoxPH:
     """
 
     def __init__(
-        self, ties: Ties = "efron", ridge: float = 0.0, of: Margin = "event", max_iter: int = 50
+        self, ties: Ties = "efron", ridge: float = 0.0, of: WhichMargin = "event", max_iter: int = 50
     ) -> None:
         check_choice(ties, "ties", ("efron", "breslow"))
-        check_choice(of, "of", ("event", "censoring"))
+        check_choice(of, "of", ("event", "dropout"))
         self.ridge = check_number(ridge, "ridge")
         if self.ridge < 0:
             raise ValueError(f"ridge must not be negative, but is {ridge}.")
@@ -96,10 +95,18 @@ class CoxPH:
         X = as_matrix(X, "X")
         outcomes = Survival.coerce(y)
         check_length(X, "X", len(outcomes), "y")
-        sets = _RiskSets.build(outcomes, self.of, self.ties)
+        sets = RiskSets.build(outcomes, self.of, self.ties)
         if not sets.happens.any():
             raise ValueError(f"y has no {'event' if self.of == 'event' else 'dropout'}: nothing to fit.")
-        centre, scale = X.mean(axis=0), X.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            centre, scale = X.mean(axis=0), X.std(axis=0)
+        outside = squares_beyond(scale)
+        if outside.any():
+            column = int(np.argmax(outside))
+            raise ValueError(
+                f"X must be of moderate size, but column {column} reaches "
+                f"{np.abs(X[:, column]).max():g}: measure it in another unit."
+            )
         constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
         if constant.any():
             raise ValueError(
@@ -108,11 +115,11 @@ class CoxPH:
         Z = ((X - centre) / scale)[sets.order]
         # The penalty is on the coefficients of the user's own units.
         penalty = self.ridge / scale**2
-        coef, value, information = self._newton(Z, sets, penalty)
-
+        found = self._minimised(Z, sets, penalty)
+        coef = found.point
         self.coef_ = coef / scale
-        self.covariance_ = np.linalg.inv(information) / np.outer(scale, scale)
-        self.log_likelihood_ = value + 0.5 * float(penalty @ coef**2)
+        self.covariance_ = np.linalg.inv(found.at.hessian) / np.outer(scale, scale)
+        self.log_likelihood_ = -found.value + 0.5 * float(penalty @ coef**2)
         self.centre_, self.log_baseline_at_centre_ = centre, sets.log_breslow(Z @ coef)
         return self
 
@@ -134,9 +141,8 @@ class CoxPH:
     def survival(self, times: npt.ArrayLike, X: Any) -> FloatArray:
         """S(t given x) of each row at ``times``, (n, len(times)); constant beyond the last event."""
         log_ratio = self.log_relative_hazard(X)[:, None]
-        return from_log_hazard(
-            self.log_baseline_at_centre_(as_times(np.atleast_1d(times), "times")) + log_ratio
-        )
+        times = as_times(as_vector(times, "times", single=True), "times")
+        return from_log_hazard(self.log_baseline_at_centre_(times) + log_ratio)
 
     def relative_hazard(self, X: Any) -> FloatArray:
         r"""The hazard of each row relative to that at the centre of the training data."""
@@ -152,11 +158,11 @@ class CoxPH:
             refuse_first(~np.isfinite(log_ratio), log_ratio, "X must have finite log-hazard ratios")
         return log_ratio
 
-    def predict_survival_function(self, X: Any) -> SurvivalCurves:
+    def predict_survival_function(self, X: Any) -> Predictions:
         """Survival curves of all rows, as steps at the times of the events: n × (number of such times)."""
         self._check_fitted()
         times = self.log_baseline_at_centre_.times
-        return SurvivalCurves(times, self.survival(times, X), interpolation="step", tail="last")
+        return Predictions(times, self.survival(times, X), interpolation="step", tail="last")
 
     def _design(self, X: Any) -> FloatArray:
         self._check_fitted()
@@ -178,143 +184,50 @@ class CoxPH:
         if not hasattr(self, "coef_"):
             raise ValueError("CoxPH is not fitted: call fit(X, y) first.")
 
-    def _newton(
-        self, Z: FloatArray, sets: _RiskSets, penalty: FloatArray
-    ) -> tuple[FloatArray, float, FloatArray]:
-        coef = np.zeros(Z.shape[1])
-        value, gradient, information = sets.derivatives(Z, coef, penalty)
-        own = np.diag(information)
-        if own.size and own.min() <= 1e-12 * own.max():
-            column = int(np.argmin(own))
-            raise ValueError(
-                f"X must vary among those at risk when it happens, but column {column} does not: leave it out, or set "
-                "ridge above 0."
-            )
-        at_start = np.linalg.eigvalsh(information)
-        if at_start[0] <= 1e-12 * at_start[-1]:
-            raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
-        self.converged_ = False
-        for iteration in range(1, self.max_iter + 1):
-            self.n_iter_ = iteration
-            if np.linalg.eigvalsh(information)[0] <= _VANISHED * at_start[0]:
-                break
-            step = np.linalg.solve(information, gradient)
+    def _minimised(self, Z: FloatArray, sets: RiskSets, penalty: FloatArray) -> Minimum:
+        least_at_start: list[float] = []
+
+        def vanished(at: Derivatives) -> bool:
+            curvature = np.linalg.eigvalsh(at.hessian)
+            if not least_at_start:
+                _check_information(np.diag(at.hessian), curvature)
+                least_at_start.append(curvature[0])
+            return bool(curvature[0] <= _VANISHED * least_at_start[0])
+
+        found = minimise(
+            lambda coef: sets.derivatives(Z, coef, penalty),
+            None,
+            np.zeros(Z.shape[1]),
             # Quadratic convergence: once a step promises this little, the next one is rounding.
-            self.converged_ = float(gradient @ step) < 1e-13 * max(1.0, abs(value))
-            for _ in range(_MAX_HALVINGS):
-                moved = sets.derivatives(Z, coef + step, penalty)
-                if moved[0] >= value - 1e-12 * abs(value):
-                    break
-                step = step / 2.0
-            else:
-                break
-            coef = coef + step
-            value, gradient, information = moved
-            if self.converged_:
-                return coef, value, information
-        warnings.warn(
-            f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
-            "rest, so that its coefficient has no finite optimum; set ridge above 0.",
-            ConvergenceWarning,
-            stacklevel=3,
+            tolerance=0.5e-13 * max(1.0, sets.log_size),
+            max_iter=self.max_iter,
+            slack=1e-12,
+            hopeless=vanished,
         )
-        return coef, value, information
+        self.converged_, self.n_iter_ = found.converged, found.n_iter
+        if not found.converged:
+            warnings.warn(
+                f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
+                "rest, so that its coefficient has no finite optimum; set ridge above 0.",
+                FitWarning,
+                stacklevel=3,
+            )
+        return found
 
 
-@dataclass(frozen=True, eq=False)
-class _RiskSets:
-    """Subjects sorted by time, in groups that leave the risk set together; one row per event that happens.
-
-    A tied event r of d in its group sees the sum over the risk set less the share ``discount[r]`` of the sum
-    over the tied ones: r/d with Efron's correction, 0 with Breslow's.
-    """
-
-    order: npt.NDArray[np.intp]
-    happens: npt.NDArray[np.bool_]  # of each sorted subject
-    start: npt.NDArray[np.intp]  # first sorted subject of the risk set, for each event
-    group: npt.NDArray[np.intp]  # of each sorted subject
-    event_group: npt.NDArray[np.intp]  # of each event
-    discount: FloatArray  # of each event
-    times: FloatArray  # of each event
-
-    @classmethod
-    def build(cls, y: Survival, of: Margin, ties: Ties) -> _RiskSets:
-        if of == "event":
-            order, happening = y.order, y.event
-            time = y.time[order]
-            new = np.diff(time, prepend=-1.0) > 0
-        else:
-            dropout = ~y.event if y.administrative is None else ~y.event & ~y.administrative
-            order, happening = np.lexsort((~y.event, y.time)), dropout
-            time, event = y.time[order], y.event[order]
-            new = (np.diff(time, prepend=-1.0) > 0) | np.concatenate(([True], event[1:] != event[:-1]))
-        happens = happening[order]
-        group = np.cumsum(new) - 1
-        first = np.flatnonzero(new)
-        event_group = group[happens]
-        position = np.arange(event_group.size) - np.searchsorted(event_group, event_group)
-        tied = np.bincount(event_group, minlength=first.size)[event_group]
-        discount = position / tied if ties == "efron" else np.zeros(event_group.size)
-        return cls(order, happens, first[event_group], group, event_group, discount, time[happens])
-
-    def derivatives(
-        self, Z: FloatArray, coef: FloatArray, penalty: FloatArray
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """The penalised log-likelihood, its gradient, and the negative of its Hessian.
-
-        The log-likelihood is −∞ where double precision cannot hold the weights: no step leads there.
-        """
-        relative = Z @ coef
-        shift = relative.max()
-        weight = np.exp(relative - shift)
-        sums, tied = self._sums(weight)
-        if sums.min() < _LIGHTEST:
-            return -np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan)
-        value = float(np.sum(relative[self.happens] - shift) - np.sum(np.log(sums)))
-        weighted = Z * weight[:, None]
-        means = (_from_the_end(weighted)[self.start] - self.discount[:, None] * tied(weighted)) / sums[
-            :, None
-        ]
-        gradient = Z[self.happens].sum(axis=0) - means.sum(axis=0)
-        # Σ over events of the second moments, gathered by subject: each takes part with the hazard it has met.
-        hazard = self._per_subject(1.0 / sums)
-        own = np.bincount(self.event_group, self.discount / sums, minlength=self.group[-1] + 1)[self.group]
-        met = hazard - np.where(self.happens, own, 0.0)
-        information = (weighted * met[:, None]).T @ Z - means.T @ means
-        value -= 0.5 * float(penalty @ coef**2)
-        return value, gradient - penalty * coef, information + np.diag(penalty)
-
-    def log_breslow(self, relative: FloatArray) -> StepFunction:
-        """The logarithm of H₀ = Σ d_j / Σ_{risk set} exp(x'β)."""
-        shift = relative.max()
-        at_risk = _from_the_end(np.exp(relative - shift))[self.start]
-        times, index = np.unique(self.times, return_inverse=True)
-        hazard = np.cumsum(np.bincount(index, 1.0 / at_risk), dtype=np.float64)
-        return StepFunction.trusted(times, np.log(hazard) - shift, initial=-np.inf)
-
-    def _sums(self, weight: FloatArray) -> tuple[FloatArray, Any]:
-        """For each event the sum of weights over its risk set, and a function that sums over the tied ones."""
-
-        def tied(values: FloatArray) -> FloatArray:
-            mine = np.where(self.happens.reshape(-1, *(1,) * (values.ndim - 1)), values, 0.0)
-            first = np.flatnonzero(np.diff(self.group, prepend=-1))
-            sums: FloatArray = np.add.reduceat(mine, first, axis=0)
-            return sums[self.event_group]
-
-        return _from_the_end(weight)[self.start] - self.discount * tied(weight), tied
-
-    def _per_subject(self, per_event: FloatArray) -> FloatArray:
-        """For each subject the sum of ``per_event`` over the events in whose risk set it was."""
-        per_group = np.bincount(self.event_group, per_event, minlength=self.group[-1] + 1)
-        met: FloatArray = np.cumsum(per_group, dtype=np.float64)
-        return met[self.group]
+def _check_information(own: npt.NDArray[Any], curvature: npt.NDArray[Any]) -> None:
+    """Refuse covariates that tell nothing alone (the diagonal) or beside the others (the eigenvalues)."""
+    if own.size and own.min() <= 1e-12 * own.max():
+        column = int(np.argmin(own))
+        raise ValueError(
+            f"X must vary among those at risk when it happens, but column {column} does not: leave it out, or set "
+            "ridge above 0."
+        )
+    if curvature[0] <= 1e-12 * curvature[-1]:
+        raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")
 
 
 def from_log_hazard(log_hazard: FloatArray) -> FloatArray:
     """The survival probability at the logarithm of a cumulative hazard, whatever its size."""
     with np.errstate(over="ignore"):
         return np.exp(-np.exp(log_hazard))
-
-
-def _from_the_end(values: FloatArray) -> FloatArray:
-    return np.add.accumulate(values[::-1], axis=0)[::-1]

@@ -25,14 +25,14 @@ from cocensor._numerics import running_logsumexp, segments
 from cocensor._validation import FloatArray
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.curves import StepFunction
-from cocensor.outcomes import Margin, RiskTable
+from cocensor.outcomes import RiskTable, WhichMargin
 
 
 class MarginInfluence:
     """Sums over the influence of all subjects on one margin; index 0 stands for "before the first step"."""
 
     def __init__(
-        self, table: RiskTable, copula: ArchimedeanCopula, of: Margin, survival: StepFunction
+        self, table: RiskTable, copula: ArchimedeanCopula, of: WhichMargin, survival: StepFunction
     ) -> None:
         steps = table.margin(of)
         kept = slice(0, int(np.count_nonzero(survival.values)))
@@ -106,7 +106,7 @@ class MarginInfluence:
         return square, linear
 
 
-def _greenwood_increments(table: RiskTable, of: Margin, n_steps: int) -> tuple[FloatArray, FloatArray]:
+def _greenwood_increments(table: RiskTable, of: WhichMargin, n_steps: int) -> tuple[FloatArray, FloatArray]:
     """The variance of log(1 − fraction) at each step, and the sum of all such before it."""
     after_events = table.at_risk - table.events
     after_dropouts = after_events - table.dropouts

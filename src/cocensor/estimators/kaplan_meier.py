@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cocensor.copulas import Independence
 from cocensor.estimators.margin import MarginEstimator
-from cocensor.outcomes import Margin
+from cocensor.outcomes import WhichMargin
 
 
 class KaplanMeier(MarginEstimator):
@@ -15,7 +15,7 @@ class KaplanMeier(MarginEstimator):
 
     Parameters
     ----------
-    of : {"event", "censoring"}
+    of : {"event", "dropout"}
         Whose curve: of the event time, or of the dropout time, for which events tied with a dropout have
         left the risk set before it, :math:`\prod (1 - m_j/(n_j - d_j))`.
 
@@ -34,7 +34,7 @@ class KaplanMeier(MarginEstimator):
     Kaplan, E. L., Meier, P. (1958). Nonparametric estimation from incomplete observations. *JASA* 53, 457–481.
     """
 
-    def __init__(self, of: Margin = "event") -> None:
+    def __init__(self, of: WhichMargin = "event") -> None:
         self.copula = Independence()
         self.of = of
 

@@ -19,21 +19,17 @@ from cocensor._validation import (
     check_number,
     refuse_first,
 )
-from cocensor.copulas import ArchimedeanCopula, Copula
-from cocensor.copulas.steps import log_step
-from cocensor.curves import (
-    TAILS,
-    StepFunction,
-    Tail,
-    tail_area,
-    tail_quantile,
-    tail_values,
-)
+from cocensor.copulas import ArchimedeanCopula
+from cocensor.curves import StepFunction
+from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
+from cocensor.estimators.conditional import given_dropout, given_end
 from cocensor.estimators.influence import MarginInfluence
+from cocensor.estimators.polygon import polygon_area
 from cocensor.estimators.ties import warn_of_ties
-from cocensor.outcomes import Margin, RiskTable, Survival
+from cocensor.outcomes import RiskTable, Survival, WhichMargin
 
-Given = Literal["event_free", "censoring", "administrative"]
+#: What is known of a censored subject.
+Conditioning = Literal["event_free", "dropout", "administrative"]
 
 
 class MarginEstimator:
@@ -44,11 +40,11 @@ class MarginEstimator:
     """
 
     copula: ArchimedeanCopula
-    of: Margin
+    of: WhichMargin
 
     def fit(self, y: Any) -> Self:
         """Estimate the curve from outcomes: a :class:`Survival`, or what it can be coerced from."""
-        check_choice(self.of, "of", ("event", "censoring"))
+        check_choice(self.of, "of", ("event", "dropout"))
         outcomes = Survival.coerce(y)
         self._table = outcomes.risk_table
         self.n_ = len(outcomes)
@@ -153,7 +149,7 @@ class MarginEstimator:
         c: npt.ArrayLike,
         horizon: float | None = None,
         *,
-        curve: Literal["step", "linear"] = "step",
+        interpolation: Literal["step", "linear"] = "step",
         tail: Tail | None = None,
     ) -> Any:
         r"""The expected time given survival to c, :math:`e(c) = c + \int_c^{t_0} S(t)\,dt / S(c)`.
@@ -165,22 +161,26 @@ class MarginEstimator:
         horizon : float, optional
             :math:`t_0`. By default ``t_max_`` (the paper's assumption that nothing happens beyond) or,
             with a ``tail``, infinity.
-        curve : {"step", "linear"}
+        interpolation : {"step", "linear"}
             Integrate the step function exactly, or, as the paper's authors do, the polygon through
             (c, S(c)) and the points at the later observed times, with S put to 0 at ``t_max_`` unless a
             ``tail`` goes on from there.
         tail : {"last", "zero", "linear", "exponential"}, optional
             How the curve goes on beyond ``t_max_``.
         """
-        check_choice(curve, "curve", ("step", "linear"))
+        check_choice(interpolation, "interpolation", ("step", "linear"))
         c, at_c = self._survived(c, tail)
         t0 = self._horizon(c, horizon, tail)
         inner = np.minimum(c, self.t_max_)
         end = min(t0, self.t_max_)
-        if curve == "step":
+        if interpolation == "step":
             area = self._fitted().integrate(inner, end)
         else:
-            area = self._polygon_area(inner, at_c, end, to_zero=tail in (None, "zero"))
+            knots = self._table.times
+            heights = np.asarray(self._fitted()(knots))
+            if tail in (None, "zero"):
+                heights[-1] = 0.0
+            area = polygon_area(knots, heights, inner, at_c, end)
         if tail is not None and t0 > self.t_max_:
             area = area + tail_area(tail, self._last, self.t_max_, np.maximum(c, self.t_max_), t0)
             if np.isinf(area).any():
@@ -191,7 +191,7 @@ class MarginEstimator:
         return scalar_like(np.asarray(c + area / at_c), c)
 
     def margin_time_variance(self, c: npt.ArrayLike, horizon: float) -> Any:
-        r"""The variance of the restricted margin time (``curve="step"``) for a fixed ``horizon``.
+        r"""The variance of the restricted margin time (``interpolation="step"``) for a fixed ``horizon``.
 
         The influence of a subject on :math:`e(c)` is, with :math:`A = \int_c^{t_0} S`,
         :math:`\frac{1}{S(c)}\int_c^{t_0} \mathrm{IF}_{S(u)}\,du - \frac{A}{S(c)^2} \mathrm{IF}_{S(c)}`; its
@@ -205,15 +205,17 @@ class MarginEstimator:
         t0 = self._horizon(c, horizon, None)
         return scalar_like(self._influences().margin_time_variance(c, min(t0, self.t_max_)), c)
 
-    def conditional_survival(self, t: npt.ArrayLike, c: npt.ArrayLike, given: Given = "event_free") -> Any:
+    def conditional_survival(
+        self, t: npt.ArrayLike, c: npt.ArrayLike, given: Conditioning = "event_free"
+    ) -> Any:
         r"""The chance that the event comes after ``t``, given what a censoring at ``c`` tells.
 
         ``t`` and ``c`` broadcast; the answer is 1 where t ≤ c.
 
         Parameters
         ----------
-        given : {"event_free", "censoring", "administrative"}
-            What is known. ``"event_free"``: E > c only, :math:`S_E(t)/S_E(c)`. ``"censoring"``: the
+        given : {"event_free", "dropout", "administrative"}
+            What is known. ``"event_free"``: E > c only, :math:`S_E(t)/S_E(c)`. ``"dropout"``: the
             subject dropped out at c, :math:`P(E > t \mid E > c, C = c)`, which is
 
             .. math:: \frac{C(S_E(t), S_C(c-)) - C(S_E(t), S_C(c))}{C(S_E(c), S_C(c-)) - C(S_E(c), S_C(c))}
@@ -227,7 +229,7 @@ class MarginEstimator:
         The three agree only at independence: dropping out at c tells more than surviving to c. There the
         time of the dropout does not matter, so that a sample without any dropout will do.
         """
-        check_choice(given, "given", ("event_free", "censoring", "administrative"))
+        check_choice(given, "given", ("event_free", "dropout", "administrative"))
         if self.of != "event":
             raise ValueError(f"of must be 'event' for conditional_survival, but is {self.of!r}.")
         t, c = broadcast(t=as_times(t, "t"), c=as_times(c, "c"))
@@ -238,26 +240,26 @@ class MarginEstimator:
         if given == "event_free" or self.copula.is_independence:
             return scalar_like(s_t / s_c, t)
         if given == "administrative":
-            v = np.asarray(self.censoring_survival(c))
+            v = np.asarray(self.dropout_survival(c))
             if (v == 0).any():
                 refuse_first(v == 0, c, "c must be a time by which not everyone has dropped out")
             return scalar_like(given_end(self.copula, s_t, s_c, v), t)
         return scalar_like(given_dropout(self.copula, s_t, s_c, *self.dropout_limits(c)), t)
 
-    def censoring_survival(self, t: FloatArray, side: Side = "right") -> Any:
+    def dropout_survival(self, t: FloatArray, side: Side = "right") -> Any:
         """S_C(t) of the other margin; held at its last value beyond the last dropout."""
-        return self._censoring_curve()(t, side)
+        return self._dropout_curve()(t, side)
 
     def dropout_limits(self, c: FloatArray) -> tuple[FloatArray, FloatArray]:
         """S_C before and after ``c``, which are equal between the steps; before the first, those of the first."""
-        censoring = self._censoring_curve()
-        if not censoring.times.size:
+        dropout = self._dropout_curve()
+        if not dropout.times.size:
             raise ValueError(
-                "given='censoring' needs dropouts in the fitted sample, but it has none: when they "
+                "given='dropout' needs dropouts in the fitted sample, but it has none: when they "
                 "come is not known."
             )
-        c = np.maximum(c, censoring.times[0])
-        above, below = np.asarray(censoring(c, "left")), np.asarray(censoring(c))
+        c = np.maximum(c, dropout.times[0])
+        above, below = np.asarray(dropout(c, "left")), np.asarray(dropout(c))
         if (above == 0).any():
             refuse_first(above == 0, c, "c must be a time by which not everyone has dropped out")
         return above, below
@@ -315,32 +317,14 @@ class MarginEstimator:
             refuse_first(c > t0, c, f"c must not exceed the horizon {t0:g}")
         return t0
 
-    def _polygon_area(self, c: FloatArray, at_c: FloatArray, end: float, *, to_zero: bool) -> FloatArray:
-        """The area from c to ``end`` under the polygon through (c, S(c)) and the later observed times."""
-        knots = self._table.times
-        heights = np.asarray(self._fitted()(knots))
-        if to_zero:
-            heights[-1] = 0.0
-        if end < knots[-1]:
-            cut = int(np.searchsorted(knots, end, side="left"))
-            heights = np.append(heights[:cut], np.interp(end, knots, heights))
-            knots = np.append(knots[:cut], end)
-        pieces = 0.5 * (heights[1:] + heights[:-1]) * np.diff(knots)
-        # area from each knot to the end, and nothing beyond the last one
-        remaining = np.concatenate((np.cumsum(pieces[::-1])[::-1], [0.0, 0.0]))
-        following = np.searchsorted(knots, c, side="right")
-        inside = np.minimum(following, knots.size - 1)
-        first = 0.5 * (at_c + heights[inside]) * np.maximum(knots[inside] - c, 0.0)
-        return first + remaining[following]
-
-    def _censoring_curve(self) -> StepFunction:
+    def _dropout_curve(self) -> StepFunction:
         if self._other is None:
-            self._other = _graphic_curve(self._table, self.copula, "censoring")
+            self._other = _graphic_curve(self._table, self.copula, "dropout")
         return self._other
 
     def _dropouts_first(self) -> StepFunction:
         """The curve if at tied times the dropouts came before the events."""
-        other: Margin = "censoring" if self.of == "event" else "event"
+        other: WhichMargin = "dropout" if self.of == "event" else "event"
         return _graphic_curve(self._table.exchanged(), self.copula, other)
 
     def _influences(self) -> MarginInfluence:
@@ -349,44 +333,6 @@ class MarginEstimator:
         return self._influence
 
 
-def _graphic_curve(table: RiskTable, copula: ArchimedeanCopula, of: Margin) -> StepFunction:
+def _graphic_curve(table: RiskTable, copula: ArchimedeanCopula, of: WhichMargin) -> StepFunction:
     steps = table.margin(of)
     return StepFunction.trusted(steps.times, copula.graphic_survival(steps.hazard, steps.fraction))
-
-
-def given_dropout(
-    copula: Copula, s_t: FloatArray, s_c: FloatArray, above: FloatArray, below: FloatArray
-) -> FloatArray:
-    """P(E > t given E > c, C = c): over the step of S_C at c, or its derivative between steps; broadcasts.
-
-    ``s_t`` and ``s_c`` are S_E at t and after c; ``above`` and ``below`` are S_C before and after c.
-    """
-    x_t, x_c, upper, lower = (_hazard(each) for each in (s_t, s_c, above, below))
-    step = (lower > upper) | (below == 0)
-
-    def log_chance(x: FloatArray) -> FloatArray:
-        if not step.any():
-            return copula.log_hfunc2_hazard(x, lower)
-        # Not even the smallest probability is left below 0.
-        lost = np.where(
-            below > 0,
-            log_step(copula, upper, np.where(step, lower, 2.0 * upper), x),
-            copula.log_cdf_hazard(x, upper),
-        )
-        return lost if step.all() else np.where(step, lost, copula.log_hfunc2_hazard(x, lower))
-
-    # A difference may miss its bound by rounding.
-    ratio = np.exp(np.minimum(log_chance(x_t) - log_chance(x_c), 0.0))
-    return np.where(s_t > 0, ratio, 0.0)
-
-
-def given_end(copula: Copula, s_t: FloatArray, s_c: FloatArray, v: FloatArray) -> FloatArray:
-    """P(E > t given E > c, C > c) = C(s_t, v)/C(s_c, v), with v = S_C(c) > 0; broadcasts."""
-    x_t, x_c, y = (_hazard(each) for each in (s_t, s_c, v))
-    ratio = np.exp(copula.log_cdf_hazard(x_t, y) - copula.log_cdf_hazard(x_c, y))
-    return np.where(s_t > 0, np.minimum(ratio, 1.0), 0.0)
-
-
-def _hazard(probability: FloatArray) -> FloatArray:
-    """−log, kept inside the positive numbers, where the copulas' formulas hold."""
-    return np.clip(-np.log(np.maximum(probability, 1e-300)), 1e-300, None)

@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from importlib import metadata
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._validation import column_names
-from cocensor.evaluation.evaluation import REFERENCE_LABEL, Evaluation, named
-from cocensor.evaluation.question import REFERENCE
-from cocensor.joint.select import CAVEAT
+from cocensor._validation import FloatArray, column_names
+from cocensor.evaluation.result import Evaluation
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
 
+_ANALYSES: tuple[Literal["sensitivity", "profile", "survival"], ...] = "sensitivity", "profile", "survival"
+
 
 def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
-    """All numbers of an evaluation and all that they rest on."""
-    return {
+    """All numbers of an evaluation and all that they rest on, with the analyses computed so far."""
+    from cocensor.words import caveat_of, copula_in_words, winners_in_words
+
+    samples = evaluation.data.samples
+    parts = {"train": samples.y_train, "test": samples.y_test}
+    found: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
-        "data": _data(evaluation),
+        "data": {
+            **{name: None if y is None else _summary(y) for name, y in parts.items()},
+            "covariates": _covariates(evaluation),
+        },
         "horizon": {
-            "time": evaluation.horizon,
-            "reason": evaluation.horizon_reason,
+            **asdict(evaluation.horizon),
             "n_times": int(evaluation.times.size),
             "at_risk": {
-                name: int((y.time >= evaluation.horizon).sum())
-                for name, y in (("train", evaluation.question.y_train), ("test", evaluation.question.y_test))
+                name: int((y.time >= evaluation.horizon.time).sum())
+                for name, y in parts.items()
+                if y is not None
             },
         },
-        "copula": _copula(evaluation),
-        "models": [{"name": name, "came_as": evaluation.came_as[name]} for name in evaluation.models],
-        "reference": REFERENCE_LABEL,
+        "copula": {**_copula(evaluation), "in_words": copula_in_words(evaluation)},
+        "models": [
+            {"name": name, "source": each.source} for name, each in evaluation.data.predictions.items()
+        ],
+        "reference": "Kaplan–Meier curve, the same for everybody",
         "primary": evaluation.primary,
         "adjustments": [
             {
@@ -40,81 +50,93 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 "label": each.label,
                 "assumption": each.adjustment.assumption,
                 "settings": repr(each.adjustment),
-                "rests_on_copula": each.moves,
-                "notes": list(each.notes),
+                "rests_on_copula": each.varies_with_copula,
+                "notes": [asdict(note) for note in each.notes],
             }
-            for name, each in evaluation.scored.items()
+            for name, each in evaluation.results.items()
         ],
-        "metrics": [_metric(evaluation, metric) for metric in evaluation.question.metrics],
-        "ranking": evaluation.winners_in_words(),
-        "notes": list(evaluation.notes),
+        "metrics": [_metric(evaluation, metric) for metric in evaluation.data.metrics],
+        "ranking": winners_in_words(evaluation),
+        "notes": [asdict(note) for note in evaluation.notes],
     }
+    if evaluation.assumed.choice is not None:
+        found["copula"]["caveat"] = caveat_of(evaluation.assumed.choice)
+    for name in _ANALYSES:
+        analysis = evaluation.computed(name)
+        if analysis is not None:
+            found[name] = analysis.to_dict()
+    return found
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
-    by = {name: each for name, each in evaluation.scored.items() if each.scores[metric.name]}
+    by = {name: each for name, each in evaluation.results.items() if each.values[metric.name]}
     return {
         "name": metric.name,
         "label": metric.label,
-        "floor": metric.floor,
-        "scores": {name: named(each.scores[metric.name]) for name, each in by.items()},
-        "reference": {name: each.scores[metric.name].get(REFERENCE) for name, each in by.items()},
+        "curve_label": metric.curve_label,
+        "direction": metric.direction,
+        "range": [_finite(end) for end in metric.range],
+        "settings": repr(metric),
+        "scores": {
+            name: {model: found.value for model, found in each.values[metric.name].items()}
+            for name, each in by.items()
+        },
+        "reference": {name: _value(each.reference.get(metric.name)) for name, each in by.items()},
         "skill": {
             name: {
                 model: value
-                for model in each.scores[metric.name]
-                if model != REFERENCE and np.isfinite(value := evaluation.skill(model, name, metric.name))
+                for model in each.values[metric.name]
+                if np.isfinite(value := evaluation.skill(model, metric.name, name))
             }
             for name, each in by.items()
         },
-        "ranks": {name: evaluation.ranks(name, metric.name) for name in by},
+        "ranks": {name: evaluation.ranks(metric.name, name) for name in by},
         "times": evaluation.times.tolist(),
         "curves": {
-            name: {model: values.tolist() for model, values in named(each.curves[metric.name]).items()}
+            name: {
+                model: _values(found.curve)
+                for model, found in each.values[metric.name].items()
+                if found.curve is not None
+            }
             for name, each in by.items()
         },
         "reference_curves": {
-            name: each.curves[metric.name][REFERENCE].tolist()
+            name: _values(found.curve)
             for name, each in by.items()
-            if REFERENCE in each.curves[metric.name]
+            if (found := each.reference.get(metric.name)) is not None and found.curve is not None
         },
     }
 
 
-def _data(evaluation: Evaluation) -> dict[str, Any]:
-    x = evaluation.question.x_train
-    names = None if x is None else column_names(x) or [f"x{k}" for k in range(np.shape(x)[1])]
-    return {
-        "train": _summary(evaluation.question.y_train),
-        "test": _summary(evaluation.question.y_test),
-        "covariates": names,
-    }
+def _covariates(evaluation: Evaluation) -> list[str] | None:
+    samples = evaluation.data.samples
+    x = samples.x_test if samples.x_train is None else samples.x_train
+    return None if x is None else column_names(x) or [f"x{k}" for k in range(np.shape(x)[1])]
 
 
 def _copula(evaluation: Evaluation) -> dict[str, Any]:
-    copula = evaluation.copula
+    assumed = evaluation.assumed
+    copula, choice = assumed.copula, assumed.choice
     found: dict[str, Any] = {
-        "from": evaluation.copula_from,
+        "origin": assumed.origin,
         "family": copula.name,
         "theta": float(copula.theta),
         "tau": float(copula.tau),
-        "in_words": evaluation.copula_in_words(),
     }
-    if evaluation.choice is not None:
+    if choice is not None:
         found |= {
-            "caveat": CAVEAT,
-            "how": evaluation.choice.how,
+            "how": choice.how,
             "candidates": [
                 {
                     "family": name,
                     "theta": float(model.copula.theta),
                     "tau": float(model.copula.tau),
                     "train_nll": _finite(-model.loglik_ / model.n_),
-                    "validation_nll": _finite(evaluation.choice.validation[name]),
+                    "validation_nll": _finite(choice.validation[name]),
                     "converged": bool(model.converged_),
                     "chosen": name == copula.name,
                 }
-                for name, model in evaluation.choice.models.items()
+                for name, model in choice.models.items()
             ],
         }
     return found
@@ -130,6 +152,14 @@ def _summary(y: Survival) -> dict[str, Any]:
         "censored": 1.0 - y.n_events / len(y),
         "t_max": y.t_max,
     }
+
+
+def _value(found: Any) -> float | None:
+    return None if found is None else found.value
+
+
+def _values(curve: FloatArray) -> list[float | None]:
+    return [_finite(value) for value in curve]
 
 
 def _finite(value: float) -> float | None:

@@ -20,36 +20,29 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._jets import Jet, value_of
+from cocensor._jets import Jet
+from cocensor._newton import Derivatives
+from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, hazard_from_log
 from cocensor._validation import FloatArray, row_blocks
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 from cocensor.joint.margins import Basis
 from cocensor.outcomes import Survival
 
-#: The log of a cumulative hazard that is as good as none: copulas see nothing below, where the second derivatives of
-#: their formulas overflow.
-NO_HAZARD = -300.0
-
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
     """An event at its time, less the log of the slope of s: log-hazards of its own and the other margin."""
-    return own - np.exp(own) + copula.log_hfunc1_hazard(_hazard(own), _hazard(other))
+    return own - np.exp(own) + copula.log_hfunc1_hazard(hazard_from_log(own), hazard_from_log(other))
 
 
 def within_the_group(copula: Copula, before: Any, own: Any, other: Any) -> Any:
     """An event within an interval, from the log-hazards at its start and end and the other one then."""
-    return log_step(copula, _hazard(before), _hazard(own), _hazard(other))
+    return log_step(copula, hazard_from_log(before), hazard_from_log(own), hazard_from_log(other))
 
 
 def outlasted(copula: Copula, own: Any, other: Any) -> Any:
     """Neither has happened."""
-    return copula.log_cdf_hazard(_hazard(own), _hazard(other))
-
-
-def _hazard(log_hazard: Any) -> Any:
-    vanishes = value_of(log_hazard).min(initial=0.0) < NO_HAZARD
-    return np.exp(np.maximum(log_hazard, NO_HAZARD) if vanishes else log_hazard)
+    return copula.log_cdf_hazard(hazard_from_log(own), hazard_from_log(other))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +69,7 @@ class Slopes:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Contribution:
     """Subjects that contribute in the same way."""
 
     formula: Callable[..., Any]
@@ -87,15 +80,6 @@ class Part:
         """Slices of subjects whose temporaries stay in the cache."""
         n, q = self.predictors[0].design.shape
         return row_blocks(n, q)
-
-
-@dataclass(frozen=True, eq=False)
-class Derivatives:
-    """A function with its gradient and Hessian."""
-
-    value: float
-    gradient: FloatArray
-    hessian: FloatArray
 
 
 class Likelihood:
@@ -121,7 +105,7 @@ class Likelihood:
         self.n = len(y)
         self.sizes = tuple(basis.size + X.shape[1] if basis.size else 0 for basis in bases)
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
-        self.parts: list[Part] = []
+        self.contributions: list[Contribution] = []
         self.slopes: list[Slopes] = []
         self.constant = 0.0
 
@@ -130,13 +114,13 @@ class Likelihood:
 
         def predictor(margin: int, t: FloatArray, rows: Any) -> Predictor:
             if not bases[margin].size:  # never happens
-                return Predictor(margin, np.empty((t.size, 0)), np.full(t.size, NO_HAZARD))
+                return Predictor(margin, np.empty((t.size, 0)), np.full(t.size, LOG_SMALLEST_HAZARD))
             started = t > 0
             if started.all():
                 return Predictor(margin, design(margin, np.log(t), rows))
             matrix = design(margin, np.log(np.where(started, t, 1.0)), rows)
             matrix[~started] = 0.0
-            return Predictor(margin, matrix, np.where(started, 0.0, NO_HAZARD))
+            return Predictor(margin, matrix, np.where(started, 0.0, LOG_SMALLEST_HAZARD))
 
         for own, happened in ((0, y.event), (1, ~y.event & ~ended)):
             rows = np.flatnonzero(happened)
@@ -145,7 +129,7 @@ class Likelihood:
             t, other = y.time[rows], 1 - own
             if ends is None:
                 pair = predictor(own, t, rows), predictor(other, t, rows)
-                self.parts.append(Part(at_the_time, pair))
+                self.contributions.append(Contribution(at_the_time, pair))
                 log_t = np.log(t)
                 straight = not bases[own].knots.size
                 slopes = bases[own].slopes(log_t[:1] if straight else log_t)
@@ -156,7 +140,7 @@ class Likelihood:
                 # At one time events come first: a dropout has outlasted the events of its own group.
                 triple = predictor(own, before, rows), predictor(own, t, rows)
                 meanwhile = predictor(other, before if own == 0 else t, rows)
-                self.parts.append(Part(within_the_group, (*triple, meanwhile)))
+                self.contributions.append(Contribution(within_the_group, (*triple, meanwhile)))
         # A straight line rises by its event terms alone.
         bent = [(i, b) for i, b in enumerate(bases) if b.size and (b.knots.size or ends is not None)]
         self.barrier = [Slopes(i, basis.slope_bounds(), barrier) for i, basis in bent] if barrier else []
@@ -164,7 +148,7 @@ class Likelihood:
         if rows.size:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
-            self.parts.append(Part(outlasted, (predictor(0, t, rows), predictor(1, t, rows))))
+            self.contributions.append(Contribution(outlasted, (predictor(0, t, rows), predictor(1, t, rows))))
 
     @property
     def n_parameters(self) -> int:
@@ -177,9 +161,11 @@ class Likelihood:
         total = self.constant
         with np.errstate(all="ignore"):
             total += self.of_slopes(margins, self.slopes + self.barrier)
-            for part in self.parts:
+            for part in self.contributions:
                 for rows in part.blocks:
                     each = [predictor(rows, margins) for predictor in part.predictors]
+                    if any(log_hazard.max() > LOG_LARGEST_HAZARD for log_hazard in each):
+                        return -np.inf
                     total += float(np.sum(part.formula(copula, *each)))
         return total if np.isfinite(total) else -np.inf
 
@@ -213,7 +199,7 @@ class Likelihood:
                 scaled = slope.design * inverse[:, None]
                 gradient[at] += slope.weight * scaled.sum(axis=0)
                 hessian[at, at] -= slope.weight * (scaled.T @ scaled)
-            for part in self.parts:
+            for part in self.contributions:
                 m = len(part.predictors)
                 spans = [
                     slice(starts[p.margin], starts[p.margin] + self.sizes[p.margin]) for p in part.predictors

@@ -7,14 +7,14 @@ as a straight line beyond its outer knots; without inner knots it is the Weibull
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, refuse_first
 
-Margins = Literal["weibull", "spline"]
-MARGINS = ("weibull", "spline")
+MarginForm = Literal["weibull", "spline"]
+MARGIN_FORMS: tuple[MarginForm, ...] = get_args(MarginForm)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,11 @@ class Basis:
     def size(self) -> int:
         """How many functions there are."""
         return 2 + max(self.knots.size - 2, 0) if self.present else 0
+
+    @property
+    def matrix(self) -> FloatArray:
+        """From the coefficients of this basis to those of 1, log t and the cubic terms themselves."""
+        return np.eye(self.size) if self.transform is None else self.transform
 
     def orthonormal(self, log_t: FloatArray) -> Basis:
         """The same space, with functions that are orthonormal on average over ``log_t``."""
@@ -107,7 +112,7 @@ class Margin:
     beta: FloatArray
 
     @property
-    def name(self) -> Margins:
+    def name(self) -> MarginForm:
         """Which kind it is."""
         return "spline" if self.basis.knots.size else "weibull"
 
@@ -116,6 +121,10 @@ class Margin:
         if not self.basis.present:
             return np.full(log_t.shape, -np.inf)
         return self.basis.values(log_t.ravel()).dot(self.coef).reshape(log_t.shape)
+
+    def log_hazard(self, t: FloatArray) -> FloatArray:
+        """The log cumulative hazard at x = 0 by the times t, −∞ at 0."""
+        return np.where(t > 0, self.baseline(np.log(np.where(t > 0, t, 1.0))), -np.inf)
 
     def relative(self, X: FloatArray) -> FloatArray:
         """x'β of each row."""
@@ -141,3 +150,9 @@ class Margin:
         right = np.where(log_hazard > s_high, high + (log_hazard - s_high) / d_high + 1.0, high)
         root = find_root(gap, (left, right), args=(log_hazard,), tolerances={"xatol": 1e-13, "xrtol": 1e-14})
         return np.asarray(root.x)
+
+
+def refuse_zero(time: FloatArray, name: str) -> None:
+    """Refuse times that have no logarithm."""
+    if (time <= 0).any():
+        refuse_first(time <= 0, time, f"{name} must have times above 0 for a joint model")

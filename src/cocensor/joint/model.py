@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from functools import partial
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._files import write_whole
-from cocensor._numerics import log1mexp
 from cocensor._validation import (
     FloatArray,
     Seed,
@@ -27,17 +21,14 @@ from cocensor._validation import (
     check_length,
     check_whole,
     column_names,
-    refuse_first,
     row_blocks,
 )
-from cocensor.copulas import Copula, copulas
-from cocensor.copulas.steps import log_step
-from cocensor.joint.likelihood import Likelihood, last_end, start_of_group
-from cocensor.joint.margins import Basis, Margin
+from cocensor.copulas import Copula
+from cocensor.joint.conditional import Conditional
+from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.margins import Margin, refuse_zero
+from cocensor.joint.settings import TimeKind
 from cocensor.outcomes import Survival
-
-_FORMAT = "cocensor joint model, version 1"
-_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -69,7 +60,7 @@ class JointModel:
     Attributes
     ----------
     copula : Copula
-    event, censoring : Margin
+    event, dropout : Margin
         With ``basis.knots`` (of log time), ``coef`` and ``beta``, in the units of the data.
     loglik_, nll_ : float
         The log-likelihood, and the penalised mean negative log-likelihood that was minimised.
@@ -81,7 +72,7 @@ class JointModel:
     converged_ : bool
     starts_ : tuple of Start
         Every run of the optimiser, the best one first.
-    times_, times_reason_ : str
+    time_kind_, time_kind_reason_ : str
         Which likelihood was used for the times, "continuous" or "grouped", and why.
     n_, t_max_ : int, float
         The number of subjects fitted to, and their largest time: beyond it the margins extrapolate.
@@ -89,7 +80,7 @@ class JointModel:
 
     copula: Copula
     event: Margin
-    censoring: Margin
+    dropout: Margin
     loglik_: float
     nll_: float
     penalty: float
@@ -101,8 +92,8 @@ class JointModel:
     tau_se_: float
     names_: tuple[str, ...]
     columns_: tuple[str, ...] | None
-    times_: Literal["continuous", "grouped"]
-    times_reason_: str
+    time_kind_: TimeKind
+    time_kind_reason_: str
     ends_: FloatArray | None
     n_: int
     t_max_: float
@@ -113,9 +104,9 @@ class JointModel:
         r""":math:`S_E(t \mid x)` for each row of ``X`` at each of ``t``, (n, len(t)); one row without covariates."""
         return self._survival(self.event, t, X)
 
-    def censoring_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
+    def dropout_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r""":math:`S_C(t \mid x)` for each row of ``X`` at each of ``t``, (n, len(t))."""
-        return self._survival(self.censoring, t, X)
+        return self._survival(self.dropout, t, X)
 
     def conditional_survival(
         self, t: npt.ArrayLike, c: npt.ArrayLike, X: Any = None, administrative: Any = None
@@ -127,7 +118,7 @@ class JointModel:
         1 up to c. Where ``administrative`` is set the study ended at c instead, and all that is known is C > c:
         :math:`q(t) = C(S_E(t), S_C(c)) / C(S_E(c), S_C(c))`.
         """
-        t, c = as_times(np.atleast_1d(t), "t"), as_vector(np.atleast_1d(c), "c")
+        t, c = as_times(as_vector(t, "t", single=True), "t"), as_vector(c, "c", single=True)
         refuse_zero(c, "c")
         design = self.covariates(X, c.size, rows_of="c")
         ended = (
@@ -154,7 +145,7 @@ class JointModel:
         design = self.covariates(X, n)
         u, v = self.copula.sample(design.shape[0], rng).T
         times = []
-        for margin, survival in ((self.event, u), (self.censoring, v)):
+        for margin, survival in ((self.event, u), (self.dropout, v)):
             with np.errstate(over="ignore"):
                 times.append(np.exp(margin.log_time(np.log(-np.log(survival)) - margin.relative(design))))
         return times[0], times[1]
@@ -164,15 +155,15 @@ class JointModel:
         outcomes = Survival.coerce(y)
         refuse_zero(outcomes.time, "y")
         design = self.covariates(X, len(outcomes))
-        likelihood = Likelihood(outcomes, design, (self.event.basis, self.censoring.basis), self.ends_)
-        parameters = [self.event.coef, self.event.beta, self.censoring.coef, self.censoring.beta]
+        likelihood = Likelihood(outcomes, design, (self.event.basis, self.dropout.basis), self.ends_)
+        parameters = [self.event.coef, self.event.beta, self.dropout.coef, self.dropout.beta]
         return likelihood.value(np.concatenate(parameters), self.copula)
 
     # --- what it says of itself ----------------------------------------------------------------------
 
     def parameters(self) -> dict[str, tuple[float, float]]:
         """Estimate and standard error of every parameter, by name."""
-        margins = (self.event, self.censoring)
+        margins = (self.event, self.dropout)
         values = [value for each in margins for value in (*each.coef, *each.beta)]
         if not self.theta_fixed:
             values.append(self.copula.theta)
@@ -184,10 +175,11 @@ class JointModel:
 
     def summary(self) -> str:
         """A readable table of the fit."""
+        times = f"{self.time_kind_} ({self.time_kind_reason_})"
         kind = f"{self.event.name} margins, {self.copula.name} copula"
         lines = [
             f"Joint model of event and dropout: {kind}",
-            f"{self.n_:,} subjects, log-likelihood {self.loglik_:.4f}, times {self.times_} ({self.times_reason_})",
+            f"{self.n_:,} subjects, log-likelihood {self.loglik_:.4f}, times {times}",
             f"penalised mean negative log-likelihood {self.nll_:.6f}, penalty {self.penalty:g}",
             "" if self.converged_ else "NOT CONVERGED: the figures below are not those of an optimum.",
             f"{'':<28}{'estimate':>14}{'std. error':>14}",
@@ -218,55 +210,24 @@ class JointModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, which :meth:`load` reads; numbers keep all their digits."""
-        content = {
-            "format": _FORMAT,
-            "copula": {"family": self.copula.name, "theta": self.copula.theta},
-            "event": _margin_to_json(self.event),
-            "censoring": _margin_to_json(self.censoring),
-            "starts": [{k: _number(v) for k, v in asdict(start).items()} for start in self.starts_],
-            "covariance": [[_number(v) for v in row] for row in self.covariance_],
-            "ends": None if self.ends_ is None else self.ends_.tolist(),
-            **{name: _number(getattr(self, name)) for name in _PLAIN},
-        }
-        write_whole(path, json.dumps(content, indent=1, allow_nan=False))
+        from cocensor.joint import files
+
+        files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> JointModel:
         """Read a model from a file that :meth:`save` has written."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
-            raise ValueError(
-                f"path must name a saved joint model, but {path} is not JSON: {error}."
-            ) from None
-        if not isinstance(content, dict) or content.get("format") != _FORMAT:
-            raise ValueError(f"path must name a saved joint model, but {path} is not one.")
-        try:
-            model = cls(
-                copula=copulas()[content["copula"]["family"]](content["copula"]["theta"]),
-                event=_margin_from_json(content["event"]),
-                censoring=_margin_from_json(content["censoring"]),
-                starts_=tuple(Start(**_read(Start, each)) for each in content["starts"]),
-                covariance_=np.array(content["covariance"], dtype=np.float64),
-                ends_=None if content["ends"] is None else np.array(content["ends"], dtype=np.float64),
-                **_read(cls, content, _PLAIN),
-            )
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise ValueError(f"path must name a saved joint model, but {path} is damaged: {error}.") from None
-        _check_loaded(model, path)
-        return model
+        from cocensor.joint import files
+
+        return files.load(path)
 
     # --- helpers -------------------------------------------------------------------------------------
 
     def _survival(self, margin: Margin, t: npt.ArrayLike, X: Any) -> FloatArray:
-        t = as_times(np.atleast_1d(t), "t")
+        t = as_times(as_vector(t, "t", single=True), "t")
         relative = margin.relative(self.covariates(X, 1 if X is None else None))
         with np.errstate(over="ignore"):
-            return np.exp(-np.exp(self._baseline(margin, t) + relative[:, None]))
-
-    def _baseline(self, margin: Margin, t: FloatArray) -> FloatArray:
-        """s(log t), −∞ at 0."""
-        return np.where(t > 0, margin.baseline(np.log(np.where(t > 0, t, 1.0))), -np.inf)
+            return np.exp(-np.exp(margin.log_hazard(t) + relative[:, None]))
 
     def covariates(self, X: Any, n: int | None, name: str = "X", rows_of: str = "y") -> FloatArray:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
@@ -275,7 +236,7 @@ class JointModel:
             rows = (1 if X is None else len(as_table(X, "X"))) if n is None else n
             return np.empty((rows, 0))
         if X is None:
-            raise ValueError(f"X is needed: the model has {p} covariates.")
+            raise ValueError(f"{name} is needed: the model has {p} covariates.")
         names = column_names(X)
         if names is not None and self.columns_ is not None and tuple(names) != self.columns_:
             raise ValueError(
@@ -292,196 +253,3 @@ class JointModel:
         if self.theta_fixed:
             return "fixed"
         return "at the bound" if name in ("theta", "tau") else "–"
-
-
-class Conditional:
-    """P(E > t given what a censoring at c says), for blocks of subjects and times.
-
-    The question of imputation: :meth:`JointModel.conditional_survival` and the adjustments ask it.
-    """
-
-    def __init__(
-        self, model: JointModel, t: FloatArray, c: FloatArray, X: FloatArray, ended: npt.NDArray[np.bool_]
-    ) -> None:
-        self._copula, self._ended = model.copula, ended
-        self._t, self._c = t, c
-        self._relative = model.event.relative(X)
-        before = c
-        if model.ends_ is not None:
-            # What is recorded at the end of a group has happened by then, and at no time in between.
-            t, before = last_end(model.ends_, t), start_of_group(model.ends_, c)
-            c = np.where(ended, last_end(model.ends_, c), c)
-        self._at_t = model._baseline(model.event, t)
-        self._x_c = _hazard(model._baseline(model.event, c) + self._relative)
-        relative = model.censoring.relative(X)
-        self._y, self._y_before = (
-            _hazard(model._baseline(model.censoring, each) + relative) for each in (c, before)
-        )
-        self._grouped = model.ends_ is not None
-        if self._grouped:
-            # A step of the dropout hazard too small for double precision is the smallest that is not.
-            self._y = np.maximum(self._y, np.nextafter(self._y_before, np.inf))
-
-    def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
-        """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
-        x_c = self._x_c[rows][:, None]
-        x_t = np.maximum(_hazard(self._at_t[columns] + self._relative[rows][:, None]), x_c)
-        ended = self._ended[rows]
-        result = np.empty(x_t.shape)
-        for log_chance, mask in ((self._log_cdf, ended), (self._log_dropout, ~ended)):
-            if mask.any():
-                at = rows[mask]
-                with np.errstate(invalid="ignore"):
-                    ratio = np.exp(log_chance(x_t[mask], at) - log_chance(x_c[mask], at))
-                # Beyond what double precision can tell, nobody is left.
-                result[mask] = np.where(np.isnan(ratio), 0.0, np.minimum(ratio, 1.0))
-        return np.where(self._t[columns] <= self._c[rows][:, None], 1.0, result)
-
-    def _log_cdf(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
-        return self._copula.log_cdf_hazard(x, self._y[rows][:, None])
-
-    def _log_dropout(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
-        y = self._y[rows][:, None]
-        if not self._grouped:
-            return self._copula.log_hfunc2_hazard(x, y)
-        return log_step(self._copula, self._y_before[rows][:, None], y, x)
-
-
-class AtRisk:
-    """S_E(t) / C(S_E(t), S_C(t)): for how many event-free subjects one stands that is still under observation."""
-
-    def __init__(self, model: JointModel, t: FloatArray, X: FloatArray) -> None:
-        if model.ends_ is not None:
-            t = last_end(model.ends_, t)
-        self._copula = model.copula
-        self._margins = [(model._baseline(m, t), m.relative(X)) for m in (model.event, model.censoring)]
-
-    def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
-        """The weights of ``rows`` at the times ``columns``."""
-        x, y = (_hazard(at_t[columns] + relative[rows][:, None]) for at_t, relative in self._margins)
-        with np.errstate(over="ignore"):
-            return np.exp(-x - self._copula.log_cdf_hazard(x, y))
-
-    def event_survival(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
-        """S_E of ``rows`` at the times ``columns``."""
-        at_t, relative = self._margins[0]
-        return np.exp(-_hazard(at_t[columns] + relative[rows][:, None]))
-
-
-def event_weights(model: JointModel, t: FloatArray, X: FloatArray) -> FloatArray:
-    """1 / P(C ≥ t given E = t): for how many events at ``t`` one stands that is seen; one row of X for each t."""
-    relative = [margin.relative(X) for margin in (model.event, model.censoring)]
-
-    def hazards(t: FloatArray) -> list[FloatArray]:
-        margins = (model.event, model.censoring)
-        return [_hazard(model._baseline(m, t) + r) for m, r in zip(margins, relative, strict=True)]
-
-    (x, y), copula = hazards(t), model.copula
-    with np.errstate(over="ignore"):
-        if model.ends_ is None:
-            return np.exp(-copula.log_hfunc1_hazard(x, y))
-        # Over the group: [S_E(t−) − S_E(t)] / [C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−))].
-        x_before, y_before = hazards(start_of_group(model.ends_, t))
-        happened = log1mexp(x - x_before) - x_before
-        return np.exp(happened - log_step(copula, x_before, x, y_before))
-
-
-def refuse_zero(time: FloatArray, name: str) -> None:
-    """Refuse times that have no logarithm."""
-    if (time <= 0).any():
-        refuse_first(time <= 0, time, f"{name} must have times above 0 for a joint model")
-
-
-def _hazard(log_hazard: FloatArray) -> FloatArray:
-    """The cumulative hazard, inside the positive numbers, where the copulas' formulas hold."""
-    return np.exp(np.clip(log_hazard, np.log(_TINY), 600.0))
-
-
-_PLAIN = (
-    "loglik_",
-    "nll_",
-    "penalty",
-    "theta_fixed",
-    "converged_",
-    "theta_se_",
-    "tau_se_",
-    "names_",
-    "columns_",
-    "times_",
-    "times_reason_",
-    "n_",
-    "t_max_",
-)
-
-
-def _number(value: Any) -> Any:
-    """JSON has no NaN and no tuples of numpy's."""
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else str(float(value))
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _read(kind: type[Any], content: dict[str, Any], names: tuple[str, ...] | None = None) -> dict[str, Any]:
-    """The fields of a dataclass from JSON, each of its type."""
-    return {
-        each.name: _READERS.get(str(each.type), _text)(content[each.name])
-        for each in fields(kind)
-        if names is None or each.name in names
-    }
-
-
-def _of_type(kind: type[Any], value: Any) -> Any:
-    if type(value) is not kind:
-        raise TypeError(f"{str(value)[:20]!r} is no {kind.__name__}")
-    return value
-
-
-_text = partial(_of_type, str)
-
-
-def _texts(values: Any) -> tuple[str, ...]:
-    return tuple(map(_text, _of_type(list, values)))
-
-
-_READERS: dict[str, Callable[[Any], Any]] = {
-    "float": float,  # which reads "nan" and "inf" as well
-    "int": partial(_of_type, int),
-    "bool": partial(_of_type, bool),
-    "tuple[str, ...]": _texts,
-    "tuple[str, ...] | None": lambda values: None if values is None else _texts(values),
-}
-
-
-def _check_loaded(model: JointModel, path: Any) -> None:
-    """Refuse a file whose parts do not belong together."""
-    p, size = model.event.beta.size, len(model.names_)
-    fits = [model.covariance_.shape == (size, size), size == _n_parameters(model)]
-    for margin in (model.event, model.censoring):
-        basis = margin.basis
-        fits += [margin.coef.size == basis.size, margin.beta.size == (p if basis.present else 0)]
-        fits += [
-            bool((np.diff(basis.knots) > 0).all()),
-            bool(np.isfinite(np.append(margin.coef, margin.beta)).all()),
-        ]
-        if all(fits) and basis.present:
-            fits.append(bool((basis.slope_bounds() @ margin.coef > 0).all()))
-    fits.append(model.times_ == ("continuous" if model.ends_ is None else "grouped"))
-    fits.append(model.ends_ is None or bool((np.diff(model.ends_) > 0).all()))
-    if not all(fits):
-        raise ValueError(
-            f"path must name a saved joint model, but the parts of {path} do not belong together."
-        )
-
-
-def _n_parameters(model: JointModel) -> int:
-    margins = (model.event, model.censoring)
-    return sum(m.coef.size + m.beta.size for m in margins) + (not model.theta_fixed)
-
-
-def _margin_to_json(margin: Margin) -> dict[str, list[float]]:
-    return {"knots": margin.basis.knots.tolist(), "coef": margin.coef.tolist(), "beta": margin.beta.tolist()}
-
-
-def _margin_from_json(content: dict[str, list[float]]) -> Margin:
-    knots, coef, beta = (np.array(content[name], dtype=np.float64) for name in ("knots", "coef", "beta"))
-    return Margin(Basis(knots, present=coef.size > 0), coef, beta)

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import (
-    ConvergenceWarning,
-    FloatArray,
     Seed,
     as_generator,
-    as_vector,
     check_choice,
     check_number,
     column_names,
-    make_frame,
     take_rows,
 )
-from cocensor.copulas import Copula, Independence, copulas
-from cocensor.joint.fit import STARTS, Family, JointProblem, Times, resolve_family
-from cocensor.joint.margins import Margins
-from cocensor.joint.model import JointModel, refuse_zero
+from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.joint.choice import CopulaChoice
+from cocensor.joint.margins import MarginForm, refuse_zero
+from cocensor.joint.model import JointModel
+from cocensor.joint.problem import STARTS, JointProblem
+from cocensor.joint.settings import AskedTimeKind, Family, resolve_family
 from cocensor.outcomes import Survival
 
-FAMILIES = ("independence", "clayton", "frank", "gumbel", "joe")
-#: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum are not told apart.
-CUT = 1.9207
-_DISAGREE = 0.2
-_FLAT_SHARE = 0.5
-_DEFAULT_TAUS = np.round(np.arange(-0.9, 0.91, 0.1), 10)
-
-CAVEAT = (
-    "τ is identified by the assumed form of the margins alone: take it as a hint, mark an end of study as "
-    "administrative, and look at how the scores move over a range of τ."
-)
+CANDIDATES = ("independence", "clayton", "frank", "gumbel", "joe")
+#: Margins of another form than assumed pass for a weak dependence: less than this is no reason to leave independence.
+MIN_GAIN = 5.0
+_FOLDS = 5
+# Cross-validation fits every family six times; with this many subjects one validation part tells as much.
+_ENOUGH_TO_SPLIT = 20_000
+_VALIDATION_SHARE = 0.3
 
 
 def select_copula(
@@ -47,35 +38,46 @@ def select_copula(
     y: Any,
     X_val: Any = None,
     y_val: Any = None,
-    families: Sequence[str | type[Copula]] = FAMILIES,
+    families: Sequence[str | type[Copula]] = CANDIDATES,
     *,
-    margins: Margins = "weibull",
-    penalty: float = 0.01,
+    margins: MarginForm = "spline",
+    penalty: float | None = None,
     penalised: bool = False,
+    min_gain: float = MIN_GAIN,
     starts: Sequence[float] = STARTS,
     knots: int = 3,
-    times: Times = "auto",
-    folds: int = 5,
+    time_kind: AskedTimeKind = "auto",
+    folds: int | None = None,
     seed: Seed = 0,
 ) -> CopulaChoice:
     r"""Choose the copula family whose joint model predicts outcomes best that it has not seen.
 
     Each family is fitted to the training part with the same margins (:func:`fit_joint`) and judged by the mean negative
     log-likelihood of the validation part. Independence is always among the candidates, and it stays unless a
-    family beats it. Without a validation part the judgement is by cross-validation, and the models returned are
-    fitted to all subjects.
+    family beats it clearly. :func:`evaluate` and the command line choose by this function and its defaults.
 
     Parameters
     ----------
-    X, y, X_val, y_val : covariates (or None) and outcomes
-        The training and the validation part; ``X_val`` and ``y_val`` both None for cross-validation.
+    X, y : covariates (or None) and outcomes
+    X_val, y_val : optional
+        A validation part. Without one the judgement is by 5-fold cross-validation, with models fitted to all subjects;
+        from 20,000 subjects on, a random 30 % of them are the validation part.
     families : sequence of str or class
-    margins, penalty, starts, knots, times
+    margins, starts, knots, time_kind
         As in :func:`fit_joint`.
+    penalty : float, optional
+        λ as in :func:`fit_joint`. By default 2/n: two units of the log-likelihood of all subjects. The paper's 0.01,
+        whatever n, draws τ to 0.3 where 0.5 is true; without any, a few hundred subjects take any τ.
     penalised : bool
         Add the penalty to the validation likelihood, as the paper does.
-    folds, seed : int
-        Of the cross-validation; folds are balanced in events, dropouts and ends of study.
+    min_gain : float
+        By how many units of the held-out log-likelihood a family must beat independence to be chosen. Margins of
+        another form than assumed pass for a weak dependence.
+    folds : int, optional
+        Cross-validate with so many folds, however many subjects there are; they are balanced in events, dropouts and
+        ends of study.
+    seed : int or Generator
+        Of the folds, or of the random validation part.
 
     Returns
     -------
@@ -86,241 +88,85 @@ def select_copula(
     >>> from cocensor.simulate import SyntheticDesign
     >>> from cocensor import Clayton
     >>> data = SyntheticDesign(n=4000, n_features=2, copula=Clayton.from_tau(0.7)).draw(1)
-    >>> choice = select_copula(data.X, data.y, families=("clayton", "frank"), penalty=0.001)
+    >>> choice = select_copula(data.X, data.y, families=("clayton", "frank"), margins="weibull")
     >>> choice.best
     JointModel(Clayton(theta=...), margins='weibull', n=4000, covariates=2)
     """
     outcomes = Survival.coerce(y)
-    if X is None and X_val is not None:
-        raise ValueError("X_val must be None where X is.")
-    if (y_val is None) != (X_val is None) and X is not None:
-        raise ValueError("X_val and y_val belong together: give both or neither.")
-    if y_val is None and (check_number(folds, "folds", lower=1) != int(folds) or folds > len(outcomes)):
-        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
+    _check_parts(X, X_val, y_val, folds, len(outcomes))
+    if check_number(min_gain, "min_gain") < 0:
+        raise ValueError(f"min_gain must not be negative, but is {min_gain:g}.")
     resolved = _families(families)
-    settings: dict[str, Any] = {"margins": margins, "penalty": penalty, "knots": knots, "times": times}
+    if y_val is None and folds is None and len(outcomes) >= _ENOUGH_TO_SPLIT:
+        X, outcomes, X_val, y_val = _random_parts(X, outcomes, as_generator(seed))
+        how = f"random validation part of {len(y_val):,} subjects"
+    elif y_val is None:
+        folds = _FOLDS if folds is None else int(folds)
+        how = f"{folds}-fold cross-validation"
+    else:
+        how = "validation part"
+    weight = 2.0 / len(outcomes) if penalty is None else penalty
+    settings: dict[str, Any] = {"margins": margins, "penalty": weight, "knots": knots, "time_kind": time_kind}
     problem = JointProblem.of(X, outcomes, **settings)
     # All parts are judged by the same likelihood.
-    settings["times"] = problem.times
+    settings["time_kind"] = problem.time_kind
     models = _fit_all(problem, resolved, starts)
     if y_val is not None:
         seen = Survival.coerce(y_val, "y_val")
         refuse_zero(seen.time, "y_val")
         next(iter(models.values())).covariates(X_val, len(seen), "X_val", "y_val")
-        validation = {name: -model.loglik(X_val, seen) / len(seen) for name, model in models.items()}
+        n_judged = len(seen)
+        validation = {name: -model.loglik(X_val, seen) / n_judged for name, model in models.items()}
         if penalised:
             for name, model in models.items():
-                validation[name] += penalty * _distance(model) ** 2
+                validation[name] += weight * _distance(model) ** 2
     else:
-        validation = _cross_validated(X, outcomes, resolved, settings, starts, int(folds), seed, penalised)
-    how = "validation part" if y_val is not None else f"{int(folds)}-fold cross-validation"
+        assert folds is not None
+        n_judged = len(outcomes)
+        validation = _cross_validated(X, outcomes, resolved, settings, starts, folds, seed, penalised)
     if np.isinf(list(validation.values())).all():
         raise ValueError(
             f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under "
             "every one of them, because some times or covariates are far from those fitted to."
         )
-    best = min(
+    preferred = min(
         models,
         # Independence first, so that a tie is its.
         key=lambda name: (round(validation[name], 9), name != "independence"),
     )
+    gain = n_judged * (validation["independence"] - validation[preferred])
+    chosen = preferred if gain >= min_gain else "independence"
     return CopulaChoice(
-        best=models[best],
+        best=models[chosen],
+        preferred=preferred,
+        gain=gain,
+        min_gain=min_gain,
         models=models,
         validation=validation,
         how=how,
         problem=problem,
-        like=X if X is not None and column_names(X) is not None else None,
+        template=X if X is not None and column_names(X) is not None else None,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class CopulaChoice:
-    """What :func:`select_copula` found; takes the place of a copula in adjustments.
-
-    Attributes
-    ----------
-    best : JointModel
-        The model of the chosen family; ``copula`` is its copula.
-    models : dict of JointModel
-        By family.
-    table : frame
-        Family, θ and τ with their standard errors, mean negative log-likelihood of the training and of the
-        validation part, lower is better.
-    """
-
-    best: JointModel
-    models: dict[str, JointModel]
-    validation: dict[str, float]
-    how: str
-    problem: JointProblem
-    like: Any
-
-    @property
-    def copula(self) -> Copula:
-        """The chosen copula."""
-        return self.best.copula
-
-    @cached_property
-    def table(self) -> Any:
-        """One row per family, as the kind of frame that the covariates came in."""
-
-        def column(read: Any) -> list[float]:
-            return [float(read(model)) for model in self.models.values()]
-
-        return make_frame(
-            {
-                "family": list(self.models),
-                "theta": column(lambda model: model.copula.theta),
-                "theta_se": column(lambda model: model.theta_se_),
-                "tau": column(lambda model: model.copula.tau),
-                "tau_se": column(lambda model: model.tau_se_),
-                "train_nll": column(lambda model: -model.loglik_ / model.n_),
-                "validation_nll": [self.validation[name] for name in self.models],
-                "converged": [model.converged_ for model in self.models.values()],
-                "chosen": [name == self.copula.name for name in self.models],
-            },
-            like=self.like,
-        )
-
-    def profile(self, taus: npt.ArrayLike | None = None) -> DependenceProfile:
-        """The training likelihood at fixed τ, with margins fitted at each, for every family.
-
-        ``taus`` are Kendall's τ, by default from −0.9 to 0.9; a family takes part where it reaches them. Independence
-        (τ = 0) is always among them.
-        """
-        grid = _DEFAULT_TAUS if taus is None else as_vector(np.atleast_1d(taus), "taus")
-        if (np.abs(grid) >= 1).any():
-            raise ValueError(
-                f"taus must lie strictly between -1 and 1, but one is {grid[np.abs(grid) >= 1][0]:g}."
-            )
-        grid = np.unique(np.append(grid, 0.0))
-        at_zero = self.problem.loglik(self.problem.independence, Independence())
-        found: dict[str, tuple[FloatArray, FloatArray]] = {}
-        for name in self.models:
-            family = copulas()[name]
-            if family is Independence:
-                continue
-            lower, upper = family.tau_range
-            values = {0.0: at_zero}
-            for sign in (1.0, -1.0):
-                for tau in sorted((t for t in grid if sign * t > 0 and lower < t < upper), key=abs):
-                    copula = family.from_tau(tau)
-                    minimum = self.problem.margins_at(copula)
-                    values[float(tau)] = self.problem.loglik(minimum, copula)
-                    if not minimum.converged:
-                        warnings.warn(
-                            f"the margins with the {name} copula did not converge at τ = {tau:g}.",
-                            ConvergenceWarning,
-                            stacklevel=2,
-                        )
-            ordered = sorted(values)
-            found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
-        if not found:
-            raise ValueError("families has only independence: there is no τ to profile over.")
-        return DependenceProfile(found, at_zero, self.problem.likelihood.n, self.like)
-
-    def summary(self) -> str:
-        """The table, the choice and its caveat, as text."""
-        lines = [
-            f"Mean negative log-likelihood of {self.problem.likelihood.n:,} subjects by {self.how} "
-            f"({self.best.event.name} margins, times {self.best.times_}: {self.best.times_reason_})",
-            "",
-            f"{'family':<14}{'θ':>10}{'τ':>8}{'training':>12}{'validation':>12}",
-        ]
-        for name, model in self.models.items():
-            mark = "  ← chosen" if name == self.copula.name else ""
-            lines.append(
-                f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}"
-                f"{-model.loglik_ / model.n_:12.5f}{self.validation[name]:12.5f}{mark}"
-            )
-        return "\n".join([*lines, "", CAVEAT])
-
-    def __repr__(self) -> str:
-        return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"
+def _check_parts(X: Any, X_val: Any, y_val: Any, folds: int | None, n: int) -> None:
+    if X is None and X_val is not None:
+        raise ValueError("X_val must be None where X is.")
+    if (y_val is None) != (X_val is None) and X is not None:
+        raise ValueError("X_val and y_val belong together: give both or neither.")
+    if folds is None:
+        return
+    if y_val is not None:
+        raise ValueError("folds must be None beside a validation part.")
+    if check_number(folds, "folds", lower=1) != int(folds) or folds > n:
+        raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
 
 
-@dataclass(frozen=True, eq=False)
-class DependenceProfile:
-    """The profile likelihood over τ, family by family."""
-
-    #: For each family the τ and the log-likelihood, margins fitted at each.
-    curves: dict[str, tuple[FloatArray, FloatArray]]
-    independence: float
-    n: int
-    like: Any = None
-
-    @property
-    def best(self) -> tuple[str, float, float]:
-        """The family and τ of the largest log-likelihood, and that itself."""
-        family = max(self.curves, key=lambda name: self.curves[name][1].max())
-        taus, values = self.curves[family]
-        at = int(np.argmax(values))
-        return family, float(taus[at]), float(values[at])
-
-    @cached_property
-    def table(self) -> Any:
-        """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
-        top = self.best[2]
-        rows = [
-            (name, float(tau), copulas()[name].from_tau(float(tau)).theta, float(value), float(value) - top)
-            for name, curve in self.curves.items()
-            for tau, value in zip(*curve, strict=True)
-        ]
-        names = ("family", "tau", "theta", "loglik", "difference")
-        return make_frame(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), like=self.like)
-
-    def supported(self, family: str) -> tuple[float, float]:
-        """The smallest and largest τ that the likelihood of a family does not tell from its best (95 %)."""
-        taus, values = self.curves[family]
-        inside = taus[values >= values.max() - CUT]
-        return float(inside.min()), float(inside.max())
-
-    @property
-    def statement(self) -> str:
-        """What the profile says, in words."""
-        family, tau, top = self.best
-        gain = top - self.independence
-        if tau == 0.0:
-            said = ["No dependence fits better than independence."]
-        else:
-            said = [
-                f"The best fit is {family} at τ = {tau:.2g}, {gain:.1f} log-likelihood units above independence."
-            ]
-        span = max(np.ptp(values) for _, values in self.curves.values())
-        if span < CUT:
-            said.append("The profile is flat in every family: the data do not tell τ.")
-        for name, (taus, values) in self.curves.items():
-            low, high = self.supported(name)
-            at = float(taus[np.argmax(values)])
-            reach = float(taus[-1] - taus[0])
-            if span >= CUT and reach > 0 and (high - low) > _FLAT_SHARE * reach:
-                flat, worse = f"{name} is flat:", top - float(values.max())
-                if worse > CUT:
-                    flat = f"Within {name}, which fits worse by {worse:.0f} log-likelihood units,"
-                said.append(f"{flat} any τ from {low:.2g} to {high:.2g} fits about as well.")
-            if at != 0.0 and at in (taus[0], taus[-1]):
-                said.append(
-                    f"{name} still rises at τ = {at:.2g}, the end of the range: its optimum is at a boundary."
-                )
-        near = {
-            name: float(taus[np.argmax(values)])
-            for name, (taus, values) in self.curves.items()
-            if values.max() >= top - CUT
-        }
-        if max(near.values()) - min(near.values()) > _DISAGREE:
-            listed = ", ".join(f"{name} {at:.2g}" for name, at in near.items())
-            said.append(f"Families that fit about equally well disagree on τ ({listed}).")
-        return " ".join([*said, CAVEAT])
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curves; returns the axes (see :class:`~cocensor.plots.ProfileLikelihoodDisplay`)."""
-        from cocensor.plots import ProfileLikelihoodDisplay
-
-        return ProfileLikelihoodDisplay.from_profile(self).plot(ax=ax)
-
-    def __repr__(self) -> str:
-        return f"DependenceProfile({', '.join(self.curves)})"
+def _random_parts(X: Any, y: Survival, rng: np.random.Generator) -> tuple[Any, Survival, Any, Survival]:
+    """A random training and validation part."""
+    left_out = rng.random(len(y)) < _VALIDATION_SHARE
+    kept, left = np.flatnonzero(~left_out), np.flatnonzero(left_out)
+    return take_rows(X, kept), y[kept], take_rows(X, left), y[left]
 
 
 def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
@@ -335,7 +181,7 @@ def _free_family(family: Family) -> type[Copula]:
     if isinstance(family, Copula):
         raise ValueError(f"families must not fix θ, but one is {family!r}.")
     if isinstance(family, str):
-        check_choice(family.lower(), "families", tuple(copulas()))
+        check_choice(family.lower(), "families", tuple(copula_families()))
     return resolve_family(family)[0]
 
 

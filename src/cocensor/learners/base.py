@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
 
 from cocensor._validation import FloatArray, as_matrix, check_length, column_names
-from cocensor.curves import SurvivalCurves
+from cocensor.curves import Predictions
 from cocensor.outcomes import Survival
 
 
@@ -53,7 +53,7 @@ class Learner(ABC):
         self._is_fitted = True
         return self
 
-    def predict(self, X: Any) -> SurvivalCurves:
+    def predict(self, X: Any) -> Predictions:
         """The survival curve of each row; what holds between and beyond its times is stored with it."""
         if not self.is_fitted:
             raise ValueError(f"{type(self).__name__} is not fitted: call fit(X, y) first.")
@@ -68,7 +68,7 @@ class Learner(ABC):
     def _fit(self, part: Part, validation: Part | None) -> None: ...
 
     @abstractmethod
-    def _predict(self, X: FloatArray) -> SurvivalCurves: ...
+    def _predict(self, X: FloatArray) -> Predictions: ...
 
     def _design(self, X: Any, name: str) -> FloatArray:
         """Covariates with the columns of ``fit``."""

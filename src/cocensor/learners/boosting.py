@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cocensor._validation import FloatArray, check_number
-from cocensor.curves import SurvivalCurves
+from cocensor.curves import Predictions
 from cocensor.learners.base import Part, need
 from cocensor.learners.hazards import ProportionalHazards
 from cocensor.learners.trees import TreeLearner, structured
@@ -88,5 +88,5 @@ class GBSA(TreeLearner):
         self.model_.fit(part.X, structured(part.y))
         self._hazards = ProportionalHazards.fit(part.y, self.model_.predict(part.X))
 
-    def _predict(self, X: FloatArray) -> SurvivalCurves:
+    def _predict(self, X: FloatArray) -> Predictions:
         return self._hazards.curves(self.model_.predict(X))

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from cocensor._validation import FloatArray, check_choice
-from cocensor.curves import SurvivalCurves
+from cocensor.curves import Predictions
 from cocensor.estimators import CoxPH
-from cocensor.estimators.cox import Ties
+from cocensor.estimators.risk_sets import Ties
 from cocensor.learners.base import Learner, Part
 from cocensor.learners.hazards import ProportionalHazards
 
@@ -30,7 +30,7 @@ class CoxLearner(Learner):
     ties : {"breslow", "efron"}
         How tied events share the partial likelihood.
     max_iter : int
-        Newton steps before a :class:`cocensor.ConvergenceWarning`.
+        Newton steps before a :class:`cocensor.FitWarning`.
 
     Attributes
     ----------
@@ -76,5 +76,5 @@ class CoxLearner(Learner):
             self.coef_[varies] = self._model().fit(part.X[:, varies], part.y).coef_
         self._hazards = ProportionalHazards.fit(part.y, part.X @ self.coef_)
 
-    def _predict(self, X: FloatArray) -> SurvivalCurves:
+    def _predict(self, X: FloatArray) -> Predictions:
         return self._hazards.curves(X @ self.coef_)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from cocensor._validation import FloatArray, check_number, check_whole
-from cocensor.curves import SurvivalCurves
+from cocensor.curves import Predictions
 from cocensor.learners.base import Part
 from cocensor.learners.hazards import ProportionalHazards
 from cocensor.learners.network import NetworkLearner, Parameters
@@ -152,7 +152,7 @@ class DeepSurv(NetworkLearner):
     def _finish(self, part: Part) -> None:
         self._hazards = ProportionalHazards.fit(part.y, self._log_hazard(part.X))
 
-    def _predict(self, X: FloatArray) -> SurvivalCurves:
+    def _predict(self, X: FloatArray) -> Predictions:
         return self._hazards.curves(self._log_hazard(X))
 
     def _log_hazard(self, X: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.curves import SurvivalCurves
+from cocensor.curves import Predictions
 from cocensor.learners.base import Part, need
 from cocensor.learners.trees import TreeLearner, structured
 
@@ -78,10 +78,10 @@ class RSF(TreeLearner):
         self._times = np.unique(part.y.time[part.y.event])
         self._kept = np.searchsorted(self.model_.unique_times_, self._times)
 
-    def _predict(self, X: FloatArray) -> SurvivalCurves:
+    def _predict(self, X: FloatArray) -> Predictions:
         table = np.empty((len(X), self._times.size))
         step = max(1, _BLOCK_ELEMENTS // self.model_.unique_times_.size)
         for start in range(0, len(X), step):
             rows = slice(start, start + step)
             table[rows] = self.model_.predict_survival_function(X[rows], return_array=True)[:, self._kept]
-        return SurvivalCurves(self._times, table, interpolation="step", tail="last")
+        return Predictions(self._times, table, interpolation="step", tail="last")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.curves import StepFunction, SurvivalCurves
+from cocensor.curves import Predictions, StepFunction
 from cocensor.outcomes import Survival
 
 
@@ -46,9 +46,9 @@ class ProportionalHazards:
         hazard: FloatArray = np.cumsum(steps, dtype=np.float64)
         return cls(centre, StepFunction.trusted(table.times[rows].copy(), hazard, initial=0.0))
 
-    def curves(self, log_hazard: FloatArray) -> SurvivalCurves:
+    def curves(self, log_hazard: FloatArray) -> Predictions:
         """One curve per subject: steps at the times of the events, the last value beyond."""
         with np.errstate(over="ignore"):
             table = np.multiply.outer(np.exp(log_hazard - self.centre), -self.hazard.values)
         np.exp(table, out=table)
-        return SurvivalCurves(self.hazard.times, table, interpolation="step", tail="last")
+        return Predictions(self.hazard.times, table, interpolation="step", tail="last")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from cocensor._validation import FloatArray, check_whole
-from cocensor.curves import SurvivalCurves
+from cocensor.curves import Predictions
 from cocensor.learners.base import Part
 from cocensor.learners.network import NetworkLearner, Parameters
 from cocensor.outcomes import Survival
@@ -137,14 +137,14 @@ class MTLR(NetworkLearner):
         losses = scores.logsumexp(1) - possible
         return losses.mean() if generator is None else losses.sum()
 
-    def _predict(self, X: FloatArray) -> SurvivalCurves:
+    def _predict(self, X: FloatArray) -> Predictions:
         linear = self._scaled(X) @ self.weights_[0] + self.biases_[0]
         scores = np.zeros((len(X), self.times_.size + 1))
         # From the open bin to the first, as in the loss.
         scores[:, 1:] = np.cumsum(linear[:, ::-1], axis=1)
         later = np.logaddexp.accumulate(scores, axis=1)
         table = np.exp(later[:, :-1] - later[:, -1:])[:, ::-1]
-        return SurvivalCurves(self.times_, table, interpolation="linear", tail="last")
+        return Predictions(self.times_, table, interpolation="linear", tail="last")
 
 
 def bin_ends(y: Survival, n_bins: int | None) -> FloatArray:

@@ -1,17 +1,31 @@
 """Scores: each reads a status, and nothing else, about the censoring."""
 
-from cocensor.metrics.brier import brier_score, brier_skill_score, integrated_brier_score
+from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.brier import (
+    IntegratedBrierScore,
+    brier_score,
+    brier_skill_score,
+    integrated_brier_score,
+)
 from cocensor.metrics.horizon import time_grid
-from cocensor.metrics.log import integrated_log_score, log_score
-from cocensor.metrics.metric import Metric, metric
+from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
+from cocensor.metrics.pointwise import PointwiseMetric
+from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
 
 __all__ = [
+    "IntegratedBrierScore",
+    "IntegratedLogScore",
     "Metric",
+    "MetricValue",
+    "PointwiseMetric",
     "brier_score",
     "brier_skill_score",
     "integrated_brier_score",
     "integrated_log_score",
     "log_score",
     "metric",
+    "metric_names",
+    "register_metric",
     "time_grid",
+    "unregister_metric",
 ]

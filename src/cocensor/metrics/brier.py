@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray, check_choice
-from cocensor.adjustments import Adjustment
-from cocensor.adjustments.joint_source import chosen_copula
-from cocensor.adjustments.status import Loss, TimeGrid
+from cocensor.adjustments import Adjustment, Fitted
+from cocensor.adjustments.copula import assumed_copula
 from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
-from cocensor.metrics.scoring import Integration, scores, time_average
+from cocensor.metrics.kernel import Loss
+from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average
+from cocensor.metrics.scoring import scores
 from cocensor.outcomes import Survival
 
 
@@ -26,13 +29,28 @@ def _event_free(p: FloatArray) -> FloatArray:
 BRIER = Loss(event_free=_event_free, event=np.square, largest=1.0)
 
 
+@dataclass(frozen=True)
+class IntegratedBrierScore(PointwiseMetric):
+    """The Brier score averaged over time; see :func:`integrated_brier_score`."""
+
+    name: ClassVar[str] = "ibs"
+    label: ClassVar[str] = "integrated Brier score"
+    curve_label: ClassVar[str | None] = "Brier score"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    @property
+    def loss(self) -> Loss:
+        """The squared distance from the status."""
+        return BRIER
+
+
 def brier_score(
     y_train: Any,
     y_test: Any,
     estimate: Any,
     times: npt.ArrayLike,
     *,
-    adjustment: str | Adjustment = "ipcw",
+    adjustment: str | Adjustment | Fitted = "ipcw",
     x_train: Any = None,
     x_test: Any = None,
     copula: Copula | None = None,
@@ -46,14 +64,15 @@ def brier_score(
     Parameters
     ----------
     y_train, y_test : Survival, structured array or tuple
-        Training outcomes, from which the adjustment learns, and test outcomes.
-    estimate : array of shape (n_test, n_times), SurvivalCurves, step functions, or a dict of these
+        Training outcomes, from which the adjustment learns, and test outcomes. Without a training sample (None) it
+        learns from the test outcomes.
+    estimate : array of shape (n_test, n_times), Predictions, frame, step functions, or a dict of these
         Predicted survival probabilities. A dict of models gives a dict of scores, with one fit for all.
     times : array-like
         In any order; results come in the same order.
     adjustment : str or Adjustment
         What is assumed about the censoring: an object, used as it is when fitted, or a name from
-        :func:`cocensor.adjustments`. Each states its ``assumption``.
+        :func:`adjustment_names`. Each states its ``assumption``.
     x_train, x_test : array-like, optional
         Covariates, for adjustments that need them.
     copula : Copula, optional
@@ -71,7 +90,7 @@ def brier_score(
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> brier_score(y, y, predicted, [1.5, 3.5]).round(4)
     array([0.105 , 0.1038])
-    >>> brier_score(y, y, predicted, [1.5, 3.5], adjustment="conditional", copula=Clayton(2.0)).round(4)
+    >>> brier_score(y, y, predicted, [1.5, 3.5], adjustment="imputed_margins", copula=Clayton(2.0)).round(4)
     array([0.105 , 0.1586])
     """
     return scores(BRIER, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
@@ -83,7 +102,7 @@ def integrated_brier_score(
     estimate: Any,
     times: npt.ArrayLike,
     *,
-    adjustment: str | Adjustment = "ipcw",
+    adjustment: str | Adjustment | Fitted = "ipcw",
     integration: Integration = "trapezoid",
     x_train: Any = None,
     x_test: Any = None,
@@ -113,7 +132,7 @@ def brier_skill_score(
     estimate: Any,
     times: npt.ArrayLike,
     *,
-    adjustment: str | Adjustment = "ipcw",
+    adjustment: str | Adjustment | Fitted = "ipcw",
     reference: Literal["kaplan_meier", "copula_graphic"] | Copula = "kaplan_meier",
     integration: Integration = "trapezoid",
     x_train: Any = None,
@@ -145,15 +164,17 @@ def brier_skill_score(
             used = copula if copula is not None else _copula_of(adjustment)
         if used is None or isinstance(used, str | type):
             raise ValueError("copula is needed for the reference 'copula_graphic'.")
-        margin = CopulaGraphic(chosen_copula(used))
-    curve = np.asarray(margin.fit(Survival.coerce(y_train, "y_train")).predict(grid.times, tail="last"))
+        margin = CopulaGraphic(assumed_copula(used))
+    test = Survival.coerce(y_test, "y_test")
+    learned_from = test if y_train is None else Survival.coerce(y_train, "y_train")
+    curve = np.asarray(margin.fit(learned_from).predict(grid.sorted, tail="last"))
     models = estimate if isinstance(estimate, Mapping) else {"": estimate}
-    n = len(Survival.coerce(y_test, "y_test"))
     key = object()  # no user's name equals it
+    everybody = Predictions.trusted(grid.sorted, np.broadcast_to(curve, (len(test), curve.size)))
     found = integrated_brier_score(
         y_train,
         y_test,
-        {**models, key: np.broadcast_to(curve, (n, curve.size))},
+        {**models, key: everybody},
         times,
         adjustment=adjustment,
         integration=integration,
@@ -169,6 +190,6 @@ def brier_skill_score(
 
 
 def _copula_of(adjustment: Any) -> Any:
-    """The copula, choice or joint model that an adjustment rests on, if there is one."""
-    model = getattr(adjustment, "model", None)
-    return getattr(adjustment, "copula", None) if model is None else model
+    """The copula that an adjustment rests on, if there is one."""
+    rests = adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment
+    return getattr(rests, "copula", None)

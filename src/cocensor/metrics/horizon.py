@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._numerics import settled
-from cocensor._validation import FloatArray, HorizonWarning, check_number
+from cocensor._validation import FloatArray, HorizonWarning, check_number, check_whole
 from cocensor.outcomes import Survival
 
 _FEW = 0.01
@@ -50,8 +50,7 @@ def time_grid(
     samples = [Survival.coerce(y_train, "y_train")]
     if y_test is not None:
         samples.append(Survival.coerce(y_test, "y_test"))
-    if not isinstance(n, int | np.integer) or n < 2:
-        raise ValueError(f"n must be a whole number of at least 2 times, but is {n!r}.")
+    n = check_whole(n, "n", 2)
     if isinstance(horizon, str):
         if horizon != "t_max":
             raise ValueError(f"horizon must be 't_max', a time or {{'at_risk': share}}, but is {horizon!r}.")
@@ -65,7 +64,7 @@ def time_grid(
         end = check_number(horizon, "horizon", lower=0.0)
     if end == 0:
         raise ValueError("horizon must be positive, but the samples reach only time 0.")
-    grid = settled(np.linspace(0.0, end, int(n)), np.unique(np.concatenate([y.time for y in samples])))
+    grid = settled(np.linspace(0.0, end, n), np.unique(np.concatenate([y.time for y in samples])))
     end = float(grid[-1])
     if any(_share_at_risk(y, end) < _FEW for y in samples):
         better = min(_last_with(y, _ENOUGH) for y in samples)

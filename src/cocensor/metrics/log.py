@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray, check_number
-from cocensor.adjustments import Adjustment
-from cocensor.adjustments.status import Loss
+from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
-from cocensor.metrics.scoring import Integration, scores, time_average
+from cocensor.metrics.kernel import Loss
+from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average
+from cocensor.metrics.scoring import scores
+
+
+@dataclass(frozen=True)
+class IntegratedLogScore(PointwiseMetric):
+    """The logarithmic score averaged over time, with its ``floor``; see :func:`integrated_log_score`."""
+
+    floor: float
+
+    name: ClassVar[str] = "ils"
+    label: ClassVar[str] = "integrated log score"
+    curve_label: ClassVar[str | None] = "log score"
+    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+
+    def __post_init__(self) -> None:
+        log_loss(self.floor)
+
+    @property
+    def loss(self) -> Loss:
+        """Minus the logarithm of the probability of what happened."""
+        return log_loss(self.floor)
 
 
 def log_score(
@@ -22,7 +44,7 @@ def log_score(
     times: npt.ArrayLike,
     *,
     floor: float,
-    adjustment: str | Adjustment = "ipcw",
+    adjustment: str | Adjustment | Fitted = "ipcw",
     x_train: Any = None,
     x_test: Any = None,
     copula: Copula | None = None,
@@ -54,7 +76,7 @@ def integrated_log_score(
     times: npt.ArrayLike,
     *,
     floor: float,
-    adjustment: str | Adjustment = "ipcw",
+    adjustment: str | Adjustment | Fitted = "ipcw",
     integration: Integration = "trapezoid",
     x_train: Any = None,
     x_test: Any = None,

@@ -1,19 +1,29 @@
-"""What the scores share: from a user's arguments to a status, and the mean over time."""
+"""From the arguments of a score to a status and predictions."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice
-from cocensor.adjustments import Adjustment, Status, adjustment
-from cocensor.adjustments.status import Loss
+from cocensor._validation import PredictionWarning
+from cocensor.adjustments import Adjustment, Fitted, adjustment
+from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid, as_predictions
+from cocensor.metrics.kernel import Loss, mean_losses
+from cocensor.outcomes import Survival
 
-Integration = Literal["trapezoid", "step"]
+
+def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> Adjustment | Fitted:
+    """An adjustment by name, at a copula where it rests on one, or the object itself."""
+    if not isinstance(how, Adjustment | Fitted):
+        return adjustment(how, copula=copula)
+    if copula is not None:
+        raise ValueError("copula must be None beside an adjustment object, which has its own.")
+    return how
 
 
 def scores(
@@ -22,51 +32,41 @@ def scores(
     y_test: Any,
     estimate: Any,
     times: npt.ArrayLike,
-    how: str | Adjustment,
+    how: str | Adjustment | Fitted,
     x_train: Any,
     x_test: Any,
     copula: Copula | None,
 ) -> Any:
     """The mean loss at each time; for a dict of models a dict, with one fit, and one status where it can be."""
-    if not isinstance(how, Adjustment):
-        how = adjustment(how, copula=copula)
-    elif copula is not None:
-        raise ValueError("copula must be None beside an adjustment object, which has its own.")
-    fitted = how if how.is_fitted else how.copy().fit(y_train, x_train)
-
-    def status(of: Any) -> Status:
-        return fitted.status(y_test, times, x_test, of)
-
-    if not isinstance(estimate, Mapping):
-        return status(estimate).mean(loss, estimate)
-    if not estimate:
+    chosen = chosen_adjustment(how, copula)
+    test, grid = Survival.coerce(y_test, "y_test"), TimeGrid.of(times)
+    train = None if y_train is None else Survival.coerce(y_train, "y_train")
+    several = isinstance(estimate, Mapping)
+    if several and not estimate:
         raise ValueError("estimate is empty: at least one model is needed.")
-    shared = None if "estimate" in fitted.needs else status(None)
-    found = {}
-    for name, each in estimate.items():
-        try:
-            found[name] = (shared or status(each)).mean(loss, each)
-        except ValueError as error:
-            raise ValueError(f"model {name!r}: {error}") from error
-    return found
+    given = estimate if several else {"": estimate}
+    predictions = {
+        key: _named(str(key) if several else None, each, len(test), grid, x_test)
+        for key, each in given.items()
+    }
+    found: dict[Any, Any] = {}
+    samples = Samples(test, x_test, train, x_train)
+    for models, _, status in samples.statuses(chosen, grid, predictions):
+        curves = mean_losses(status, loss, list(models.values()))
+        found |= dict(zip(models, curves, strict=True))
+    return found if several else found[""]
 
 
-def time_average(times: npt.ArrayLike, values: Any, integration: Integration) -> Any:
-    r"""The mean of scores over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2}`, whatever the order of the times.
-
-    ``"trapezoid"`` joins the scores by lines; ``"step"`` holds each until the next time.
-    """
-    check_choice(integration, "integration", ("trapezoid", "step"))
-    if isinstance(values, dict):
-        return {name: time_average(times, each, integration) for name, each in values.items()}
-    given = np.atleast_1d(np.asarray(times, dtype=np.float64))
-    order = np.argsort(given, kind="stable")
-    t, v = given[order], np.asarray(values)[order]
-    if t[-1] == t[0]:
-        raise ValueError("times must span an interval to be averaged over, but hold a single time.")
-    if np.isnan(v).any():
-        raise ValueError(
-            f"times must not pass {t[np.argmax(np.isnan(v))]:g}, from where the adjustment gives no score."
+def _named(name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any) -> Predictions:
+    """Predictions whose refusal names their model, with a warning where rounding was mended."""
+    called = "estimate" if name is None else f"estimate[{name!r}]"
+    found = as_predictions(estimate, n, times=grid.times, X=x_test, name=called)
+    if grid.last > found.end:
+        raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
+    if found.n_rounded:
+        warnings.warn(
+            f"{called} has {found.n_rounded} values that leave [0, 1] by less than 1e-6: they are read as 0 or 1.",
+            PredictionWarning,
+            stacklevel=4,
         )
-    heights: FloatArray = v[:-1] if integration == "step" else 0.5 * (v[1:] + v[:-1])
-    return float(heights @ np.diff(t) / (t[-1] - t[0]))
+    return found

@@ -29,7 +29,7 @@ class LatentTimesDisplay:
     """
 
     event_time: FloatArray
-    censoring_time: FloatArray
+    dropout_time: FloatArray
     event: BoolArray
     #: Up to where the axes go.
     end: float
@@ -38,7 +38,7 @@ class LatentTimesDisplay:
     @classmethod
     def from_simulation(cls, sample: SimulatedSurvival) -> Self:
         """From what a simulator drew."""
-        copula, e, c = sample.copula, sample.event_time, sample.censoring_time
+        copula, e, c = sample.copula, sample.event_time, sample.dropout_time
         given = " given the hidden covariate" if getattr(sample, "hidden", None) is not None else ""
         # A few extreme times would push all others into a corner.
         end = min(float(np.quantile(np.concatenate((e, c)), 0.995)), 1.5 * sample.y.t_max)
@@ -57,7 +57,7 @@ class LatentTimesDisplay:
         ):
             ax.scatter(
                 self.event_time[mask],
-                self.censoring_time[mask],
+                self.dropout_time[mask],
                 s=size,
                 color=style["color"],
                 alpha=0.5,

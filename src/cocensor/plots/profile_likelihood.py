@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from cocensor._validation import FloatArray
-from cocensor.joint.select import CUT, DependenceProfile
+from cocensor.joint.profile import CUT, DependenceProfile
 from cocensor.plots.style import line_styles
 
 if TYPE_CHECKING:

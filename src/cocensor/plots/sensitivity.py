@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from cocensor._validation import FloatArray, check_choice, escaped
-from cocensor.adjustments import IPCW
-from cocensor.evaluation import Evaluation
-from cocensor.evaluation.evaluation import Scored, named
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import MARKERS, line_styles
 from cocensor.sensitivity import Sensitivity
@@ -44,7 +41,7 @@ class FamilyScores:
     taus: FloatArray
     scores: dict[str, FloatArray]
     best: tuple[tuple[str, ...], ...]
-    flips: tuple[float, ...]
+    changes: tuple[float, ...]
 
 
 @dataclass(eq=False)
@@ -73,8 +70,8 @@ class SensitivityDisplay:
     def from_sensitivity(
         cls,
         sensitivity: Sensitivity,
-        adjustment: str | None = None,
         metric: str | None = None,
+        adjustment: str | None = None,
         family: str | None = None,
     ) -> Self:
         """From what :meth:`Evaluation.sensitivity` returns.
@@ -82,36 +79,37 @@ class SensitivityDisplay:
         Parameters
         ----------
         sensitivity : Sensitivity
-        adjustment : str, optional
-            By default the evaluation's ``primary``, if it is part of the analysis.
         metric : str, optional
             By default the evaluation's first.
+        adjustment : str, optional
+            By default the analysis's ``primary``.
         family : str, optional
             By default all.
         """
         evaluation = sensitivity.evaluation
-        by = evaluation.metrics[0] if metric is None else metric
-        check_choice(by, "metric", evaluation.metrics)
-        best = sensitivity.best(adjustment, by)
+        by, name = evaluation.metric(metric), sensitivity.primary if adjustment is None else adjustment
+        best, changes = sensitivity.best(by.name, name), sensitivity.changes(by.name, name)
+        if not best:
+            raise ValueError(
+                f"metric must have scores over the grid, but {by.name!r} has none under {name!r}."
+            )
         if family is not None:
             check_choice(family, "family", tuple(best))
-        name = sensitivity.stretches(adjustment, by)[0].adjustment
-        flips = sensitivity.flips(name, by)
         families = {}
         for each, winners in best.items():
             if family not in (None, each):
                 continue
-            answers = [sensitivity.answers[name][each][tau].scores[by] for tau in winners]
+            values = [sensitivity.values(each, tau, by.name, name) for tau in winners]
             scores = {
-                model: np.array([found.get(model, np.nan) for found in answers])
-                for model in evaluation.models
+                model: np.array([found.get(model, np.nan) for found in values]) for model in evaluation.models
             }
-            at = tuple(flip.at for flip in flips if flip.family == each)
+            at = tuple(change.at for change in changes if change.family == each)
             families[each] = FamilyScores(np.array(list(winners)), scores, tuple(winners.values()), at)
-        weighted = under_ipcw(evaluation, by)
-        ipcw = {} if weighted is None else named(weighted.scores[by])
-        label = next(each.label for each in evaluation.question.metrics if each.name == by)
-        return cls(families, ipcw, label, evaluation.scored[name].label)
+        weighted = evaluation.under_ipcw(by.name)
+        ipcw = {}
+        if weighted is not None:
+            ipcw = {model: found.value for model, found in weighted.values[by.name].items()}
+        return cls(families, ipcw, by.label, evaluation.results[name].label)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per family, or into a new figure; returns the axes, several as a list."""
@@ -127,10 +125,10 @@ class SensitivityDisplay:
             if model in self.ipcw:
                 ax.plot(0.0, self.ipcw[model], color=style["color"], **_TICK)
                 ax.plot(0.0, self.ipcw[model], color=style["color"], marker=marker, **_ON_TICK)
-        for at in panel.flips:
+        for at in panel.changes:
             ax.axvline(at, **_CHANGE)
         ax.plot([], [], color="0.4", label="best at this τ", **_BEST)
-        if panel.flips:
+        if panel.changes:
             ax.plot([], [], label="best model changes", **_CHANGE)
         if self.ipcw:
             ax.plot([], [], color="0.4", label="IPCW (takes τ for 0)", **_TICK)
@@ -142,13 +140,3 @@ class SensitivityDisplay:
         """One range of τ for all panels, with room for the ticks at 0."""
         taus = np.concatenate([[0.0] if self.ipcw else [], *(each.taus for each in self.families.values())])
         return float(taus.min()) - 0.05, float(taus.max()) + 0.05
-
-
-def under_ipcw(evaluation: Evaluation, metric: str) -> Scored | None:
-    """What IPCW says, the marginal one rather than one given covariates; None where it has no score."""
-    found = [
-        each
-        for each in evaluation.scored.values()
-        if isinstance(each.adjustment, IPCW) and named(each.scores[metric])
-    ]
-    return min(found, key=lambda each: len(each.adjustment.needs), default=None)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.evaluation import ranks
-from cocensor.evaluation.question import REFERENCE
-from cocensor.metrics import Metric
-from cocensor.report.words import and_metric, families_listed, family_name
-from cocensor.sensitivity import Sensitivity
+from cocensor.joint import DependenceProfile
+from cocensor.sensitivity import MarginCurves, Sensitivity
+from cocensor.words.names import ON_PAGE, and_metric, family_name, quoted
 
 _MISSING = "–"
 _N_TIMES = 5
 
 
 @dataclass(frozen=True)
-class Cell:
+class NumberCell:
     """A shown number with its full value, and what is said beside it."""
 
     text: str
@@ -30,20 +28,20 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class NumberRow:
     """One row: its heading, in one or two parts, and its cells."""
 
     head: tuple[str, ...]
-    cells: list[Cell]
+    cells: list[NumberCell]
 
 
 @dataclass(frozen=True)
-class Table:
+class NumberTable:
     """A table of numbers; ``head`` has the headings of the rows' headings first."""
 
     caption: str
     head: tuple[str, ...]
-    rows: list[Row]
+    rows: list[NumberRow]
     notes: tuple[str, ...] = ()
     metric: str = ""
     adjustment: str = ""
@@ -67,61 +65,59 @@ def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[
     looks = {each["name"]: each for each in series}
     maps = []
     for metric, adjustment in _pairs(sensitivity):
-        winners = {}
-        for family in sensitivity.families:
-            by_tau = sensitivity.answers[adjustment].get(family, {})
-            ranked = [ranks(by_tau[tau].scores[metric]) if tau in by_tau else {} for tau in sensitivity.taus]
-            winners[family_name(family)] = [
-                [looks[model] for model, rank in each.items() if rank == 1] for each in ranked
+        best = sensitivity.best(metric, adjustment)
+        winners = {
+            family_name(family): [
+                [looks[model] for model in best.get(family, {}).get(tau, ())] for tau in sensitivity.taus
             ]
-        label = (
-            f"“{evaluation.scored[adjustment].label}”{and_metric(evaluation, _metric(evaluation, metric))}"
-        )
+            for family in sensitivity.families
+        }
+        label = f"{quoted(evaluation, adjustment)}{and_metric(evaluation, metric)}"
         notes = _why_missing(sensitivity, adjustment)
         maps.append(WinnerMap(metric, adjustment, label, sensitivity.taus, winners, notes))
     return maps
 
 
-def score_tables(evaluation: Evaluation) -> list[Table]:
+def score_tables(evaluation: Evaluation) -> list[NumberTable]:
     """For every metric, models by adjustments: score, skill and rank, with the reference in the last row."""
     tables = []
-    for metric in evaluation.question.metrics:
-        ranked = {name: evaluation.ranks(name, metric.name) for name in evaluation.scored}
+    for metric in evaluation.data.metrics:
         rows = [
-            Row(
-                (model,), [_score(evaluation, model, name, metric.name, ranked) for name in evaluation.scored]
-            )
+            NumberRow((model,), [_score(evaluation, model, metric.name, name) for name in evaluation.results])
             for model in evaluation.models
         ]
-        reference = [_number(each.scores[metric.name].get(REFERENCE)) for each in evaluation.scored.values()]
-        rows.append(Row(("Kaplan–Meier, the same for all",), reference))
-        head = ("model", *(each.label for each in evaluation.scored.values()))
-        tables.append(Table(metric.label, head, rows, metric=metric.name))
+        bases = [each.reference.get(metric.name) for each in evaluation.results.values()]
+        reference = [_number(None if base is None else base.value) for base in bases]
+        rows.append(NumberRow(("Kaplan–Meier, the same for all",), reference))
+        head = ("model", *(each.label for each in evaluation.results.values()))
+        caption = f"{metric.label} ({metric.direction} is better)"
+        tables.append(NumberTable(caption, head, rows, metric=metric.name))
     return tables
 
 
-def grid_tables(sensitivity: Sensitivity) -> list[Table]:
+def grid_tables(sensitivity: Sensitivity) -> list[NumberTable]:
     """For every metric and adjustment, scores by family and model along τ."""
     evaluation = sensitivity.evaluation
     tables = []
     for metric, adjustment in _pairs(sensitivity):
         rows = []
-        for family, by_tau in sensitivity.answers[adjustment].items():
-            scores = [by_tau[tau].scores[metric] if tau in by_tau else {} for tau in sensitivity.taus]
-            best = [ranks(each) for each in scores]
+        best = sensitivity.best(metric, adjustment)
+        for family in sensitivity.answers[adjustment]:
+            values = {tau: sensitivity.values(family, tau, metric, adjustment) for tau in sensitivity.taus}
+            winners = best.get(family, {})
             rows += [
-                Row(
+                NumberRow(
                     (family_name(family), model),
                     [
-                        _number(each.get(model), ranked.get(model) == 1)
-                        for each, ranked in zip(scores, best, strict=True)
+                        _number(found.get(model), model in winners.get(tau, ()))
+                        for tau, found in values.items()
                     ],
                 )
                 for model in evaluation.models
             ]
         tables.append(
-            Table(
-                f"{_metric(evaluation, metric).label}, {evaluation.scored[adjustment].label}",
+            NumberTable(
+                f"{evaluation.metric(metric).label}, {evaluation.results[adjustment].label}",
                 ("family", "model", *(f"τ = {tau:g}" for tau in sensitivity.taus)),
                 rows,
                 _why_missing(sensitivity, adjustment),
@@ -132,57 +128,60 @@ def grid_tables(sensitivity: Sensitivity) -> list[Table]:
     return tables
 
 
-def curve_tables(evaluation: Evaluation) -> list[Table]:
-    """For every metric, scores at a few of the times, by adjustment and model."""
+def curve_tables(evaluation: Evaluation) -> list[NumberTable]:
+    """For every metric that has values over time, those at a few of the times, by adjustment and model."""
     order = np.argsort(evaluation.times)
     shown = order[np.unique(np.linspace(0, order.size - 1, _N_TIMES).astype(int))]
     head = ("adjustment", "model", *(f"t = {evaluation.times[k]:.4g}" for k in shown))
     return [
-        Table(
-            f"{metric.label.removeprefix('integrated ')} at single times",
+        NumberTable(
+            f"{metric.curve_label} at single times",
             head,
             [
-                Row((each.label, model), [_number(float(each.curves[metric.name][model][k])) for k in shown])
-                for each in evaluation.scored.values()
-                for model in evaluation.models
-                if model in each.curves[metric.name]
+                NumberRow((each.label, model), [_number(float(found.curve[k])) for k in shown])
+                for each in evaluation.results.values()
+                for model, found in each.values[metric.name].items()
+                if found.curve is not None
             ],
         )
-        for metric in evaluation.question.metrics
+        for metric in evaluation.data.metrics
+        if metric.curve_label is not None
     ]
 
 
-def survival_table(margins: Mapping[str, Any]) -> Table:
+def survival_table(curves: MarginCurves | None) -> NumberTable | None:
     """The survival curves at a few times."""
-    shown = np.linspace(0, len(margins["times"]) - 1, _N_TIMES).astype(int)
-    curves = [(("Kaplan–Meier", _MISSING), margins["kaplan_meier"])]
-    curves += [
+    if curves is None:
+        return None
+    shown = np.linspace(0, curves.times.size - 1, _N_TIMES).astype(int)
+    lines = [(("Kaplan–Meier", _MISSING), curves.kaplan_meier)]
+    lines += [
         ((family_name(family), f"{tau:g}"), values)
-        for family, by_tau in margins["copula_graphic"].items()
-        for tau, values in zip(margins["taus"], by_tau, strict=True)
+        for family, by_tau in curves.copula_graphic.items()
+        for tau, values in by_tau.items()
     ]
-    return Table(
-        "Survival probability, training sample",
-        ("curve", "τ", *(f"t = {margins['times'][k]:.4g}" for k in shown)),
-        [Row(head, [_number(values[k]) for k in shown]) for head, values in curves],
+    return NumberTable(
+        f"Survival probability, {curves.sample} sample",
+        ("curve", "τ", *(f"t = {curves.times[k]:.4g}" for k in shown)),
+        [NumberRow(head, [_number(float(values[k])) for k in shown]) for head, values in lines],
     )
 
 
-def likelihood_table(profile: Mapping[str, Any] | None) -> Table | None:
+def profile_table(profile: DependenceProfile | None) -> NumberTable | None:
     """The profile log-likelihood less its maximum, by family along τ."""
     if profile is None:
         return None
-    families = profile["families"]
-    taus = sorted({tau for curve in families.values() for tau in curve["taus"]})
+    top = profile.best[2]
     by_family = {
-        name: dict(zip(curve["taus"], curve["difference"], strict=True)) for name, curve in families.items()
+        name: dict(zip(taus.tolist(), (values - top).tolist(), strict=True))
+        for name, (taus, values) in profile.curves.items()
     }
-    return Table(
+    return NumberTable(
         "Profile log-likelihood less its maximum",
         ("τ", *map(family_name, by_family)),
         [
-            Row((f"{tau:g}",), [_number(found.get(tau), digits=1) for found in by_family.values()])
-            for tau in taus
+            NumberRow((f"{tau:g}",), [_number(found.get(tau), digits=1) for found in by_family.values()])
+            for tau in sorted(set().union(*by_family.values()))
         ],
     )
 
@@ -192,13 +191,11 @@ def _pairs(sensitivity: Sensitivity) -> Sequence[tuple[str, str]]:
     return [(metric, adjustment) for metric in metrics for adjustment in sensitivity.answers]
 
 
-def _metric(evaluation: Evaluation, name: str) -> Metric:
-    return next(metric for metric in evaluation.question.metrics if metric.name == name)
-
-
 def _why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:
     """Why some points of the grid have no answer."""
-    refused = {family: why for (name, family), why in sensitivity.missing.items() if name == adjustment}
+    refused = {
+        family: note.text for (name, family), note in sensitivity.missing.items() if name == adjustment
+    }
     found = sensitivity.answers[adjustment]
     short = [
         family
@@ -210,21 +207,21 @@ def _why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:
         for family, why in refused.items()
     ]
     if short:
-        said.append(f"Not every τ is one that {families_listed(short)} can have.")
+        said.append(f"Not every τ is one that {ON_PAGE.families(short)} can have.")
     return tuple(said)
 
 
-def _score(
-    evaluation: Evaluation, model: str, adjustment: str, metric: str, ranked: Mapping[str, dict[str, int]]
-) -> Cell:
-    score = evaluation.score(model, adjustment, metric)
+def _score(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> NumberCell:
+    score = evaluation.score(model, metric, adjustment).value
     if np.isnan(score):
-        return Cell(_MISSING)
-    rank = ranked[adjustment][model]
-    skill = evaluation.skill(model, adjustment, metric)
+        return NumberCell(_MISSING)
+    rank = evaluation.ranks(metric, adjustment)[model]
+    skill = evaluation.skill(model, metric, adjustment)
     beside = f"rank {rank}" if np.isnan(skill) else f"rank {rank}, skill {100 * skill:+.1f}\u00a0%"
-    return Cell(f"{score:.4f}", score, beside, rank == 1)
+    return NumberCell(f"{score:.4f}", score, beside, rank == 1)
 
 
-def _number(value: float | None, best: bool = False, digits: int = 4) -> Cell:
-    return Cell(_MISSING) if value is None else Cell(f"{value:.{digits}f}", value, best=best)
+def _number(value: float | None, best: bool = False, digits: int = 4) -> NumberCell:
+    if value is None or np.isnan(value):
+        return NumberCell(_MISSING)
+    return NumberCell(f"{value:.{digits}f}", value, best=best)

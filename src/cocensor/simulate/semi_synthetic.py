@@ -12,8 +12,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._numerics import open_uniform
 from cocensor._validation import (
-    BoolArray,
     FloatArray,
     Seed,
     as_frame,
@@ -23,20 +23,20 @@ from cocensor._validation import (
     check_number,
     check_whole,
     column_names,
-    row_blocks,
 )
 from cocensor.copulas import Copula, Independence
 from cocensor.datasets.dataset import Dataset
 from cocensor.datasets.encoding import Encoder, Scaling
 from cocensor.datasets.splitting import stratified_split, subsample
 from cocensor.estimators import CoxPH
-from cocensor.estimators.cox import Ties
-from cocensor.outcomes import Margin, Survival
+from cocensor.estimators.risk_sets import Ties
+from cocensor.metrics.harrell import harrell_c
+from cocensor.outcomes import Survival, WhichMargin
 from cocensor.simulate.simulated import SimulatedSurvival
 
-Tail = Literal["extrapolate", "administrative"]
+#: What becomes of times that are drawn beyond the last observed one.
+LateTimes = Literal["extrapolate", "administrative"]
 _STRATEGIES = ("original", "top_5", "top_10", "random_25")
-_SMALLEST_UNIFORM = 2.0**-54
 # The importance of features is judged on at most so many subjects, by so many permutations.
 _N_IMPORTANCE, _N_PERMUTATIONS = 5_000, 5
 
@@ -94,7 +94,7 @@ class SemiSynthetic:
     dataset: Dataset
     features: str | Sequence[str] = "original"
     dependence: Literal["omitted"] | Copula = "omitted"
-    tail: Tail = "extrapolate"
+    tail: LateTimes = "extrapolate"
     study_end: float | None = None
     ridge: float = 0.01
     ties: Ties = "efron"
@@ -169,11 +169,11 @@ class SemiSynthetic:
         return self._model("event")
 
     @cached_property
-    def censoring_model_(self) -> CoxPH:
+    def dropout_model_(self) -> CoxPH:
         """The Cox model of the dropout, given all features."""
-        return self._model("censoring")
+        return self._model("dropout")
 
-    def _model(self, of: Margin) -> CoxPH:
+    def _model(self, of: WhichMargin) -> CoxPH:
         return CoxPH(self.ties, ridge=self.ridge, of=of).fit(self.design_, self.dataset.y)
 
     @cached_property
@@ -221,10 +221,10 @@ class SemiSynthetic:
         event, dropout = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         n = len(self.dataset.y)
         copula = Independence() if self.dependence == "omitted" else self.dependence
-        u = np.maximum(event.random(n), _SMALLEST_UNIFORM)
+        u = open_uniform(event, n)
         v = np.asarray(copula.sample_given(u, dropout))
-        reached = [-np.log(p) / self._curve(of)[2] for of, p in (("event", u), ("censoring", v))]
-        e, c = (self._times(of, hazard) for of, hazard in zip(("event", "censoring"), reached, strict=True))
+        reached = [-np.log(p) / self._curve(of)[2] for of, p in (("event", u), ("dropout", v))]
+        e, c = (self._times(of, hazard) for of, hazard in zip(("event", "dropout"), reached, strict=True))
         if self.integer_times:
             e, c = np.rint(e), np.rint(c)
         X = nw.to_native(as_frame(self.dataset.X, "dataset").select(list(self.features_)))
@@ -232,11 +232,11 @@ class SemiSynthetic:
             X=X,
             y=self._observed(e, c),
             event_time=e,
-            censoring_time=c,
+            dropout_time=c,
             seed=seed,
             rows=np.arange(n),
             event_hazard=reached[0],
-            censoring_hazard=reached[1],
+            dropout_hazard=reached[1],
             design=self,
             copula_=copula,
         )
@@ -258,7 +258,7 @@ class SemiSynthetic:
 
     def _curve(self, of: str) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Times and cumulative hazards of the Breslow steps, and the relative hazard of each subject."""
-        model = self.event_model_ if of == "event" else self.censoring_model_
+        model = self.event_model_ if of == "event" else self.dropout_model_
         baseline = model.baseline_at_centre_
         return baseline.times, baseline.values, model.relative_hazard(self.design_)
 
@@ -288,7 +288,7 @@ class SemiSyntheticSample(SimulatedSurvival):
     rows: npt.NDArray[np.intp]
     #: The baseline hazards at which event and dropout came: their order also past the end of the curves.
     event_hazard: FloatArray
-    censoring_hazard: FloatArray
+    dropout_hazard: FloatArray
     design: SemiSynthetic
     copula_: Copula
 
@@ -296,12 +296,12 @@ class SemiSyntheticSample(SimulatedSurvival):
         *SimulatedSurvival._by_row,
         "rows",
         "event_hazard",
-        "censoring_hazard",
+        "dropout_hazard",
     )
 
     @property
     def _latent_order(self) -> tuple[FloatArray, FloatArray]:
-        return self.event_hazard, self.censoring_hazard
+        return self.event_hazard, self.dropout_hazard
 
     @property
     def copula(self) -> Copula:
@@ -327,37 +327,18 @@ class SemiSyntheticSample(SimulatedSurvival):
         """The S_E given all features that the event times were drawn from, (n, len(t))."""
         return self._survival("event", t)
 
-    def censoring_survival(self, t: npt.ArrayLike) -> FloatArray:
+    def dropout_survival(self, t: npt.ArrayLike) -> FloatArray:
         """The S_C given all features that the dropout times were drawn from, (n, len(t))."""
-        return self._survival("censoring", t)
+        return self._survival("dropout", t)
 
-    def own_survival(self, of: Margin, t: FloatArray) -> FloatArray:
+    def own_survival(self, of: WhichMargin, t: FloatArray) -> FloatArray:
         """The true survival function of each subject at a time of its own, (n,)."""
         if self.design.integer_times:
             t = np.floor(t) + 0.5
         return self.design._survival(of, t[:, None], self.rows)[:, 0]
 
     def _survival(self, of: str, t: npt.ArrayLike) -> FloatArray:
-        times = as_times(as_vector(np.atleast_1d(t), "t"), "t")
+        times = as_times(as_vector(t, "t", single=True), "t")
         if self.design.integer_times:
             times = np.floor(times) + 0.5  # from where on a time is rounded to more than t
         return self.design._survival(of, times, self.rows)
-
-
-def harrell_c(y: Survival, risk: FloatArray) -> float:
-    """Harrell's concordance: of the pairs whose earlier time is an event, the share with the higher risk for it.
-
-    Ties in risk count one half; a censoring at the time of an event comes after it.
-    """
-    events = np.flatnonzero(y.event)
-    concordant = comparable = 0.0
-    for part in row_blocks(events.size, len(y)):
-        rows = events[part][:, None]
-        later: BoolArray = (y.time > y.time[rows]) | ((y.time == y.time[rows]) & ~y.event)
-        comparable += float(later.sum())
-        concordant += float((later & (risk < risk[rows])).sum()) + 0.5 * float(
-            (later & (risk == risk[rows])).sum()
-        )
-    if not comparable:
-        raise ValueError("y has no comparable pair: Harrell's C is not defined.")
-    return concordant / comparable

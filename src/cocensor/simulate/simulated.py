@@ -26,7 +26,7 @@ class SimulatedSurvival(ABC):
         Covariates, one row per subject.
     y : Survival
         What a study would show.
-    event_time, censoring_time : array of shape (n,)
+    event_time, dropout_time : array of shape (n,)
         The latent times E and C.
     seed : int
         What draws the same data again, also where no seed was given.
@@ -39,11 +39,11 @@ class SimulatedSurvival(ABC):
     X: Any
     y: Survival
     event_time: FloatArray
-    censoring_time: FloatArray
+    dropout_time: FloatArray
     seed: int
 
     #: The attributes that have a row per subject.
-    _by_row: ClassVar[tuple[str, ...]] = ("X", "y", "event_time", "censoring_time")
+    _by_row: ClassVar[tuple[str, ...]] = ("X", "y", "event_time", "dropout_time")
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -81,7 +81,7 @@ class SimulatedSurvival(ABC):
     @property
     def _latent_order(self) -> tuple[FloatArray, FloatArray]:
         """Event and dropout on any scale that keeps their order."""
-        return self.event_time, self.censoring_time
+        return self.event_time, self.dropout_time
 
     @property
     @abstractmethod
@@ -93,16 +93,16 @@ class SimulatedSurvival(ABC):
         r"""The true :math:`S_E` of each subject at each ``t``, (n, len(t))."""
 
     @abstractmethod
-    def censoring_survival(self, t: npt.ArrayLike) -> FloatArray:
+    def dropout_survival(self, t: npt.ArrayLike) -> FloatArray:
         r"""The true :math:`S_C` of each subject at each ``t``, (n, len(t))."""
 
     def marginal_event_survival(self, t: npt.ArrayLike) -> FloatArray:
         """The true S_E of the whole sample at each ``t``: the mean over its subjects."""
         return self.event_survival(t).mean(axis=0)
 
-    def marginal_censoring_survival(self, t: npt.ArrayLike) -> FloatArray:
+    def marginal_dropout_survival(self, t: npt.ArrayLike) -> FloatArray:
         """The true S_C of the whole sample at each ``t``: the mean over its subjects."""
-        return self.censoring_survival(t).mean(axis=0)
+        return self.dropout_survival(t).mean(axis=0)
 
     def tau_given(self, score: npt.ArrayLike) -> float:
         """Kendall's τ of the latent times given a ``score`` of each subject, with proportional hazards in it.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._numerics import open_uniform
 from cocensor._validation import (
     FloatArray,
     as_matrix,
@@ -27,10 +28,9 @@ Risk = Literal["linear", "quadratic", "interactions"]
 _RISKS = ("linear", "quadratic", "interactions")
 _HIDDEN_NODES = 401
 _PRESETS: dict[str, dict[str, tuple[float, float]]] = {
-    "text": {"event": (4.0, 17.0), "censoring": (3.0, 12.0)},
-    "published": {"event": (4.0, 17.0), "censoring": (6.0, 19.0)},
+    "text": {"event": (4.0, 17.0), "dropout": (3.0, 12.0)},
+    "published": {"event": (4.0, 17.0), "dropout": (6.0, 19.0)},
 }
-_SMALLEST_UNIFORM = 2.0**-54
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class SyntheticDesign:
         How many subjects.
     n_features : int
         How many covariates, d.
-    event, censoring : tuple of float
+    event, dropout : tuple of float
         Shape ν and scale ρ of the event and of the dropout.
     copula : Copula
         The survival copula of event and dropout given x; independence by default.
     censoring_rate : float, optional
-        The share of subjects whose dropout comes before their event. None takes the scale of ``censoring`` as it is.
+        The share of subjects whose dropout comes before their event. None takes the scale of ``dropout`` as it is.
     risk : {"linear", "quadratic", "interactions"}
         What the coefficients multiply: :math:`x_j`, :math:`4(x_j - \frac12)^2`, or
         :math:`4(x_j - \frac12)(x_{j+1} - \frac12)` (the last with the first). A linear model does not see the last two.
@@ -73,12 +73,12 @@ class SyntheticDesign:
     step function of :math:`\rho_C` that falls by 1/n at each of these ratios. A scale between two neighbouring
     ratios, here their geometric mean, gives the number of censored subjects nearest to
     ``censoring_rate`` · n, so that the realised share is off by at most 1/(2n) in every draw. The scale in
-    ``censoring`` then has no say, and the calibrated one differs a little from draw to draw. The paper
-    multiplies the hazard of censoring instead, which is the same model, by factors that pilot runs found and
+    ``dropout`` then has no say, and the calibrated one differs a little from draw to draw. The paper
+    multiplies the hazard of dropout instead, which is the same model, by factors that pilot runs found and
     all seeds share.
 
     *Random numbers.* Covariates, coefficients, events and dropouts have streams of their own. One seed gives
-    the same covariates, coefficients and event times under every copula, ``censoring`` and
+    the same covariates, coefficients and event times under every copula, ``dropout`` and
     ``censoring_rate``.
 
     Examples
@@ -100,7 +100,7 @@ class SyntheticDesign:
     n: int = 10_000
     n_features: int = 10
     event: tuple[float, float] = _PRESETS["text"]["event"]
-    censoring: tuple[float, float] = _PRESETS["text"]["censoring"]
+    dropout: tuple[float, float] = _PRESETS["text"]["dropout"]
     copula: Copula = field(default_factory=Independence)
     censoring_rate: float | None = 0.5
     risk: Risk = "linear"
@@ -112,7 +112,7 @@ class SyntheticDesign:
             "n": check_whole(self.n, "n"),
             "n_features": check_whole(self.n_features, "n_features"),
             "event": _shape_and_scale(self.event, "event"),
-            "censoring": _shape_and_scale(self.censoring, "censoring"),
+            "dropout": _shape_and_scale(self.dropout, "dropout"),
         }
         if not isinstance(self.copula, Copula):
             raise TypeError(f"copula must be a Copula, but is {self.copula!r}.")
@@ -123,7 +123,7 @@ class SyntheticDesign:
             raise ValueError(f"n_features must be at least 3 for interactions, but is {self.n_features}.")
         checked["hidden"] = check_number(self.hidden, "hidden")
         if self.study_end is not None:
-            bounds = as_vector(np.atleast_1d(np.asarray(self.study_end)), "study_end")
+            bounds = as_vector(self.study_end, "study_end", single=True)
             if bounds.size not in (1, 2) or not 0 < bounds[0] <= bounds[-1]:
                 raise ValueError(
                     f"study_end must be a time above 0 or a pair of them in order, but is {self.study_end!r}."
@@ -140,7 +140,7 @@ class SyntheticDesign:
 
         Examples
         --------
-        >>> SyntheticDesign.preset("published", n=500).censoring
+        >>> SyntheticDesign.preset("published", n=500).dropout
         (6.0, 19.0)
         """
         check_choice(name, "name", tuple(_PRESETS))
@@ -155,31 +155,31 @@ class SyntheticDesign:
         covariates, coefficients, event, dropout, unobserved, ends = map(np.random.default_rng, streams)
 
         X = covariates.random((self.n, self.n_features))
-        event_coef, censoring_coef = coefficients.uniform(-1.0, 1.0, size=(2, self.n_features))
-        u = np.maximum(event.random(self.n), _SMALLEST_UNIFORM)
+        event_coef, dropout_coef = coefficients.uniform(-1.0, 1.0, size=(2, self.n_features))
+        u = open_uniform(event, self.n)
         v = self.copula.sample_given(u, dropout)
         z = unobserved.standard_normal(self.n) if self.hidden else None
 
         features = _features(X, self.risk)
         shift = 0.0 if z is None else self.hidden * z
-        (event_shape, event_scale), (censoring_shape, censoring_scale) = self.event, self.censoring
+        (event_shape, event_scale), (dropout_shape, dropout_scale) = self.event, self.dropout
         log_event = np.log(event_scale) + _log_time(u, event_shape, _risk(features, event_coef) + shift)
-        log_unit = _log_time(v, censoring_shape, _risk(features, censoring_coef) + shift)
+        log_unit = _log_time(v, dropout_shape, _risk(features, dropout_coef) + shift)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused with the outcomes
             if self.censoring_rate is not None:
-                censoring_scale = _calibrated_scale(log_event - log_unit, self.censoring_rate)
-            event_time, censoring_time = np.exp(log_event), censoring_scale * np.exp(log_unit)
+                dropout_scale = _calibrated_scale(log_event - log_unit, self.censoring_rate)
+            event_time, dropout_time = np.exp(log_event), dropout_scale * np.exp(log_unit)
         end = None if self.study_end is None else _ends(self.study_end, self.n, ends)
         return SyntheticSample(
             X=X,
-            y=Survival.from_latent(event_time, censoring_time, end),
+            y=Survival.from_latent(event_time, dropout_time, end),
             event_time=event_time,
-            censoring_time=censoring_time,
+            dropout_time=dropout_time,
             seed=seed,
             hidden=z,
             event_coef=event_coef,
-            censoring_coef=censoring_coef,
-            censoring_scale=censoring_scale,
+            dropout_coef=dropout_coef,
+            dropout_scale=dropout_scale,
             design=self,
         )
 
@@ -192,13 +192,13 @@ class SyntheticSample(SimulatedSurvival):
     ----------
     X : array of shape (n, d)
         Covariates.
-    y, event_time, censoring_time, seed
+    y, event_time, dropout_time, seed
         As in :class:`SimulatedSurvival`.
     hidden : array of shape (n,), optional
         The unobserved covariate, if the design has one.
-    event_coef, censoring_coef : array of shape (d,)
+    event_coef, dropout_coef : array of shape (d,)
         The log-hazard ratios :math:`\beta`.
-    censoring_scale : float
+    dropout_scale : float
         The Weibull scale of the dropouts, calibrated if the design asks for a censoring rate.
     design : SyntheticDesign
 
@@ -213,8 +213,8 @@ class SyntheticSample(SimulatedSurvival):
 
     hidden: FloatArray | None
     event_coef: FloatArray
-    censoring_coef: FloatArray
-    censoring_scale: float
+    dropout_coef: FloatArray
+    dropout_scale: float
     design: SyntheticDesign
 
     _by_row: ClassVar[tuple[str, ...]] = (*SimulatedSurvival._by_row, "hidden")
@@ -231,12 +231,12 @@ class SyntheticSample(SimulatedSurvival):
         """
         return self._survival(t, X, *self.design.event, self.event_coef)
 
-    def censoring_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
+    def dropout_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r"""The true :math:`S_C(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``."""
-        return self._survival(t, X, self.design.censoring[0], self.censoring_scale, self.censoring_coef)
+        return self._survival(t, X, self.design.dropout[0], self.dropout_scale, self.dropout_coef)
 
     def _survival(self, t: npt.ArrayLike, X: Any, shape: float, scale: float, coef: FloatArray) -> FloatArray:
-        times = as_times(as_vector(np.atleast_1d(t), "t"), "t")
+        times = as_times(as_vector(t, "t", single=True), "t")
         X = self.X if X is None else as_matrix(X, "X")
         if X.shape[1] != coef.size:
             raise ValueError(f"X must have {coef.size} columns, as in the draw, but has {X.shape[1]}.")

@@ -2,9 +2,9 @@
 (() => {
   const embedded = (id) => document.getElementById(id).textContent;
   const numbers = JSON.parse(embedded("numbers"));
-  const figures = JSON.parse(embedded("figures"));
+  const models = JSON.parse(embedded("series"));
+  // Analyses are there if they were computed.
   const grid = numbers.sensitivity;
-  const models = figures.series;
   const state = {};
   document.documentElement.classList.add("scripted");
 
@@ -23,9 +23,11 @@
     return models.map((model) => (found ? found[model.name] : grid.taus.map(() => null)));
   };
 
-  // 1 for the smallest; equal scores share the better rank, as in the tables.
-  const ranksAt = (scores, k) =>
-    scores.map((own) => (known(own[k]) ? 1 + scores.filter((other) => known(other[k]) && other[k] < own[k]).length : null));
+  // 1 for the best; equal scores share the better rank, as in the tables.
+  const ranksAt = (scores, k, { direction }) => {
+    const better = direction === "smaller" ? (one, other) => one < other : (one, other) => one > other;
+    return scores.map((own) => (known(own[k]) ? 1 + scores.filter((other) => known(other[k]) && better(other[k], own[k])).length : null));
+  };
 
   const modelLine = (model, points) => ({
     points,
@@ -137,20 +139,21 @@
 
   // --- the figures ---------------------------------------------------------------------------------
 
-  const tauRange = grid.taus.length > 1 ? [grid.taus[0], grid.taus[grid.taus.length - 1]] : [grid.taus[0] - 0.1, grid.taus[0] + 0.1];
+  const tauRange = (taus) => (taus.length > 1 ? [taus[0], taus[taus.length - 1]] : [taus[0] - 0.1, taus[0] + 0.1]);
 
   const drawGrid = () => {
+    if (!grid) return;
     const k = Number(state.tau), tau = grid.taus[k];
     const scores = scoresOf(state.metric, state.adjustment, state.family);
     const everywhere = grid.families.flatMap((family) => scoresOf(state.metric, state.adjustment, family)).flat();
-    const along = { x: tauRange, xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true, here: tau };
+    const along = { x: tauRange(grid.taus), xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true, here: tau };
     chart("plot-scores", {
       ...along,
       y: extent(everywhere),
       yLabel: metric().label,
       lines: models.map((model, m) => modelLine(model, grid.taus.map((at, j) => [at, scores[m][j]]))),
     });
-    const ranks = grid.taus.map((_, j) => ranksAt(scores, j));
+    const ranks = grid.taus.map((_, j) => ranksAt(scores, j, metric()));
     chart("plot-ranks", {
       ...along,
       y: [models.length + 0.4, 0.6],
@@ -186,25 +189,33 @@
   };
 
   const drawCurves = () => {
-    const { times, curves, reference_curves: references, label } = metric();
+    const box = document.getElementById("plot-curves"), note = document.getElementById("no-curves");
+    if (!box) return;
+    const { times, curves, reference_curves: references, label, curve_label: curveLabel, range } = metric();
+    const found = curves[state.curves] || {}, reference = references[state.curves];
+    note.hidden = Object.keys(found).length > 0;
+    box.hidden = !note.hidden;
+    note.textContent = curveLabel === null ? `The ${label} has no values over time.` : `There is no ${curveLabel} under this adjustment.`;
+    if (box.hidden) return;
     const order = times.map((_, k) => k).sort((a, b) => times[a] - times[b]);
-    const found = curves[state.curves], reference = references[state.curves];
     const relative = state.relative && reference;
-    const points = (values) => order.map((k) => [times[k], relative ? values[k] - reference[k] : values[k]]);
+    const less = (value, base) => (known(value) && known(base) ? value - base : null);
+    const points = (values) => order.map((k) => [times[k], relative ? less(values[k], reference[k]) : values[k]]);
     const lines = models.filter((model) => found[model.name]).map((model) => modelLine(model, points(found[model.name])));
     if (reference) lines.unshift({ points: points(reference), style: "", end: "KM", name: "Kaplan–Meier" });
-    const values = lines.flatMap((line) => line.points.map((point) => point[1]));
+    const around = extent(lines.flatMap((line) => line.points.map((point) => point[1])));
     chart("plot-curves", {
       lines,
       x: [times[order[0]], times[order[order.length - 1]]],
-      y: relative ? extent(values) : [0, extent(values)[1]],
+      y: relative || range[0] !== 0 ? around : [0, around[1]],
       xLabel: "time",
-      yLabel: `${label.replace("integrated ", "")} at each time${relative ? ", less that of Kaplan–Meier" : ""}`,
+      yLabel: `${curveLabel} at each time${relative ? ", less that of Kaplan–Meier" : ""}`,
     });
   };
 
   const drawSurvival = () => {
-    const { times, kaplan_meier: plain, taus, copula_graphic: graphic } = figures.survival;
+    if (!numbers.survival) return;
+    const { times, kaplan_meier: plain, taus, copula_graphic: graphic } = numbers.survival;
     const points = (values) => times.map((at, k) => [at, values[k]]);
     const lines = taus.map((tau, k) => ({
       points: points(graphic[state.survival][k]), style: `k${k} d${k + 1}`, end: `CG, τ = ${tau}`, name: `Copula-Graphic, τ = ${tau}`,
@@ -216,8 +227,8 @@
   };
 
   const drawLikelihood = () => {
-    if (!figures.likelihood) return;
-    const { families, cut } = figures.likelihood;
+    if (!numbers.profile) return;
+    const { families, cut } = numbers.profile;
     const curves = Object.entries(families);
     // What is hopeless need not be drawn to scale; every family's best and independence are.
     const worth = curves.flatMap(([, each]) => [Math.max(...each.difference), each.difference[each.taus.indexOf(0)]]);
@@ -244,7 +255,7 @@
   // --- choices, downloads --------------------------------------------------------------------------
 
   state.metric = numbers.metrics[0].name;
-  state.adjustment = Object.keys(grid.scores[state.metric])[0];
+  if (grid) state.adjustment = grid.primary;
   const choices = [...document.querySelectorAll("[data-choice]")];
   choices.forEach((control) => {
     const { choice } = control.dataset;
@@ -268,11 +279,11 @@
     const harmless = (value) => (/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);
     const quoted = (value) => (/[",\r\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
     const rows = [["metric", "adjustment", "family", "tau", "model", "score", "rank"]];
-    numbers.metrics.forEach(({ name }) => Object.keys(grid.scores[name]).forEach((adjustment) =>
-      Object.keys(grid.scores[name][adjustment]).forEach((family) => {
-        const scores = scoresOf(name, adjustment, family);
-        grid.taus.forEach((tau, k) => ranksAt(scores, k).forEach((rank, m) => {
-          if (rank !== null) rows.push([name, harmless(adjustment), family, tau, harmless(models[m].name), scores[m][k], rank]);
+    numbers.metrics.forEach((by) => Object.keys(grid.scores[by.name]).forEach((adjustment) =>
+      Object.keys(grid.scores[by.name][adjustment]).forEach((family) => {
+        const scores = scoresOf(by.name, adjustment, family);
+        grid.taus.forEach((tau, k) => ranksAt(scores, k, by).forEach((rank, m) => {
+          if (rank !== null) rows.push([harmless(by.name), harmless(adjustment), family, tau, harmless(models[m].name), scores[m][k], rank]);
         }));
       })));
     // The mark at the start tells spreadsheets that this is Unicode.
@@ -283,7 +294,7 @@
     document.getElementById(id).href = URL.createObjectURL(new Blob([text], { type: `${kind};charset=utf-8` }));
   };
   offer("download-json", "application/json", original());
-  offer("download-csv", "text/csv", asCsv());
+  if (grid) offer("download-csv", "text/csv", asCsv());
 
   let width = 0;
   new ResizeObserver(([entry]) => {

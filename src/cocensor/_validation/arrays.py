@@ -1,0 +1,153 @@
+"""Arrays from everything that is taken for one; nothing is clipped, dropped, filled or reordered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation.frames import as_frame, column_names
+from cocensor._validation.refusals import refuse_at, refuse_first
+from cocensor._validation.types import BoolArray, FloatArray, Seed
+
+
+def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
+    """An array of ``values``: array-likes, data-frame columns (through narwhals) and torch tensors."""
+    if nw.dependencies.is_into_series(values):
+        series = nw.from_native(values, series_only=True)
+        missing = series.is_null()
+        if missing.any():
+            raise ValueError(f"{name} is missing in row {int(missing.arg_true()[0])}.")
+        return series.to_numpy()
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise ValueError(f"{name} is missing in row {int(np.argwhere(np.ma.getmaskarray(values))[0][0])}.")
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values if values.dtype.itemsize > 2 or not values.is_floating_point() else values.double()
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must be a rectangular array of numbers, but its parts differ in shape."
+        ) from None
+
+
+def as_floats(values: Any, name: str, *, copy: bool = False) -> FloatArray:
+    """``values`` as float64 of any shape, free of NaN and infinities."""
+    array = _numbers(values, name)
+    floats: FloatArray = np.array(array, dtype=np.float64, copy=True if copy else None)
+    # One pass without temporaries decides; the offender is sought only when there is one.
+    if floats.size and not (np.isfinite(floats.min()) and np.isfinite(floats.max())):
+        refuse_first(~np.isfinite(floats), floats, f"{name} must be finite")
+    return floats
+
+
+def _numbers(values: Any, name: str, kind: str = "numeric") -> npt.NDArray[Any]:
+    """An array of booleans, integers or floats; objects are converted one by one."""
+    array = to_numpy(values, name)
+    if array.dtype == object:
+        floats = np.empty(array.shape)
+        for place, value in np.ndenumerate(array):
+            try:
+                if isinstance(value, str | bytes) or np.iscomplexobj(value):
+                    raise TypeError  # "0" is a text, and numpy's 1 + 2j no 1, even where float() would take them
+                floats[place] = float(value)
+            except (TypeError, ValueError, OverflowError):
+                refuse_at(place, value, f"{name} must be {kind}")
+        return floats
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be {kind}, but its type is {array.dtype}.")
+    return array
+
+
+def as_vector(values: Any, name: str, *, copy: bool = False, single: bool = False) -> FloatArray:
+    """``values`` as a finite float64 vector; with ``single``, one number is a vector too."""
+    floats = as_floats(values, name, copy=copy)
+    if single and not floats.ndim:
+        floats = floats.reshape(1)
+    if floats.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, but its shape is {floats.shape}.")
+    return floats
+
+
+def as_table(values: Any, name: str) -> npt.NDArray[Any]:
+    """``values`` as an array of numbers of any kind and shape, also from a data frame."""
+    if not nw.dependencies.is_into_dataframe(values):
+        return _numbers(values, name)
+    frame = as_frame(values, name)
+    columns = [_numbers(each.to_native(), f"{name}[{each.name!r}]") for each in frame.iter_columns()]
+    return np.column_stack(columns) if columns else np.empty((len(frame), 0))
+
+
+def as_matrix(values: Any, name: str) -> FloatArray:
+    """``values`` as finite covariates, one row per subject: an array or an all-numeric data frame."""
+    floats = as_floats(as_table(values, name), name)
+    if floats.ndim != 2 or not floats.shape[1]:
+        raise ValueError(f"{name} must have one row per subject, (n, p), but its shape is {floats.shape}.")
+    return floats
+
+
+def as_times(values: Any, name: str) -> FloatArray:
+    """``values`` as finite times of any shape, none of them negative; zero is a time."""
+    times = as_floats(values, name)
+    if times.size and times.min() < 0:
+        refuse_first(times < 0, times, f"{name} must not be negative")
+    return times
+
+
+def as_flags(values: Any, name: str) -> BoolArray:
+    """``values`` as a boolean vector: booleans, or numbers that are 0 or 1."""
+    array = _numbers(values, name, "boolean or 0/1")
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
+    if array.dtype == bool:
+        return array.copy()
+    neither = (array != 0) & (array != 1)
+    if neither.any():
+        refuse_first(neither, array, f"{name} must be 0 or 1")
+    return array.astype(bool)
+
+
+def as_probabilities(values: Any, name: str, *, interior: bool = False) -> FloatArray:
+    """``values`` as probabilities of any shape; ``interior`` excludes 0 and 1 themselves."""
+    floats = as_floats(values, name)
+    if not floats.size:
+        return floats
+    if interior and (floats.min() <= 0 or floats.max() >= 1):
+        outside = (floats <= 0) | (floats >= 1)
+        refuse_first(outside, floats, f"{name} must lie strictly between 0 and 1")
+    if floats.min() < 0 or floats.max() > 1:
+        refuse_first((floats < 0) | (floats > 1), floats, f"{name} must lie in [0, 1]")
+    return floats
+
+
+def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float = np.inf) -> float:
+    """``value`` as a finite float, strictly inside (``lower``, ``upper``)."""
+    number = as_floats(value, name)
+    if number.ndim:
+        raise ValueError(f"{name} must be a single number, but its shape is {number.shape}.")
+    if not lower < number < upper:
+        raise ValueError(f"{name} must lie strictly between {lower:g} and {upper:g}, but is {number:g}.")
+    return float(number)
+
+
+def broadcast(**arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    """The named arrays at their common shape."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = " and ".join(str(array.shape) for array in arrays.values())
+        raise ValueError(f"{' and '.join(arrays)} must have matching shapes, but have {shapes}.") from None
+
+
+def as_generator(rng: Seed) -> np.random.Generator:
+    """A generator from a generator or a seed; the global state is never read."""
+    return np.random.default_rng(rng)
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+    if X is None:
+        return None
+    return as_frame(X, "X")[rows].to_native() if column_names(X) is not None else as_matrix(X, "X")[rows]

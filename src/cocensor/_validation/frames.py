@@ -1,0 +1,44 @@
+"""Data frames of any library, behind narwhals."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals as nw
+
+from cocensor._validation.refusals import refuse_column
+
+
+def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
+    """``frame`` behind narwhals."""
+    try:
+        return nw.from_native(frame, eager_only=True)
+    except TypeError:
+        kind = type(frame).__name__
+        raise TypeError(f"{name} must be a pandas, polars or pyarrow frame, but is of type {kind}.") from None
+    except nw.exceptions.DuplicateError:
+        raise ValueError(f"{name} must not have two columns of the same name.") from None
+
+
+def column_names(values: Any) -> list[str] | None:
+    """The names of a data frame's columns; None for arrays."""
+    if not nw.dependencies.is_into_dataframe(values):
+        return None
+    return as_frame(values, "X").columns
+
+
+def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
+    """A column by name, as the native series of its library."""
+    if column not in frame.columns:
+        refuse_column(column, frame.columns, name)
+    return frame.get_column(column).to_native()
+
+
+def make_frame(columns: dict[str, list[Any]], template: Any = None) -> Any:
+    """A data frame of the same library as ``template``; without one, of pandas if that is installed, else pyarrow."""
+    if template is not None:
+        backend: Any = nw.get_native_namespace(template)
+    else:
+        backend = "pandas" if find_spec("pandas") else "pyarrow"
+    return nw.from_dict(columns, backend=backend).to_native()

@@ -1,0 +1,61 @@
+"""The probability of being uncensored given covariates, for weights."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from cocensor._validation import FloatArray, Rows, Side, check_length
+from cocensor.curves import Predictions, as_predictions
+from cocensor.curves.border import replaced
+from cocensor.estimators import CoxPH
+from cocensor.estimators.cox import from_log_hazard
+
+
+class CensoringCurves(Protocol):
+    """G of each test subject."""
+
+    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
+        """G of ``rows`` at all ``times``."""
+
+    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
+        """G of each of ``rows`` at its own time."""
+
+
+def by_cox(model: CoxPH, x: Any) -> CensoringCurves:
+    """From a Cox model of the censoring."""
+    return _ByCox(model, x)
+
+
+def by_model(model: Any, x: Any, n: int) -> CensoringCurves:
+    """From any model of the censoring; beyond what it was fitted to its curves are held."""
+    predicted = model.predict_survival_function(x)
+    check_length(predicted, "what censoring predicts", n, "y_test")
+    curves = as_predictions(predicted, n, name="what censoring predicts")
+    return _ByCurves(curves if curves.tail is not None else replaced(curves, tail="last"))
+
+
+class _ByCox:
+    def __init__(self, model: CoxPH, x: Any) -> None:
+        self.log_ratio, self.log_baseline = model.log_relative_hazard(x), model.log_baseline_at_centre_
+
+    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
+        return from_log_hazard(self.log_baseline(times) + self.log_ratio[rows][:, None])
+
+    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
+        return from_log_hazard(self.log_baseline(times, side) + self.log_ratio[rows])
+
+
+class _ByCurves:
+    def __init__(self, curves: Predictions) -> None:
+        self.curves = curves
+
+    def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
+        return self.curves.read(times, rows)
+
+    def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
+        before = np.nextafter(times, 0.0) if side == "left" else times
+        pairs = zip(before, rows, strict=True)
+        values = np.array([self.grid(np.array([t]), np.array([row]))[0, 0] for t, row in pairs])
+        return np.where((times == 0) & (side == "left"), 1.0, values)

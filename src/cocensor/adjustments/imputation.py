@@ -1,0 +1,227 @@
+"""Imputation of the status of a censored subject."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor._validation import FloatArray, HorizonWarning, check_choice
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, always_event_free, check_hold
+from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.imputed_margins import impute_from_margins
+from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
+from cocensor.adjustments.scores import check_score_times, design
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Status
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.estimators import CopulaGraphic
+from cocensor.joint.conditional import Conditional
+from cocensor.joint.margins import refuse_zero
+from cocensor.joint.settings import resolve_family
+from cocensor.outcomes import Survival
+
+Given = Literal["covariates", "prediction", "predictions"]
+_GIVEN = ("covariates", "prediction", "predictions")
+
+
+@dataclass(frozen=True, eq=False)
+class Imputation(JointSettings, Adjustment):
+    r"""A censored subject is event-free at t with the probability :math:`q_i(t)`: :math:`a = q`, :math:`b = 1 - q`.
+
+    .. math:: q_i(t) = P(E > t \mid E > c_i, C = c_i, z_i),
+
+    and :math:`P(E > t \mid E > c_i, C > c_i, z_i)` after an administrative censoring. What is *given*, z, decides how
+    the law of (E, C) is fitted. What is imputed follows the subject through z: that is what imputation from the margins
+    alone lacks, and what keeps the loss of a good model from being overstated.
+
+    Parameters
+    ----------
+    given : str or sequence of str
+        What is known of a subject beside its outcome; nothing by default.
+
+        - ``()``: Copula-Graphic margins of the training outcomes.
+        - ``"covariates"``: z = x, with a joint model fitted to the training sample.
+        - ``"prediction"``: :math:`z = \log(-\log \hat S_i(t_0))`, the risk score of the model that is scored, with a
+          joint model fitted to the *test* outcomes: a score depends on the data only through (E, C) and the
+          prediction, so neither covariates nor training data are needed. Each model has its own status.
+        - ``"predictions"``: the risk scores of all models at once, with one joint model, fitted to the test outcomes,
+          and one status for all.
+
+        ``("covariates", "predictions")`` is both, fitted to the test sample.
+    copula : Copula, family, name, CopulaChoice or JointModel, optional
+        The dependence of E and C that is left given z; independence by default. A family (or its name) has its θ
+        estimated, which rests on the form of the margins alone. Given nothing it must be an Archimedean copula.
+    conditioning : {"dropout", "event_free"}
+        ``"event_free"`` forgets that the subject dropped out and takes :math:`q = S_E(t)/S_E(c)`: the paper's CG-Q,
+        given nothing.
+    tail : {"last"} or None
+        Given nothing: hold curves at their last value beyond the last training time, or refuse.
+    score_times : int or sequence of float
+        At which times predictions are read, or how many of them, at equally spaced quantiles of the observed times
+        (1: the median). Curves that cross need about three.
+    margins, knots, penalty, time_kind, model
+        Of the joint model, as in :func:`fit_joint`; or, given covariates, a fitted one.
+
+    Notes
+    -----
+    Scores that are constant, or that other columns explain, leave the design; a prediction of exactly 0 or 1 is given
+    the most extreme score of the others, for the score only. ``notes`` records all of it, and ``status.model`` is the
+    joint model. Given nothing, on the fitting sample and without administrative censoring, the mean of a is
+    :math:`S_E(t)` exactly.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=4000, n_features=3, copula=cc.Clayton(2.0)).draw(0)
+    >>> train, test = data[:2000], data[2000:]
+    >>> times = cc.time_grid(train.y, n=20, horizon={"at_risk": 0.1})
+    >>> curves = cc.CoxPH().fit(train.X, train.y).survival(times, test.X)
+    >>> def score(adjustment):
+    ...     return cc.integrated_brier_score(train.y, test.y, curves, times, adjustment=adjustment)
+    >>> truth = score(cc.Oracle(test.event_time))
+    >>> for adjustment in (cc.IPCW(), Imputation("prediction", cc.Clayton(2.0))):
+    ...     print(f"{score(adjustment) - truth:+.4f}")
+    -0.0106
+    -0.0018
+    """
+
+    given: tuple[Given, ...] | Given = ()
+    copula: Any = None
+    conditioning: Literal["dropout", "event_free"] = "dropout"
+    tail: Hold = None
+    score_times: int | Sequence[float] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "given", _as_given(self.given))
+        check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))
+        check_hold(self.tail)
+        object.__setattr__(self, "score_times", check_score_times(self.score_times))
+        self.check(self.copula)
+        if self.model is not None and self.given != ("covariates",):
+            raise ValueError(
+                "model must be None unless given is 'covariates': it is fitted to the test outcomes."
+            )
+        object.__setattr__(self, "copula", assumed_copula(self.copula if self.model is None else self.model))
+        if self.given:
+            resolve_family(self.copula)  # refuses what is no copula
+            if self.conditioning == "event_free":
+                raise ValueError(f"conditioning must be 'dropout' given {' and '.join(self.given)}.")
+        else:
+            CopulaGraphic(self.copula)  # refuses a copula without a graphic form
+
+    @property
+    def assumption(self) -> str:
+        """What the adjustment rests on."""
+        if not self.given:
+            return "Event and dropout have the stated copula, and the predictions add nothing to the censoring time."
+        known = {
+            "covariates": "the covariates",
+            "prediction": "the evaluated model's own risk score",
+            "predictions": "the risk scores of all models",
+        }
+        z = " and ".join(known[each] for each in self.given)
+        stated = isinstance(self.copula, Copula)
+        copula = "the stated copula" if stated else f"a {self._family} copula, θ by best fit"
+        return f"Given {z}, event and dropout have {copula} and margins of the stated form."
+
+    @property
+    def _family(self) -> str:
+        return resolve_family(self.copula)[0].name
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What is given."""
+        return frozenset(_as_given(self.given))
+
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+        if not self.given:
+            return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
+        if "covariates" in self.given and self.model is None:
+            part = "train" if self.given == ("covariates",) else "test"
+            check_covariates(x, f"x_{part}", len(y), f"y_{part}")
+        if self.given == ("covariates",):
+            return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
+        if not predictions:
+            raise ValueError("predictions are needed: the joint model is given them.")
+        read_at = check_score_times(self.score_times)
+        z, notes = design(x if "covariates" in self.given else None, predictions, y, read_at)
+        fit = JointFit.of(self, self.copula, z if z.shape[1] else None, y, "y_test")
+        return _ImputationFromJoint(self, fit, z, notes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _ImputationFromMargins(Fitted):
+    adjustment: Imputation
+    y: Survival
+    margin: CopulaGraphic
+
+    def with_copula(self, copula: Any) -> Fitted:
+        return self.adjustment.with_copula(copula).fit(self.y)
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        return impute_from_margins(
+            self.margin, y, grid, dropout=self.adjustment.conditioning == "dropout", tail=self.adjustment.tail
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _ImputationFromJoint(Fitted):
+    adjustment: Imputation
+    joint: JointFit
+    #: What the subjects that it was fitted to are given, where these are the test subjects.
+    z: FloatArray | None = None
+    notes: tuple[Note, ...] = ()
+
+    def with_copula(self, copula: Any) -> Fitted:
+        return replace(
+            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
+        )
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        # Whoever is censored after the last time asked for is event-free at all of them.
+        asked = ~y.event & (y.time < grid.last)
+        cut = grid.cut(y.time)
+        groups = [
+            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
+            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
+        ]
+        if not asked.any():
+            return Status(grid, len(y), tuple(groups), notes=self.notes)
+        model = self.joint.needed
+        refuse_zero(y.time, "y_test")
+        if self.z is None:
+            z = model.covariates(x, len(y), "x_test", "y_test")
+        elif len(self.z) == len(y):
+            z = self.z
+        else:
+            raise ValueError(f"y_test must be the {len(self.z)} subjects fitted to, but has {len(y)}.")
+        if grid.last > model.t_max_:
+            warnings.warn(
+                f"times pass {model.t_max_:g}, the last time that the joint model was fitted to: "
+                "beyond it the margins extrapolate.",
+                HorizonWarning,
+                stacklevel=4,
+            )
+        ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
+        q = Conditional(model, grid.sorted, y.time, z, ended)
+        groups += [
+            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q)) for kind in (ended, ~ended)
+        ]
+        return Status(grid, len(y), tuple(groups), notes=self.notes, model=model)
+
+
+def _as_given(given: Any) -> tuple[Given, ...]:
+    if not isinstance(given, str | tuple | list):
+        raise TypeError(f"given must be a text or several, but is of type {type(given).__name__}.")
+    listed = (given,) if isinstance(given, str) else tuple(given)
+    for each in listed:
+        check_choice(each, "given", _GIVEN)
+    if {"prediction", "predictions"} <= set(listed):
+        raise ValueError("given must have 'prediction' or 'predictions', but has both.")
+    return cast("tuple[Given, ...]", tuple(each for each in _GIVEN if each in listed))

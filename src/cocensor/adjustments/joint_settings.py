@@ -1,0 +1,88 @@
+"""How adjustments fit a joint model of event and dropout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cocensor._validation import as_matrix, check_choice, check_length
+from cocensor.joint import JointModel
+from cocensor.joint.margins import MarginForm
+from cocensor.joint.problem import JointProblem
+from cocensor.joint.settings import AskedTimeKind, check_settings, resolve_family
+from cocensor.outcomes import Survival
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointSettings:
+    """The settings of :func:`fit_joint` but for the copula; ``model`` is a fitted model to use instead."""
+
+    margins: MarginForm = "spline"
+    knots: int = 3
+    penalty: float = 0.01
+    time_kind: AskedTimeKind = "auto"
+    model: JointModel | None = None
+
+    def check(self, copula: Any) -> None:
+        """Refuse settings that no model can be fitted with, or a model beside a copula."""
+        check_choice(self.time_kind, "time_kind", ("auto", "continuous", "grouped"))
+        check_settings(self.margins, self.penalty, self.knots, self.time_kind)
+        if self.model is None:
+            return
+        if not isinstance(self.model, JointModel):
+            raise TypeError(f"model must be a JointModel, but is of type {type(self.model).__name__}.")
+        if copula is not None and copula != self.model.copula:
+            raise ValueError(f"copula must be None where a model is given, but is {copula!r}.")
+
+    def problem(self, X: Any, y: Survival, of: str) -> JointProblem:
+        """A sample, called ``of``, made ready for fits with any copula."""
+        try:
+            return JointProblem.of(
+                X, y, margins=self.margins, knots=self.knots, penalty=self.penalty, time_kind=self.time_kind
+            )
+        except ValueError as error:
+            raise ValueError(f"the joint model cannot be fitted to {of}: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class JointFit:
+    """A joint model and the sample that it was fitted to; or why it could not be, where nobody may need it.
+
+    In a sample of events alone, or without any, there is no joint model; whether one is needed shows later.
+    """
+
+    model: JointModel | None
+    problem: JointProblem | None = None
+    missing: str = ""
+
+    @classmethod
+    def of(cls, settings: JointSettings, copula: Any, X: Any, y: Survival, sample: str) -> JointFit:
+        """The model that is given, or one fitted to ``X`` and ``y``."""
+        if settings.model is not None:
+            return cls(settings.model)
+        try:
+            return cls(None, settings.problem(X, y, sample)).with_copula(copula)
+        except ValueError as error:
+            if y.n_events in (0, len(y)):
+                return cls(None, missing=str(error))
+            raise
+
+    def with_copula(self, copula: Any) -> JointFit:
+        """Fitted to the same sample under another copula, starting from the fits so far."""
+        if self.problem is None:
+            return self
+        return JointFit(self.problem.fit(*resolve_family(copula)), self.problem)
+
+    @property
+    def needed(self) -> JointModel:
+        """The model, or a refusal that says why there is none."""
+        if self.model is None:
+            raise ValueError(self.missing)
+        return self.model
+
+
+def check_covariates(x: Any, name: str, n: int, of: str) -> None:
+    """Refuse covariates that are missing, no numbers, or of another length."""
+    if x is None:
+        raise ValueError(f"{name} is needed: the joint model is given covariates.")
+    check_length(as_matrix(x, name), name, n, of)

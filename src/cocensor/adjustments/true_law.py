@@ -1,0 +1,91 @@
+"""Imputation by the law that times were drawn from, where a simulation knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
+from cocensor.adjustments.imputed_margins import given_censoring
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.outcomes import Survival
+
+# From one moment to the next a smooth curve falls by less than this.
+_STEP = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class TrueLaw(Adjustment):
+    """The floor: imputation by the true law of event and dropout. What it is off by is chance alone.
+
+    Parameters
+    ----------
+    copula : Copula
+        Of event and dropout, given all that the survival functions are given.
+    event_survival : callable
+        S_E of all test subjects at some times, (n, times).
+    event_survival_at, dropout_survival_at : callable
+        S_E and S_C of each test subject at a time of its own, (n,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import Clayton
+    >>> def alike(t):
+    ...     return np.exp(-t)
+    >>> law = TrueLaw(Clayton(4.0), lambda t: np.tile(np.exp(-t), (1, 1)), alike, alike)
+    >>> y = ([1.0], [0])
+    >>> law.fit(y).status(y, [1.5, 2.0]).a.round(3)
+    array([[0.165, 0.015]])
+    """
+
+    copula: Copula
+    event_survival: Callable[[FloatArray], FloatArray]
+    event_survival_at: Callable[[FloatArray], FloatArray]
+    dropout_survival_at: Callable[[FloatArray], FloatArray]
+
+    @property
+    def assumption(self) -> str:
+        """What the weights rest on."""
+        return "The law of the simulation is known."
+
+    @property
+    def rests_on_copula(self) -> bool:
+        """There is one truth."""
+        return False
+
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+        return _FittedLaw(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _FittedLaw(Fitted):
+    adjustment: TrueLaw
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        law, cut = self.adjustment, grid.cut(y.time)
+        asked = ~y.event & (y.time < grid.last)
+        s_t = law.event_survival(grid.sorted)
+        below = law.dropout_survival_at(y.time)
+        above = law.dropout_survival_at(np.nextafter(y.time, 0.0))
+        groups = [
+            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
+            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
+            *given_censoring(
+                y,
+                grid,
+                asked,
+                law.copula,
+                lambda rows, columns: s_t[rows, columns],
+                law.event_survival_at(y.time),
+                np.where(above - below > _STEP, above, below),
+                below,
+            ),
+        ]
+        return Status(grid, len(y), tuple(groups))

@@ -1,0 +1,89 @@
+"""What the options of ``cocensor evaluate`` stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unicodedata import category
+
+import cocensor as cc
+from cocensor._validation import check_choice, check_number
+from cocensor.adjustments import needs_copula
+from cocensor.cli.inputs import items, numbers
+
+
+def files_by_name(predictions: Sequence[str]) -> dict[str, Path]:
+    """``--predictions``: files by the name of their model."""
+    files: dict[str, Path] = {}
+    for text in predictions:
+        name, equals, file = (part.strip() for part in text.partition("="))
+        # Format characters belong to some scripts; control characters, line ends and broken bytes to none.
+        if not (name and equals and file) or {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name)):
+            raise ValueError(f"--predictions must be NAME=FILE, but is {text!r}.")
+        if name in files:
+            raise ValueError(f"--predictions must have different names, but {name!r} comes twice.")
+        files[name] = Path(file)
+    return files
+
+
+def copula_of(family: str, tau: float | None) -> Any:
+    """``--copula`` and ``--tau``."""
+    check_choice(family, "--copula", ("select", *cc.copula_families()))
+    if family in ("select", "independence"):
+        if tau is not None:
+            raise ValueError(f"--tau must come with the family of a --copula, but that is {family}.")
+        return "select" if family == "select" else cc.Independence()
+    if tau is None:
+        raise ValueError(f"--tau is needed for the {family} copula.")
+    return cc.copula(family, tau=tau)
+
+
+def adjustments_of(text: str | None, with_covariates: bool) -> Any:
+    """``--adjustments``."""
+    if text is None:
+        return "default"
+    asked = items(text, "--adjustments")
+    for name in asked:
+        check_choice(name, "--adjustments", tuple(cc.adjustment_names()))
+        made = cc.adjustment(name, copula=cc.Independence() if needs_copula(name) else None)
+        if "covariates" in made.needs and not with_covariates:
+            raise ValueError(f"--covariates are needed for the adjustment {name!r}.")
+    return asked
+
+
+def metrics_of(names: Sequence[str], floor: float | None) -> list[cc.Metric]:
+    """``--metric`` and ``--floor``."""
+    for name in names:
+        check_choice(name, "--metric", tuple(cc.metric_names()))
+    if ("ils" in names) != (floor is not None):
+        raise ValueError("--floor and --metric ils belong together: give both or neither.")
+    return [cc.metric(name, **({"floor": floor} if name == "ils" else {})) for name in names]
+
+
+def horizon_of(text: str | None) -> Any:
+    """``--horizon``."""
+    if text is None or text == "t_max":
+        return text
+    try:
+        return {"at_risk": float(text[:-1]) / 100} if text.endswith("%") else float(text)
+    except ValueError:
+        raise ValueError(
+            f"--horizon must be a time, t_max or a share such as 10%, but is {text!r}."
+        ) from None
+
+
+def sensitivity_grid(families: str | None, taus: str | None) -> dict[str, Any]:
+    """``--families`` and ``--taus``."""
+    chosen = None if families is None else items(families, "--families")
+    if "independence" in (chosen or ()):
+        raise ValueError("--families must not have independence: τ = 0 is independence already.")
+    known = {name: kind.tau_range for name, kind in cc.copula_families().items() if name != "independence"}
+    for family in chosen or ():
+        check_choice(family, "--families", tuple(known))
+    grid = None if taus is None else numbers(taus, "--taus")
+    for tau in grid or ():
+        check_number(tau, "--taus", lower=-1.0, upper=1.0)
+        if tau and not any(low < tau < high for low, high in (known[name] for name in chosen or known)):
+            raise ValueError(f"--taus must be within reach of --families, but {tau:g} is beyond {families}.")
+    return {"families": chosen, "taus": grid}

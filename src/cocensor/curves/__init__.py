@@ -1,0 +1,18 @@
+"""Curves over time: step functions, predicted survival curves, and the times that scores are asked for."""
+
+from cocensor.curves.border import as_predictions, predict
+from cocensor.curves.grid import TimeGrid
+from cocensor.curves.predictions import Interpolation, Predictions
+from cocensor.curves.steps import StepFunction
+from cocensor.curves.tails import TAILS, Tail
+
+__all__ = [
+    "TAILS",
+    "Interpolation",
+    "Predictions",
+    "StepFunction",
+    "Tail",
+    "TimeGrid",
+    "as_predictions",
+    "predict",
+]

@@ -1,0 +1,146 @@
+"""Predictions from whatever a user has: arrays, frames, step functions, or fitted models of other packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from cocensor._validation import FloatArray, as_table, as_times, as_vector
+from cocensor.curves.checks import count_rounded
+from cocensor.curves.predictions import Interpolation, Predictions
+from cocensor.curves.steps import are_step_functions
+
+_METHODS = ("predict_survival_function", "predict_surv_df", "predict")
+
+
+def as_predictions(
+    estimate: Any, n: int, *, times: FloatArray | None = None, X: Any = None, name: str = "estimate"
+) -> Predictions:
+    """The predictions of one model for ``n`` subjects; each kind of thing is recognised here, and checked here.
+
+    Parameters
+    ----------
+    estimate
+        :class:`Predictions`; a pair ``(times, array)``; an array at ``times``; step functions of scikit-survival; a
+        frame with a row per subject and times as column names, or with a row per time and times as its index; or a
+        fitted estimator, which predicts for ``X``.
+    n : int
+        The number of subjects.
+    times : array, optional
+        The times of the evaluation, in any order: the columns of an array.
+    X : optional
+        Covariates, for estimators.
+    name : str
+        What every refusal calls it, those of other packages' models included.
+    """
+    if isinstance(estimate, type):
+        raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
+    found = estimate if isinstance(estimate, Predictions) else _recognised(estimate, n, times, X, name)
+    if found is None:
+        found = _at_times(estimate, n, times, name)
+    if len(found) != n:
+        raise ValueError(f"{name} must have one curve per test subject, {n}, but has {len(found)}.")
+    return found
+
+
+def predict(model: Any, X: Any) -> Predictions:
+    """What a fitted estimator of scikit-survival, lifelines, pycox or :mod:`cocensor.learners` predicts for ``X``."""
+    kind, method = type(model).__name__, _method(model)
+    if method is None:
+        raise TypeError(f"{kind} has no method that predicts survival curves.")
+    if X is None:
+        raise ValueError(f"x_test is needed: {kind} is a model that has yet to predict.")
+    source = f"{kind}.{method}"
+    try:
+        predicted = getattr(model, method)(X)
+    except AttributeError:  # it is not fitted
+        raise
+    except Exception as error:  # whatever a model of another package raises
+        raise ValueError(f"{source} failed for x_test: {error}") from error
+    if isinstance(predicted, Predictions):
+        # Beyond what it was fitted to, a model knows nothing.
+        return replaced(predicted, tail=None, source=source)
+    if are_step_functions(predicted):
+        return replaced(Predictions.from_step_functions(predicted), source=source)
+    if nw.dependencies.is_into_dataframe(predicted):
+        between: Interpolation = "linear" if _is_smooth(model) else "step"
+        if method != "predict" and predicted.shape == (len(X), len(X)) and hasattr(predicted, "index"):
+            # As many times as subjects: lifelines and pycox have the times in the index.
+            return Predictions(predicted.index, predicted.to_numpy().T, between, source=source)
+        return replaced(Predictions.from_frame(predicted, len(X), interpolation=between), source=source)
+    raise TypeError(
+        f"{method} of {kind} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}."
+    )
+
+
+def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, name: str) -> Predictions | None:
+    """The predictions of all that says itself what its times are; None for what may be an array."""
+    try:
+        if _method(estimate) is not None:
+            return predict(estimate, X)
+        if are_step_functions(estimate):
+            return Predictions.from_step_functions(estimate)
+        if isinstance(estimate, tuple) and len(estimate) == 2:
+            own = as_times(as_vector(estimate[0], "times"), "times")
+            return Predictions(own, as_table(estimate[1], "probabilities"), source="array with its times")
+        if nw.dependencies.is_into_dataframe(estimate):
+            return Predictions.from_frame(estimate, n, times=times)
+        if hasattr(estimate, "fit"):
+            kind = type(estimate).__name__
+            raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
+    except Exception as error:  # whatever a model of another package raises
+        said = str(error).strip()
+        said = said if said.endswith((".", "!", "?")) else f"{said}."
+        if isinstance(error, AttributeError):
+            raise ValueError(f"{name} is not fitted, or does not predict: {said}") from error
+        kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind_of_error(f"{name}: {said}") from error
+    return None
+
+
+def replaced(predictions: Predictions, **changes: Any) -> Predictions:
+    """The same with another ``tail`` or ``source``, without being checked again."""
+    names = ("times", "probabilities", "interpolation", "tail", "source", "n_rounded")
+    return Predictions.trusted(**{name: getattr(predictions, name) for name in names} | changes)
+
+
+def _method(model: Any) -> str | None:
+    """How a model is asked for survival curves; None for what is no model."""
+    return next((method for method in _METHODS if callable(getattr(model, method, None))), None)
+
+
+def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str) -> Predictions:
+    """An array whose columns are the times of the evaluation."""
+    table = as_table(estimate, name)
+    if table.ndim != 2:
+        raise ValueError(
+            f"{name} must have one row per test subject and one column per time, but its shape is {table.shape}: one "
+            "number per subject is no survival curve."
+        )
+    if times is None:
+        raise ValueError(
+            f"{name} is an array and needs its times: give times=, or a pair (times, array) as the model."
+        )
+    if table.shape != (n, times.size):
+        raise ValueError(
+            f"{name} must have one row per test subject and one column per time, ({n}, {times.size}), but its shape "
+            f"is {table.shape}."
+        )
+    if table.dtype not in (np.float32, np.float64):
+        table = table.astype(np.float64)
+    grid, first = times, None
+    if not (np.diff(times) > 0).all():
+        grid, first, place = np.unique(times, return_index=True, return_inverse=True)
+        if grid.size < times.size and not np.array_equal(table[:, first[place]], table, equal_nan=True):
+            raise ValueError(f"{name} must have equal columns where times are repeated.")
+        table = table[:, first]
+    rounded = count_rounded(table, name, grid)
+    return Predictions.trusted(grid.copy(), table, source="array at the times", n_rounded=rounded)
+
+
+def _is_smooth(model: Any) -> bool:
+    """Whether a model of lifelines has curves without steps: a parametric one, or Cox's with such a baseline."""
+    parametric = any("Parametric" in kind.__name__ for kind in type(model).__mro__)
+    return parametric or getattr(model, "baseline_estimation_method", "breslow") != "breslow"

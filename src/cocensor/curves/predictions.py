@@ -1,0 +1,289 @@
+"""What one model predicts: survival probabilities of every subject, at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import (
+    FloatArray,
+    as_times,
+    as_vector,
+    check_choice,
+    check_number,
+    check_whole,
+    read_only,
+    row_blocks,
+)
+from cocensor.curves.checks import as_probability_table, count_rounded
+from cocensor.curves.frames import read_frame
+from cocensor.curves.steps import (
+    QUANTILE_TOLERANCE,
+    as_step_functions,
+    check_increasing,
+    evaluate_step_functions,
+    last_known,
+)
+from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
+
+Interpolation = Literal["linear", "step"]
+# Step functions on grids of their own are put on the union of these, up to this many numbers.
+_MOST_UNITED = 2**28
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions:
+    r"""Predicted survival curves of n subjects on one grid of m times.
+
+    :math:`S_i(0) = 1` is implied where the grid does not hold 0. Between grid times a curve is
+    interpolated linearly or held as a step; beyond the last one it follows ``tail``. All is checked when
+    predictions are made, and never again.
+
+    Parameters
+    ----------
+    times : array-like of shape (m,)
+        Strictly increasing times.
+    probabilities : array-like of shape (n, m)
+        :math:`\hat S_i(t)`, in [0, 1] and not increasing along a row. What is off by at most 1e-6 is the rounding of
+        single precision: a rise is let pass, a value outside of [0, 1] is read as 0 or 1, and ``n_rounded`` counts
+        the latter. Kept without a copy, in its own precision: do not write to it later.
+    interpolation : {"linear", "step"}
+        What holds between grid times.
+    tail : {"last", "zero", "linear", "exponential"} or None
+        Beyond the grid: refuse (None, the default), hold the last value, drop to zero, or go on along
+        the line, or the exponential, from (0, 1) through the last point.
+    source : str
+        Where they are from, in words.
+
+    Examples
+    --------
+    >>> curves = Predictions([1.0, 2.0], [[0.8, 0.4], [0.9, 0.7]], tail="last")
+    >>> curves([0.5, 1.5, 3.0])
+    array([[0.9 , 0.6 , 0.4 ],
+           [0.95, 0.8 , 0.7 ]])
+    >>> curves.median()
+    array([1.75,  inf])
+    """
+
+    times: FloatArray
+    probabilities: npt.NDArray[np.floating[Any]]
+    interpolation: Interpolation = "linear"
+    tail: Tail | None = None
+    source: str = "curves"
+    n_rounded: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        check_choice(self.interpolation, "interpolation", ("linear", "step"))
+        if self.tail is not None:
+            check_choice(self.tail, "tail", TAILS)
+        times = as_times(as_vector(self.times, "times", copy=True), "times")
+        if not times.size:
+            raise ValueError("times is empty: a curve needs at least one time.")
+        check_increasing(times)
+        table = as_probability_table(self.probabilities, "probabilities", times)
+        object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "probabilities", read_only(table))
+
+    @classmethod
+    def trusted(
+        cls,
+        times: FloatArray,
+        probabilities: npt.NDArray[np.floating[Any]],
+        interpolation: Interpolation = "linear",
+        tail: Tail | None = None,
+        source: str = "curves",
+        n_rounded: int = 0,
+    ) -> Self:
+        """From arrays that were checked already."""
+        made = object.__new__(cls)
+        values = (read_only(times), read_only(probabilities), interpolation, tail, source, n_rounded)
+        names = ("times", "probabilities", "interpolation", "tail", "source", "n_rounded")
+        for name, value in zip(names, values, strict=True):
+            object.__setattr__(made, name, value)
+        return made
+
+    @classmethod
+    def from_step_functions(
+        cls, functions: Sequence[Any] | npt.NDArray[Any], tail: Tail | None = None
+    ) -> Predictions:
+        """From what scikit-survival's ``predict_survival_function`` returns.
+
+        Takes objects with ``x`` and ``y`` (and, where present, the affine ``a`` and ``b``, and the ``domain`` up to
+        whose end they are known). Functions on different grids are put on the union of these, which loses nothing
+        of a step.
+        """
+        functions = as_step_functions(functions)
+        grid, end = functions[0].x, min(map(last_known, functions))
+        if not all(f.x is grid or np.array_equal(f.x, grid) for f in functions):
+            grid = np.concatenate([f.x for f in functions])
+        grid = np.unique(np.append(np.asarray(grid, dtype=np.float64), end))
+        if tail is None:
+            grid = grid[grid <= end]  # beyond, not all are known
+        if len(functions) * grid.size > _MOST_UNITED:
+            raise ValueError(
+                f"functions must share their steps where they are many, but {len(functions):,} of them have "
+                f"{grid.size:,} steps in all: give an array at common times."
+            )
+        return cls(grid, evaluate_step_functions(functions, grid), "step", tail, "step functions")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        n: int,
+        *,
+        time: str | None = None,
+        times: FloatArray | None = None,
+        interpolation: Interpolation = "step",
+        tail: Tail | None = None,
+    ) -> Predictions:
+        """From a data frame for ``n`` subjects, with times in its columns or in its index.
+
+        A row per time and a column per subject is what lifelines' ``predict_survival_function`` and pycox'
+        ``predict_surv_df`` return: the index holds the times, or the column ``time``. A row per subject has times as
+        names of the columns. The number of subjects tells the two apart; ``times`` are those of the evaluation.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"a": [0.8, 0.4], "b": [0.9, 0.7], "c": [1.0, 0.6]}, index=[1.0, 2.0])
+        >>> Predictions.from_frame(frame, n=3)
+        Predictions(n=3, times 1 to 2 (2), interpolation='step', tail=None)
+        >>> Predictions.from_frame(frame.T, n=3)([1.0])[:, 0]
+        array([0.8, 0.9, 1. ])
+        """
+        found, table = read_frame(frame, check_whole(n, "n"), time, times)
+        source = f"frame of {type(frame).__module__.partition('.')[0]}"
+        return cls(found, table, interpolation, tail, source)
+
+    def __len__(self) -> int:
+        return int(self.probabilities.shape[0])
+
+    def __getitem__(self, rows: Any) -> Predictions:
+        """The curves of some subjects: a slice, a mask or indices."""
+        index = np.atleast_1d(np.arange(len(self))[rows])
+        if not index.size:
+            raise ValueError("rows is empty: predictions need at least one subject.")
+        kept = self.probabilities[index]
+        return self.trusted(self.times, kept, self.interpolation, self.tail, self.source, self.n_rounded)
+
+    def __repr__(self) -> str:
+        return (
+            f"Predictions(n={len(self)}, times {self.times[0]:g} to {self.times[-1]:g} "
+            f"({self.times.size}), interpolation={self.interpolation!r}, tail={self.tail!r})"
+        )
+
+    @property
+    def end(self) -> float:
+        """Up to when the curves are known; those that say what they do beyond their grid are known for good."""
+        return float(self.times[-1]) if self.tail is None else np.inf
+
+    def __call__(self, times: npt.ArrayLike) -> FloatArray:
+        """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
+        return self.read(as_times(as_vector(times, "times"), "times"), slice(None))
+
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """Probabilities of some ``rows`` at ``times``, in double precision; nothing is checked again."""
+        table = _taken(self.probabilities, rows)
+        if times.size != self.times.size or not np.array_equal(times, self.times):
+            table = self._between(table, times)
+        values = np.asarray(table, dtype=np.float64)
+        return np.clip(values, 0.0, 1.0) if self.n_rounded else values
+
+    def on(self, times: FloatArray) -> Predictions:
+        """The same, kept at ``times`` (sorted, each once) alone, where it is read without interpolation."""
+        if np.array_equal(times, self.times):
+            return self
+        values = np.empty((len(self), times.size))
+        for rows in row_blocks(*values.shape):
+            values[rows] = self.read(times, rows)
+        return self.trusted(times, values, source=self.source)
+
+    def _between(self, table: npt.NDArray[np.floating[Any]], t: FloatArray) -> npt.NDArray[np.floating[Any]]:
+        """The curves of a block off their grid."""
+        grid = self.times
+        left = np.searchsorted(grid, t, side="right") - 1
+        # In double precision: a line between two times would be rounded once more.
+        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
+        result[:, left < 0] = 1.0  # S(0) = 1 is implied
+        if self.interpolation == "linear":
+            right = np.minimum(left + 1, grid.size - 1)
+            start = np.where(left >= 0, grid[left], 0.0)
+            width = grid[right] - start
+            # Beyond the grid, and on its last time, the weight is 0.
+            weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
+            result += weight * (table[:, right] - result)
+        beyond = t > grid[-1]
+        if beyond.any():
+            tail = self._tail_beyond(float(t.max()), "times")
+            last = table[:, -1:].astype(np.float64)
+            result[:, beyond] = tail_values(tail, last, grid[-1], t[beyond])
+        return result
+
+    def median(self) -> FloatArray:
+        """The median survival time of each subject, infinite where its curve stays above one half."""
+        return self.quantile(0.5)
+
+    def quantile(self, p: float) -> FloatArray:
+        r"""Each subject's :math:`\inf\{t : S_i(t) \le 1 - p\}`.
+
+        A curve that has not fallen that far at the end of the grid follows the tail rule, and gives
+        infinity without one.
+        """
+        p = check_number(p, "p", lower=0.0, upper=1.0)
+        level = 1.0 - p
+        below = self.probabilities <= level + QUANTILE_TOLERANCE
+        reached = below.any(axis=1)
+        index = np.argmax(below, axis=1)
+        rows = np.arange(len(self))
+        result = self.times[index].copy()
+        if self.interpolation == "linear":
+            top = np.where(index > 0, self.probabilities[rows, index - 1], 1.0)
+            start = np.where(index > 0, self.times[index - 1], 0.0)
+            fall = top - self.probabilities[rows, index]
+            share = np.divide(top - level, fall, out=np.ones(len(self)), where=fall > 0)
+            result = start + np.clip(share, 0.0, 1.0) * (result - start)
+        later = tail_quantile(self.tail or "last", self._last, float(self.times[-1]), level)
+        result[~reached] = later[~reached]
+        return result
+
+    def restricted_mean(self, horizon: float) -> FloatArray:
+        r"""Each subject's mean survival time up to ``horizon``, :math:`\int_0^{horizon} S_i(t)\,dt`."""
+        horizon = check_number(horizon, "horizon", lower=0.0)
+        end = float(self.times[-1])
+        inner = self.times[(self.times > 0) & (self.times < horizon)]
+        knots = np.concatenate(([0.0], inner, [min(horizon, end)]))
+        widths = np.diff(knots)
+        # S is evaluated at the left end of each piece for steps, at both ends for lines.
+        values = self(knots)
+        area: FloatArray = values[:, :-1] @ widths
+        if self.interpolation == "linear":
+            area = 0.5 * (area + values[:, 1:] @ widths)
+        if horizon > end:
+            tail = self._tail_beyond(horizon, "horizon")
+            area = area + tail_area(tail, self._last, end, end, horizon)
+        return area
+
+    @property
+    def _last(self) -> FloatArray:
+        return self.probabilities[:, -1].astype(np.float64)
+
+    def _tail_beyond(self, t: float, name: str) -> Tail:
+        if self.tail is None:
+            raise ValueError(
+                f"{name} must not pass the grid's end at {self.times[-1]:g} unless tail is set, "
+                f"but reaches {t:g}."
+            )
+        return self.tail
+
+
+def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
+    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block."""
+    if isinstance(rows, np.ndarray) and table.flags.c_contiguous and table.flags.aligned:
+        return table.take(rows, axis=0)
+    return table[rows]

@@ -1,0 +1,79 @@
+"""What an evaluation is about: predictions and outcomes ready to be scored, up to which time, under which copula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from cocensor.adjustments.samples import Samples
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.estimators import KaplanMeier
+from cocensor.joint import CopulaChoice
+from cocensor.metrics import Metric
+
+#: The name of the reference curve, which no model can have.
+REFERENCE = ""
+# Curves on grids of their own are kept at the times of the evaluation, if all of them together stay below this.
+_MOST_KEPT = 512 * 2**20
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """Where the interval of the scores ends, who decided it, and why, in words."""
+
+    time: float
+    by: Literal["default", "predictions", "asked", "times"]
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedCopula:
+    """What adjustments by name assume about event and dropout.
+
+    ``origin`` is "selected" (``choice`` is what :func:`select_copula` found), "given", "independence", or "unused"
+    where no adjustment takes a copula from the evaluation.
+    """
+
+    copula: Copula
+    origin: Literal["selected", "given", "independence", "unused"]
+    choice: CopulaChoice | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationData:
+    """Predictions by model, the samples, the times and the metrics of one evaluation."""
+
+    predictions: Mapping[str, Predictions]
+    samples: Samples
+    grid: TimeGrid
+    metrics: tuple[Metric, ...]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return tuple(self.predictions)
+
+    @cached_property
+    def reference(self) -> Predictions:
+        """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
+        samples, n = self.samples, len(self.samples.y_test)
+        learned_from = samples.y_test if samples.y_train is None else samples.y_train
+        curve = np.asarray(KaplanMeier().fit(learned_from).predict(self.grid.sorted, tail="last"))
+        return Predictions.trusted(
+            self.grid.sorted, np.broadcast_to(curve, (n, curve.size)), source="reference curve"
+        )
+
+    @cached_property
+    def at_the_times(self) -> dict[str, Predictions]:
+        """Predictions as they are scored, the reference among them; no curve is read twice where that is affordable."""
+        times = self.grid.sorted
+        size = sum(8 * len(each) * times.size for each in self.predictions.values())
+        kept = {
+            name: each.on(times) if size <= _MOST_KEPT else each for name, each in self.predictions.items()
+        }
+        return kept | {REFERENCE: self.reference}

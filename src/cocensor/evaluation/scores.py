@@ -1,0 +1,206 @@
+"""Scores under one adjustment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor._validation import FitWarning, HorizonWarning, collected
+from cocensor.adjustments import Adjustment, Fitted, Status
+from cocensor.curves import Predictions
+from cocensor.evaluation.data import REFERENCE, EvaluationData
+from cocensor.metrics import Metric, MetricValue
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score: of a model, by a metric, under an adjustment.
+
+    ``value`` is NaN where there is none, and ``notes`` say why.
+
+    Examples
+    --------
+    >>> score = Score("cox", "ibs", "ipcw", 0.17)
+    >>> score.value, float(score)
+    (0.17, 0.17)
+    """
+
+    model: str
+    metric: str
+    adjustment: str
+    value: float
+    notes: tuple[Note, ...] = ()
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True, eq=False)
+class AdjustmentScores:
+    """All scores under one adjustment, and what they rest on.
+
+    Attributes
+    ----------
+    name, label : str
+        By which the adjustment is asked for, and what it is called in tables.
+    adjustment : Adjustment
+    fits : dict of Fitted
+        The fitted adjustment by model; one and the same for all unless it is given each model's own prediction.
+    values : dict of dict of MetricValue
+        By metric and model. A model that the adjustment cannot score is missing, and ``notes`` say why.
+    reference : dict of MetricValue
+        The values of the reference curve by metric.
+    notes : tuple of Note
+    """
+
+    name: str
+    label: str
+    adjustment: Adjustment
+    fits: dict[str, Fitted] = field(repr=False)
+    values: dict[str, dict[str, MetricValue]]
+    reference: dict[str, MetricValue]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def answered(self) -> bool:
+        """Whether any model has a score."""
+        return any(self.values.values())
+
+    @property
+    def varies_with_copula(self) -> bool:
+        """Whether another copula would change the scores."""
+        return self.adjustment.rests_on_copula
+
+    def value(self, metric: str, model: str) -> float:
+        """The score of a model; NaN where there is none."""
+        found = self.values[metric].get(model)
+        return np.nan if found is None else found.value
+
+    def notes_of(self, kind: str) -> tuple[Note, ...]:
+        """The notes of one kind."""
+        return tuple(note for note in self.notes if note.kind == kind)
+
+
+def scores_under(
+    data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted
+) -> AdjustmentScores:
+    """Fit an adjustment, if that is to be done, and score all models and the reference curve under it."""
+    scoring = _Scoring(data, name)
+    predictions = {**data.predictions, REFERENCE: data.reference}
+    with collected(HorizonWarning, FitWarning) as warned:
+        if isinstance(adjustment, Fitted):
+            scoring.answer(predictions, adjustment)
+        else:
+            for models in data.samples.groups(adjustment, predictions):
+                scoring.fit(models, adjustment)
+    value = adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment
+    cautions = [Note("caution", text, adjustment=name) for text in warned]
+    notes = tuple(dict.fromkeys([*_merged(scoring.notes, data.models), *cautions]))
+    return AdjustmentScores(name, label, value, scoring.fits, scoring.values, scoring.reference, notes)
+
+
+def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: object) -> AdjustmentScores:
+    """The scores of the models under another copula, starting from fits under this one; without the reference."""
+    scoring = _Scoring(data, before.name)
+    if before.fits.keys() <= {REFERENCE}:
+        raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
+    made: dict[int, Fitted] = {}
+    for model, fitted in before.fits.items():
+        if id(fitted) in made or model == REFERENCE:
+            continue
+        made[id(fitted)] = moved = fitted.with_copula(copula)
+        served = {
+            other: data.predictions[other]
+            for other, each in before.fits.items()
+            if each is fitted and other != REFERENCE
+        }
+        scoring.answer(served, moved)
+    return replace(
+        before,
+        adjustment=before.adjustment.with_copula(copula),
+        fits={},  # there may be many copulas, and a fit can be as large as the sample
+        values=scoring.values,
+        reference={},
+        notes=tuple(scoring.notes),
+    )
+
+
+def _merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
+    """The notes, where what holds of every model for the same reason is said once."""
+    about: dict[Note, set[str | None]] = {}
+    for note in notes:
+        about.setdefault(replace(note, model=None), set()).add(note.model)
+    return list(
+        dict.fromkeys(
+            replace(note, model=None) if about[replace(note, model=None)] >= set(models) else note
+            for note in notes
+        )
+    )
+
+
+@dataclass(eq=False)
+class _Scoring:
+    """Scores as they come in, with the reasons for those that do not."""
+
+    data: EvaluationData
+    adjustment: str
+    fits: dict[str, Fitted] = field(default_factory=dict)
+    reference: dict[str, MetricValue] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in self.data.metrics}
+
+    def fit(self, models: Mapping[str, Predictions], adjustment: Adjustment) -> None:
+        """Score some models by a fit of their own."""
+        try:
+            # The reference has no say in what all models are judged by.
+            judged = {name: each for name, each in models.items() if name != REFERENCE} or models
+            fitted = self.data.samples.fit(adjustment, judged)
+        except ValueError as error:
+            self._missing(models, str(error))
+            return
+        self.answer(models, fitted)
+
+    def answer(self, models: Mapping[str, Predictions], fitted: Fitted) -> None:
+        """Score some models by a fit."""
+        self.fits |= dict.fromkeys(models, fitted)
+        try:
+            status = self.data.samples.status(fitted, self.data.grid)
+        except ValueError as error:
+            self._missing(models, str(error))
+            return
+        if status.until <= self.data.grid.last:
+            self._missing(models, f"there is no answer from time {status.until:g} on.")
+            return
+        if set(models) != {REFERENCE}:
+            self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]
+        for metric in self.data.metrics:
+            self._evaluate(metric, status, models)
+
+    def _evaluate(self, metric: Metric, status: Status, models: Mapping[str, Predictions]) -> None:
+        read = {name: self.data.at_the_times[name] for name in models}
+        try:
+            found = metric.evaluate(status, read)
+        except ValueError as error:
+            self._missing(models, f"no {metric.label}: {error}")
+            return
+        undefined = [name for name, value in found.items() if not np.isfinite(value.value)]
+        if undefined:
+            self._missing({name: models[name] for name in undefined}, f"the {metric.label} is not defined.")
+            found = {name: value for name, value in found.items() if name not in undefined}
+        if REFERENCE in found:
+            self.reference[metric.name] = found.pop(REFERENCE)
+        self.values[metric.name] |= found
+
+    def _missing(self, models: Mapping[str, Predictions], text: str) -> None:
+        """Note why models have no score, once for all if all have none for one reason."""
+        named = [name for name in models if name != REFERENCE]
+        whole = set(named) == set(self.data.models)
+        self.notes += [
+            Note("missing", text, adjustment=self.adjustment, model=None if whole else name)
+            for name in (named[:1] if whole else named)
+        ]

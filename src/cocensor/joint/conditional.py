@@ -1,0 +1,108 @@
+"""What a fitted joint model says of subjects that are no longer, or not yet, seen: blocks of subjects and times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._numerics import hazard_from_log, log1mexp
+from cocensor._validation import FloatArray
+from cocensor.copulas.steps import log_step
+from cocensor.joint.likelihood import last_end, start_of_group
+
+if TYPE_CHECKING:
+    from cocensor.joint.model import JointModel
+
+
+class Conditional:
+    """P(E > t given what a censoring at c says), for blocks of subjects and times.
+
+    The question of imputation: :meth:`JointModel.conditional_survival` and the adjustments ask it.
+    """
+
+    def __init__(
+        self, model: JointModel, t: FloatArray, c: FloatArray, X: FloatArray, ended: npt.NDArray[np.bool_]
+    ) -> None:
+        self._copula, self._ended = model.copula, ended
+        self._t, self._c = t, c
+        self._relative = model.event.relative(X)
+        before = c
+        if model.ends_ is not None:
+            # What is recorded at the end of a group has happened by then, and at no time in between.
+            t, before = last_end(model.ends_, t), start_of_group(model.ends_, c)
+            c = np.where(ended, last_end(model.ends_, c), c)
+        self._at_t = model.event.log_hazard(t)
+        self._x_c = hazard_from_log(model.event.log_hazard(c) + self._relative)
+        relative = model.dropout.relative(X)
+        self._y, self._y_before = (
+            hazard_from_log(model.dropout.log_hazard(each) + relative) for each in (c, before)
+        )
+        self._grouped = model.ends_ is not None
+        if self._grouped:
+            # A step of the dropout hazard too small for double precision is the smallest that is not.
+            self._y = np.maximum(self._y, np.nextafter(self._y_before, np.inf))
+
+    def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
+        """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
+        x_c = self._x_c[rows][:, None]
+        x_t = np.maximum(hazard_from_log(self._at_t[columns] + self._relative[rows][:, None]), x_c)
+        ended = self._ended[rows]
+        result = np.empty(x_t.shape)
+        for log_chance, mask in ((self._log_cdf, ended), (self._log_dropout, ~ended)):
+            if mask.any():
+                at = rows[mask]
+                with np.errstate(invalid="ignore"):
+                    ratio = np.exp(log_chance(x_t[mask], at) - log_chance(x_c[mask], at))
+                # Beyond what double precision can tell, nobody is left.
+                result[mask] = np.where(np.isnan(ratio), 0.0, np.minimum(ratio, 1.0))
+        return np.where(self._t[columns] <= self._c[rows][:, None], 1.0, result)
+
+    def _log_cdf(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
+        return self._copula.log_cdf_hazard(x, self._y[rows][:, None])
+
+    def _log_dropout(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
+        y = self._y[rows][:, None]
+        if not self._grouped:
+            return self._copula.log_hfunc2_hazard(x, y)
+        return log_step(self._copula, self._y_before[rows][:, None], y, x)
+
+
+class AtRisk:
+    """S_E(t) / C(S_E(t), S_C(t)): for how many event-free subjects one stands that is still under observation."""
+
+    def __init__(self, model: JointModel, t: FloatArray, X: FloatArray) -> None:
+        if model.ends_ is not None:
+            t = last_end(model.ends_, t)
+        self._copula = model.copula
+        self._margins = [(m.log_hazard(t), m.relative(X)) for m in (model.event, model.dropout)]
+
+    def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
+        """The weights of ``rows`` at the times ``columns``."""
+        x, y = (hazard_from_log(at_t[columns] + relative[rows][:, None]) for at_t, relative in self._margins)
+        with np.errstate(over="ignore"):
+            return np.exp(-x - self._copula.log_cdf_hazard(x, y))
+
+    def event_survival(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
+        """S_E of ``rows`` at the times ``columns``."""
+        at_t, relative = self._margins[0]
+        return np.exp(-hazard_from_log(at_t[columns] + relative[rows][:, None]))
+
+
+def event_weights(model: JointModel, t: FloatArray, X: FloatArray) -> FloatArray:
+    """1 / P(C ≥ t given E = t): for how many events at ``t`` one stands that is seen; one row of X for each t."""
+    relative = [margin.relative(X) for margin in (model.event, model.dropout)]
+
+    def hazards(t: FloatArray) -> list[FloatArray]:
+        margins = (model.event, model.dropout)
+        return [hazard_from_log(m.log_hazard(t) + r) for m, r in zip(margins, relative, strict=True)]
+
+    (x, y), copula = hazards(t), model.copula
+    with np.errstate(over="ignore"):
+        if model.ends_ is None:
+            return np.exp(-copula.log_hfunc1_hazard(x, y))
+        # Over the group: [S_E(t−) − S_E(t)] / [C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−))].
+        x_before, y_before = hazards(start_of_group(model.ends_, t))
+        happened = log1mexp(x - x_before) - x_before
+        return np.exp(happened - log_step(copula, x_before, x, y_before))

@@ -1,0 +1,154 @@
+"""From the scale of the optimiser to the user's: estimates in the units of the data, with their uncertainty."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cocensor._newton import Minimum
+from cocensor._validation import FitWarning, FloatArray
+from cocensor.copulas import Copula
+from cocensor.joint.link import Link, tau_slope
+from cocensor.joint.margins import Basis, Margin
+from cocensor.joint.model import JointModel, Start
+
+if TYPE_CHECKING:
+    from cocensor.joint.problem import JointProblem
+
+# A standardised coefficient with a standard error above this is not known at all.
+_UNKNOWN = 100.0
+
+
+def fitted_model(
+    problem: JointProblem,
+    family: type[Copula],
+    best: Minimum,
+    runs: list[tuple[float, Minimum]],
+    fixed: Copula | None,
+) -> JointModel:
+    """The fitted model, in the units of the data."""
+    k, n, link = problem.likelihood.n_parameters, problem.likelihood.n, Link.of(family)
+    theta = link.theta(best.point[-1]) if fixed is None else fixed.theta
+    copula = family(theta)
+    to_user = _to_user(problem)
+    parameters = to_user @ best.point[:k]
+    event, dropout = _margin(problem, parameters, 0), _margin(problem, parameters, 1)
+    covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
+    starts = tuple(_start(problem, tau, run, link, family) for tau, run in runs)
+    loglik = problem.loglik(best, copula)
+    if not best.converged:
+        warnings.warn(
+            f"the joint model with the {family.name} copula did not converge in {best.n_iter} iterations: "
+            "its estimates are not those of an optimum.",
+            FitWarning,
+            stacklevel=4,
+        )
+    return JointModel(
+        copula=copula,
+        event=event,
+        dropout=dropout,
+        loglik_=loglik,
+        nll_=-loglik / n + problem.penalty * (theta - family.independence_theta) ** 2,
+        penalty=problem.penalty,
+        theta_fixed=fixed is not None,
+        converged_=best.converged,
+        starts_=starts,
+        covariance_=covariance,
+        theta_se_=theta_se,
+        tau_se_=tau_se,
+        names_=_names(problem, fixed is None),
+        columns_=problem.columns,
+        time_kind_=problem.time_kind,
+        time_kind_reason_=problem.time_kind_reason,
+        ends_=problem.ends,
+        n_=n,
+        t_max_=problem.y.t_max,
+    )
+
+
+def _start(problem: JointProblem, tau: float, run: Minimum, link: Link, family: type[Copula]) -> Start:
+    theta = link.theta(run.point[-1])
+    copula = family(theta)
+    loglik = problem.loglik(run, copula)
+    nll = -loglik / problem.likelihood.n + problem.penalty * (theta - family.independence_theta) ** 2
+    return Start(tau, theta, copula.tau, nll, loglik, run.converged, run.n_iter, run.bound)
+
+
+def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin:
+    basis = problem.bases[which]
+    mine = parameters[which * problem.likelihood.sizes[0] :][: problem.likelihood.sizes[which]]
+    return Margin(Basis(basis.knots, present=basis.present), mine[: basis.size], mine[basis.size :])
+
+
+def _to_user(problem: JointProblem) -> FloatArray:
+    """The matrix from the optimiser's parameters of the margins to those in the units of the data."""
+    k, p = problem.likelihood.n_parameters, problem.centre.size
+    matrix = np.zeros((k, k))
+    at = 0
+    for basis in problem.bases:
+        if not basis.present:
+            continue
+        own = slice(at, at + basis.size)
+        of_x = slice(own.stop, own.stop + p)
+        matrix[own, own] = basis.matrix
+        matrix[of_x, of_x] = np.diag(1.0 / problem.scale)
+        matrix[at, of_x] = -problem.centre / problem.scale
+        at = of_x.stop
+    return matrix
+
+
+def _uncertainty(
+    problem: JointProblem, best: Minimum, to_user: FloatArray, link: Link, copula: Copula, free: bool
+) -> tuple[FloatArray, float, float]:
+    """The covariance of all parameters, and the standard errors of θ and τ."""
+    k = problem.likelihood.n_parameters
+    used = k + (free and not best.bound)
+    information = best.at.hessian[:used, :used] * problem.likelihood.n
+    try:
+        inverse = np.linalg.inv(information)
+    except np.linalg.LinAlgError:
+        inverse = np.full(information.shape, np.nan)
+    _warn_of_separation(problem, np.diag(inverse))
+    inverse = np.where(np.diag(inverse).min() < 0, np.nan, inverse)
+    size = k + free
+    jacobian = np.zeros((size, used))
+    jacobian[:k, :k] = to_user
+    if used > k:
+        jacobian[k, k] = link.derivatives(best.point[-1])[0]
+    covariance = jacobian @ inverse @ jacobian.T
+    if not free:
+        return covariance, np.nan, np.nan
+    if best.bound:
+        covariance[-1, :] = covariance[:, -1] = np.nan
+        return covariance, np.nan, np.nan
+    theta_se = float(np.sqrt(covariance[-1, -1]))
+    return covariance, theta_se, theta_se * abs(tau_slope(copula))
+
+
+def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
+    """Name a covariate whose coefficient runs off: the likelihood hardly knows it any more."""
+    names, at = _names(problem, False), 0
+    for basis, size in zip(problem.bases, problem.likelihood.sizes, strict=True):
+        for i in range(at + basis.size, at + size):
+            if not variance[i] < _UNKNOWN**2:
+                warnings.warn(
+                    f"the coefficient {names[i]!r} has no finite optimum: the covariate separates those to whom "
+                    "it happens from the rest.",
+                    FitWarning,
+                    stacklevel=6,
+                )
+        at += size
+
+
+def _names(problem: JointProblem, free: bool) -> tuple[str, ...]:
+    of_x = problem.columns or tuple(f"x{i}" for i in range(problem.centre.size))
+    names = []
+    for basis, what in zip(problem.bases, ("event", "dropout"), strict=True):
+        if not basis.present:
+            continue
+        cubics = (f"cubic {i + 1}" for i in range(basis.size - 2))
+        own = ("intercept", "log time", *cubics) if basis.size > 2 else ("intercept", "shape")
+        names += [f"{what}: {name}" for name in (*own, *of_x)]
+    return (*names, "theta") if free else tuple(names)

@@ -1,0 +1,104 @@
+"""The likelihood over Kendall's τ, family by family."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor._validation import FloatArray, make_frame
+from cocensor.copulas import copula_families
+
+if TYPE_CHECKING:
+    from cocensor.joint.choice import CopulaChoice
+
+#: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum are not told apart.
+CUT = 1.9207
+
+
+@dataclass(frozen=True, eq=False)
+class DependenceProfile:
+    """The profile likelihood over τ, family by family."""
+
+    #: For each family the τ and the log-likelihood, margins fitted at each.
+    curves: dict[str, tuple[FloatArray, FloatArray]]
+    independence: float
+    n: int
+    template: Any = None
+    #: The choice that it belongs to, if any.
+    choice: CopulaChoice | None = None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def best(self) -> tuple[str, float, float]:
+        """The family and τ of the largest log-likelihood, and that itself."""
+        family = max(self.curves, key=lambda name: self.curves[name][1].max())
+        taus, values = self.curves[family]
+        at = int(np.argmax(values))
+        return family, float(taus[at]), float(values[at])
+
+    @cached_property
+    def table(self) -> Any:
+        """One row per family and τ; ``difference`` is the log-likelihood less the largest of all."""
+        top = self.best[2]
+        rows = [
+            (
+                name,
+                float(tau),
+                copula_families()[name].from_tau(float(tau)).theta,
+                float(value),
+                float(value) - top,
+            )
+            for name, curve in self.curves.items()
+            for tau, value in zip(*curve, strict=True)
+        ]
+        names = ("family", "tau", "theta", "loglik", "difference")
+        return make_frame(
+            dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), template=self.template
+        )
+
+    def supported(self, family: str) -> tuple[float, float]:
+        """The smallest and largest τ that the likelihood of a family does not tell from its best (95 %)."""
+        taus, values = self.curves[family]
+        inside = taus[values >= values.max() - CUT]
+        return float(inside.min()), float(inside.max())
+
+    @property
+    def statement(self) -> str:
+        """What the profile says, and the choice beside it where they differ, in words."""
+        from cocensor.words import profile_in_words
+
+        return profile_in_words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The profile as JSON can hold it; ``difference`` is the log-likelihood less the largest of all."""
+        family, tau, top = self.best
+        return {
+            "n": self.n,
+            "independence": self.independence,
+            "best": {"family": family, "tau": tau, "loglik": top},
+            "cut": CUT,
+            "statement": self.statement,
+            "families": {
+                name: {
+                    "taus": taus.tolist(),
+                    "loglik": values.tolist(),
+                    "difference": (values - top).tolist(),
+                    "supported": list(self.supported(name)),
+                }
+                for name, (taus, values) in self.curves.items()
+            },
+            "notes": [asdict(note) for note in self.notes],
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curves; returns the axes (see :class:`~cocensor.plots.ProfileLikelihoodDisplay`)."""
+        from cocensor.plots import ProfileLikelihoodDisplay
+
+        return ProfileLikelihoodDisplay.from_profile(self).plot(ax=ax)
+
+    def __repr__(self) -> str:
+        return f"DependenceProfile({', '.join(self.curves)})"

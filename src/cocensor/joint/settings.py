@@ -1,0 +1,40 @@
+"""What a joint model can be asked for: a family, margins, a penalty, a kind of times."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from cocensor._validation import check_choice, check_number, check_whole
+from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.joint.margins import MARGIN_FORMS
+
+#: What a recorded time is: a point, or the end of a group such as a month.
+TimeKind = Literal["continuous", "grouped"]
+AskedTimeKind = Literal["auto", "continuous", "grouped"]
+Family = str | type[Copula] | Copula
+
+
+def resolve_family(copula: Any, theta: float | None = None) -> tuple[type[Copula], float | None]:
+    """The family, and its θ if that is given."""
+    if isinstance(copula, Copula):
+        if theta is not None:
+            raise ValueError(f"theta must be None where copula has its own, but is {theta}.")
+        return type(copula), copula.theta
+    if isinstance(copula, str):
+        check_choice(copula.lower(), "copula", tuple(copula_families()))
+        copula = copula_families()[copula.lower()]
+    if not (isinstance(copula, type) and issubclass(copula, Copula) and hasattr(copula, "name")):
+        kind = type(copula).__name__
+        raise TypeError(f"copula must be a copula, a family or its name, but is of type {kind}.")
+    if copula is Independence:
+        return Independence, Independence(0.0 if theta is None else theta).theta
+    return copula, None if theta is None else copula(theta).theta
+
+
+def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> None:
+    """Refuse what no joint model can be fitted with, before there are data."""
+    check_choice(margins, "margins", MARGIN_FORMS)
+    check_choice(time_kind, "time_kind", get_args(AskedTimeKind))
+    if check_number(penalty, "penalty") < 0:
+        raise ValueError(f"penalty must not be negative, but is {penalty:g}.")
+    check_whole(knots, "knots")

@@ -1,0 +1,80 @@
+"""What every metric is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+from cocensor.adjustments import Gradient, Status
+from cocensor.curves import Predictions
+
+Direction = Literal["smaller", "greater"]
+
+
+@dataclass(frozen=True, eq=False)
+class MetricValue:
+    """What a metric says of one model: one number, and where it is a summary over time, the values that it sums up.
+
+    ``curve`` has a value for each time of the status, in the order given, or is None.
+    """
+
+    value: float
+    curve: FloatArray | None = field(default=None, repr=False)
+
+
+class Metric(ABC):
+    """A score of predictions that reads a :class:`Status`, and nothing else, about the censoring.
+
+    A value: a frozen dataclass, whose fields are its settings. Subclasses define :meth:`evaluate`, and may define
+    :meth:`gradient`. A status hands out the weights of all subjects block by block (``status.blocks()``), or as arrays
+    (``status.a``, ``status.b``); predictions are read by ``predictions.read(times, rows)``.
+
+    Attributes
+    ----------
+    name, label : str
+        By which it is asked for, and what it is called in tables.
+    curve_label : str or None
+        What its values over time are called; None where there are none.
+    direction : {"smaller", "greater"}
+        Which values are better.
+    range : pair of float
+        Between which values it lies, given weights that are probabilities.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    curve_label: ClassVar[str | None] = None
+    direction: ClassVar[Direction]
+    range: ClassVar[tuple[float, float]]
+
+    @abstractmethod
+    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+        """The values of several models under one and the same status."""
+
+    def gradient(self, status: Status, predictions: Predictions) -> Gradient:
+        """The derivatives of the value of one model by the weights."""
+        raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+
+    @property
+    def best(self) -> float:
+        """The value that no prediction can better."""
+        return self.range[0] if self.direction == "smaller" else self.range[1]
+
+    def skill(self, value: float, reference: float) -> float:
+        r"""The share of the way from a reference to the best value, :math:`(v - r)/(v^* - r)`; NaN if there is none.
+
+        For a score whose best value is 0 that is :math:`1 - v/r`.
+        """
+        way = self.best - reference
+        return (value - reference) / way if np.isfinite(way) and way != 0 else np.nan
+
+    def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
+        """1 for the best; equal values share the better rank, and those without a value have none."""
+        sign = 1.0 if self.direction == "smaller" else -1.0
+        known = {name: sign * value for name, value in values.items() if not np.isnan(value)}
+        return {name: 1 + sum(other < own for other in known.values()) for name, own in known.items()}

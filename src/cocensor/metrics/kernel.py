@@ -1,0 +1,95 @@
+r"""The kernel of pointwise scores: the weighted mean of a loss at each time,
+
+.. math:: \frac1m \sum_i \left[ a_i(t)\,\ell_1(\hat S_i(t)) + b_i(t)\,\ell_0(\hat S_i(t)) \right],
+
+for many predictions in one pass over the weights.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows
+from cocensor.adjustments import Status
+from cocensor.curves import Predictions
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The two losses of a metric as functions of the predicted survival probability."""
+
+    event_free: Callable[[FloatArray], FloatArray]
+    event: Callable[[FloatArray], FloatArray]
+    #: No prediction loses more.
+    largest: float = np.inf
+
+
+class _BlockLosses:
+    """Losses of a block of predictions, each computed when it is first needed; ``mask`` zeroes the others."""
+
+    def __init__(self, loss: Loss, block: FloatArray, mask: BoolArray | None) -> None:
+        self._loss, self._block, self._mask = loss, block, mask
+
+    @cached_property
+    def event_free(self) -> FloatArray:
+        return self._masked(self._loss.event_free(self._block))
+
+    @cached_property
+    def event(self) -> FloatArray:
+        return self._masked(self._loss.event(self._block))
+
+    def _masked(self, values: FloatArray) -> FloatArray:
+        return values if self._mask is None else values * self._mask
+
+
+@np.errstate(over="ignore")  # of sums from where on there is no score
+def mean_losses(status: Status, loss: Loss, predictions: Sequence[Predictions]) -> FloatArray:
+    """The mean loss of each of the predictions at each time in the order given, (predictions, times)."""
+    grid = status.grid
+    total = np.zeros((len(predictions), grid.sorted.size))
+    for block in status.blocks():
+        # One model after the other, so that its block stays in the cache.
+        for own, each in zip(total, predictions, strict=True):
+            values = each.read(grid.sorted, block.rows)
+            for weights, columns, mask in block.stretches:
+                own[columns] += weights.total(_BlockLosses(loss, values[:, columns], mask))
+    total /= status.normaliser
+    total[:, grid.sorted >= status.until] = np.nan
+    above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
+    if above.any():
+        warnings.warn(
+            f"a score at time {grid.sorted[above][0]:g} is above {loss.largest:g}, the largest loss there is: the "
+            "weights stand for more subjects than there are.",
+            HorizonWarning,
+            stacklevel=4,
+        )
+    return grid.restore(total)
+
+
+@dataclass(frozen=True, eq=False)
+class LossGradient:
+    r"""The gradient of :math:`\sum_k w_k\,\frac1m \sum_i [a_i(t_k)\,\ell_1 + b_i(t_k)\,\ell_0]` by the weights."""
+
+    status: Status
+    loss: Loss
+    predictions: Predictions
+    #: w_k by sorted time.
+    time_weights: FloatArray
+
+    def of_subjects(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """α and β of some subjects at all times."""
+        return self._scaled(rows, slice(0, self.time_weights.size))
+
+    def at_times(self, columns: slice) -> tuple[FloatArray, FloatArray]:
+        """α and β of all subjects at some of the sorted times."""
+        return self._scaled(np.arange(self.status.n), columns)
+
+    def _scaled(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
+        values = self.predictions.read(self.status.grid.sorted[columns], rows)
+        scale = self.time_weights[columns] / self.status.normaliser
+        return self.loss.event_free(values) * scale, self.loss.event(values) * scale

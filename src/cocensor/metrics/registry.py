@@ -1,0 +1,90 @@
+"""Metrics by name."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from cocensor.metrics.base import Metric
+from cocensor.metrics.brier import IntegratedBrierScore
+from cocensor.metrics.log import IntegratedLogScore
+
+_REGISTRY: dict[str, type[Metric]] = {each.name: each for each in (IntegratedBrierScore, IntegratedLogScore)}
+_BUILT_IN = frozenset(_REGISTRY)
+
+
+def register_metric(kind: type[Metric]) -> type[Metric]:
+    """Make a metric of your own known by its ``name``, wherever metrics are named; also as a decorator of its class.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from cocensor import Metric, MetricValue
+    >>> @register_metric
+    ... @dataclass(frozen=True)
+    ... class Calibration(Metric):
+    ...     name, label, direction, range = "calibration", "calibration in the large", "smaller", (0.0, 1.0)
+    ...     def evaluate(self, status, predictions):
+    ...         free = status.a.sum(axis=0) / status.normaliser
+    ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
+    ...         return {name: MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
+    >>> metric("calibration")
+    Calibration()
+    >>> unregister_metric("calibration")
+    """
+    name = getattr(kind, "name", None)
+    if not (isinstance(kind, type) and issubclass(kind, Metric)) or not isinstance(name, str):
+        raise TypeError(f"kind must be a subclass of Metric with a name, but is {kind!r}.")
+    if name in _REGISTRY:
+        raise ValueError(f"name must not be taken, but {name!r} is a metric already.")
+    _REGISTRY[name] = kind
+    return kind
+
+
+def unregister_metric(name: str) -> None:
+    """Forget a metric that was registered."""
+    if name in _BUILT_IN or name not in _REGISTRY:
+        raise ValueError(f"name must be that of a metric that was registered, but is {name!r}.")
+    del _REGISTRY[name]
+
+
+def metric_names() -> list[str]:
+    """The names of the metrics.
+
+    Examples
+    --------
+    >>> metric_names()
+    ['ibs', 'ils']
+    """
+    return list(_REGISTRY)
+
+
+def metric(name: str, **settings: Any) -> Metric:
+    """A metric by name, with its settings: the integrated log score needs a ``floor``.
+
+    Examples
+    --------
+    >>> metric("ibs").label
+    'integrated Brier score'
+    >>> metric("ils", floor=0.01)
+    IntegratedLogScore(floor=0.01)
+    """
+    if name not in _REGISTRY:
+        raise ValueError(f"metric must be one of {', '.join(map(repr, _REGISTRY))}, but is {name!r}.")
+    kind = _REGISTRY[name]
+    _check_settings(name, kind, settings)
+    return kind(**settings)
+
+
+def _check_settings(name: str, kind: Any, settings: dict[str, Any]) -> None:
+    """Refuse settings that a metric does not have, and the lack of one that it needs."""
+    if not is_dataclass(kind):
+        return
+    known = {field.name: field for field in fields(kind) if field.init}
+    for each in settings:
+        if each not in known:
+            has = f"its settings are {', '.join(known)}" if known else "it has no settings"
+            raise ValueError(f"the metric {name!r} does not know {each}: {has}.")
+    for each, field in known.items():
+        if each not in settings and field.default is MISSING and field.default_factory is MISSING:
+            raise ValueError(f"{each} is needed for the metric {name!r}: cc.metric({name!r}, {each}=...).")

@@ -1,0 +1,53 @@
+"""The paper's figures and tables, one experiment each, and what runs them."""
+
+from cocensor.paper.base import Config, Experiment
+from cocensor.paper.copula_scatter import CopulaScatter
+from cocensor.paper.fit_cost import FitCost, FitCostConfig
+from cocensor.paper.runner import Outcome, run
+from cocensor.paper.semi_synthetic import (
+    SemiSyntheticConfig,
+    SemiSyntheticCopula,
+    SemiSyntheticExperiment,
+)
+from cocensor.paper.synthetic import (
+    Censoring,
+    ConditionalCounterpart,
+    Dependence,
+    IntervalEnd,
+    Misspecification,
+    SyntheticConfig,
+)
+
+__all__ = [
+    "Config",
+    "Experiment",
+    "FitCostConfig",
+    "Outcome",
+    "SemiSyntheticConfig",
+    "SyntheticConfig",
+    "experiments",
+    "run",
+]
+
+_EXPERIMENTS: tuple[type[Experiment], ...] = (
+    CopulaScatter,
+    Dependence,
+    Censoring,
+    Misspecification,
+    ConditionalCounterpart,
+    IntervalEnd,
+    SemiSyntheticExperiment,
+    SemiSyntheticCopula,
+    FitCost,
+)
+
+
+def experiments() -> dict[str, type[Experiment]]:
+    """The experiments by name.
+
+    Examples
+    --------
+    >>> list(experiments())
+    ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'horizon', ...]
+    """
+    return {each.name: each for each in _EXPERIMENTS}

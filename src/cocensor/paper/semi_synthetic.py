@@ -1,0 +1,334 @@
+"""The paper's semi-synthetic experiments: real covariates, drawn times, five learners, every adjustment."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+import cocensor as cc
+from cocensor._validation import check_choice
+from cocensor.adjustments.imputation import Given
+from cocensor.adjustments.scores import design
+from cocensor.datasets import (
+    Dataset,
+    UnseenLevelWarning,
+    load_churn,
+    load_employee,
+    load_flchain,
+    load_gbsg,
+    load_metabric,
+    load_support,
+    load_whas,
+    subsample,
+)
+from cocensor.joint.margins import MARGIN_FORMS
+from cocensor.learners import learner, learners
+from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
+from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.paper.scoring import Scoring, published_curves
+from cocensor.simulate import SemiSynthetic, SemiSyntheticSample
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DATASETS = ("whas", "gbsg", "metabric", "churn", "flchain", "support", "employee")
+STRATEGIES = ("original", "top_5", "top_10", "random_25")
+_GIVEN: tuple[Given, ...] = ("covariates", "prediction")
+
+
+@dataclass(frozen=True)
+class SemiSyntheticConfig(Config):
+    """Which data sets, feature strategies and learners; data with more than ``max_rows`` subjects are thinned out."""
+
+    datasets: tuple[str, ...] = DATASETS
+    strategies: tuple[str, ...] = STRATEGIES
+    learners: tuple[str, ...] = ("coxph", "gbsa", "rsf", "deepsurv", "mtlr")
+    max_rows: int = 10_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, choices in (
+            ("datasets", DATASETS),
+            ("strategies", STRATEGIES),
+            ("learners", tuple(learners())),
+        ):
+            for value in getattr(self, name):
+                check_choice(value, name, choices)
+
+
+class SemiSyntheticExperiment(Experiment):
+    """Omitted features as the source of dependence, as in the paper.
+
+    A cell is one draw and split of one data set under one strategy: models and copulas are fitted once and shared by
+    all adjustments. Under the published protocol one draw (seed 0) serves all splits, with the published data sets.
+    """
+
+    name = "semi-synthetic"
+    about = "error and ranking tables on real covariates, features omitted (tables 2 and 3)"
+    #: What else than the data set and the seed changes from cell to cell.
+    detail: ClassVar[tuple[str, ...]] = ("strategy",)
+    config: SemiSyntheticConfig
+
+    @classmethod
+    def default_config(cls) -> SemiSyntheticConfig:
+        """All seven data sets that can be had."""
+        return SemiSyntheticConfig()
+
+    @classmethod
+    def quick(cls, config: Config) -> Self:
+        """One seed of the smallest data set, two strategies, two learners."""
+        assert isinstance(config, SemiSyntheticConfig)
+        small: dict[str, Any] = {
+            "seeds": config.seeds[:1],
+            "datasets": config.datasets[:1],
+            "max_rows": 1_000,
+        }
+        small |= {"strategies": config.strategies[:2], "learners": config.learners[:2]}
+        return cls(replace(config, **small))
+
+    def cells(self) -> list[Cell]:
+        """Data set × strategy × seed."""
+        return [
+            {"dataset": dataset, "strategy": strategy, "copula": "omitted", "tau": None, "seed": seed}
+            for dataset in self.config.datasets
+            for strategy in self.config.strategies
+            for seed in self.config.seeds
+        ]
+
+    def run_cell(self, cell: Cell) -> list[Row]:
+        """One row per learner and adjustment."""
+        train, validation, test = parts_of(cell, self.config.protocol, self.config.max_rows)
+        design = test.design
+        known = None if design.dependence == "omitted" else design.dependence
+        adjustments, chosen = self._adjustments(train, validation, test, known)
+        scoring = Scoring(self.config.protocol, train, test)
+        same = {"selected": chosen, "censored": test.censoring_rate}
+        rows = []
+        for name in self.config.learners:
+            curves = self._predicted(name, train, validation, test)
+            told = {} if known is None else _at_tau_given_the_score(known, test, curves)
+            rows += scoring.rows(curves, adjustments | told, learner=name, **same)
+        return rows
+
+    def _predicted(
+        self,
+        name: str,
+        train: SemiSyntheticSample,
+        validation: SemiSyntheticSample,
+        test: SemiSyntheticSample,
+    ) -> cc.Predictions:
+        """The curves of a learner; the published ones at quantiles of the training events."""
+        if self.config.protocol == "matched":
+            return learner(name).fit(train.X, train.y, validation.X, validation.y).predict(test.X)
+        model = learner(name, preset="published").fit(train.X, train.y, validation.X, validation.y)
+        return published_curves(model.predict(test.X), train.y.time[train.y.event])
+
+    def _adjustments(
+        self,
+        train: SemiSyntheticSample,
+        validation: SemiSyntheticSample,
+        test: SemiSyntheticSample,
+        known: cc.Copula | None,
+    ) -> tuple[dict[str, cc.Adjustment | cc.Fitted], str]:
+        """Those of the paper and ours, at the true copula where it is known and at the selected one else."""
+        chosen, where = (known, "true") if known else (selected_copula(train, validation), "selected")
+        found = without_covariates(chosen, self.config.protocol, f", {where}")
+        at: dict[str, cc.Copula] = {where: chosen, "independence": cc.Independence()}
+        for label, copula in at.items():
+            for margins in MARGIN_FORMS:
+                for given in _GIVEN:
+                    found[f"given {given}, {margins}, {label}"] = imputation(given, copula, margins)
+        fitted = {name: fitted_once(each, train) for name, each in found.items()}
+        return fitted | {"floor": floor(test)}, repr(chosen)
+
+    def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
+        """Mean |error| by data set; mean and SD by data set and strategy (or law); and the ranking table.
+
+        The last says how often an adjustment finds two of the oracle's top three.
+        """
+        return {
+            f"{self.name}-error": _error_table(rows, ("dataset",)),
+            f"{self.name}-error-sd": _error_table(rows, ("dataset", *self.detail)),
+            f"{self.name}-ranking": _ranking_table(rows),
+        }
+
+    def plot(self, rows: list[Row]) -> dict[str, Figure]:
+        """Error by adjustment relative to IPCW's; and the drawn outcomes of each data set, as in the appendix."""
+        return {
+            f"{self.name}-error": _error_figure(_error_table(rows, ("dataset",))),
+            f"{self.name}-outcomes": self._outcomes_figure(rows),
+        }
+
+    def _outcomes_figure(self, rows: list[Row]) -> Figure:
+        """One draw of each data set."""
+        from matplotlib.figure import Figure
+
+        from cocensor.plots import OutcomesDisplay
+
+        first = {row["dataset"]: row for row in reversed(rows)}
+        names = [name for name in self.config.datasets if name in first]
+        columns = min(len(names), 4)
+        n_rows = -(-len(names) // columns)
+        figure = Figure(figsize=(4.2 * columns, 3.6 * n_rows), layout="constrained")
+        axes = figure.subplots(n_rows, columns, squeeze=False).flat
+        for ax in axes[len(names) :]:
+            ax.set_visible(False)
+        for ax, name in zip(axes, names, strict=False):
+            published = self.config.protocol == "published"
+            sample = _design(first[name], published).draw(0 if published else first[name]["seed"])
+            OutcomesDisplay.from_outcomes(sample.y).plot(ax)
+            ax.set_title(f"{name}, {100 * sample.censoring_rate:.0f} % censored", loc="left")
+        return figure
+
+
+class SemiSyntheticCopula(SemiSyntheticExperiment):
+    """A known dependence injected on top of all features: what the paper does not have."""
+
+    name = "semi-synthetic-copula"
+    about = "the same with a known copula injected, adjustments at the true one (not in the paper)"
+    detail = ("copula", "tau")
+
+    @classmethod
+    def default_config(cls) -> SemiSyntheticConfig:
+        """A reduced grid: three seeds, all features, Cox and forest."""
+        return SemiSyntheticConfig(seeds=(0, 1, 2), strategies=("original",), learners=("coxph", "rsf"))
+
+    def cells(self) -> list[Cell]:
+        """τ = 0 once, then each family at three τ."""
+        laws = [("independence", 0.0)]
+        laws += [
+            (name, tau) for name in ("clayton", "frank", "gumbel", "gaussian") for tau in (0.25, 0.5, 0.75)
+        ]
+        return [
+            {"dataset": dataset, "strategy": strategy, "copula": copula, "tau": tau, "seed": seed}
+            for dataset in self.config.datasets
+            for strategy in self.config.strategies
+            for copula, tau in laws
+            for seed in self.config.seeds
+        ]
+
+
+def _at_tau_given_the_score(
+    copula: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+) -> dict[str, cc.Adjustment]:
+    """Given the prediction, at the τ that event and dropout of the test part have given the prediction's score.
+
+    Given less than all features, they depend on each other otherwise than given all.
+    """
+    scores, _ = design(None, {"": curves}, test.y, 1)
+    reached = test.tau_given(scores[:, 0]) if scores.shape[1] else 0.0
+    low, high = type(copula).tau_range
+    told = type(copula).from_tau(min(max(reached, low), high))
+    return {
+        f"given prediction, {margins}, true given the score": imputation("prediction", told, margins)
+        for margins in MARGIN_FORMS
+    }
+
+
+def parts_of(cell: Cell, protocol: Protocol, max_rows: int) -> tuple[SemiSyntheticSample, ...]:
+    """Training, validation and test part of a cell: one draw and one split."""
+    published = protocol == "published"
+    sample = _design(cell, published).draw(0 if published else cell["seed"])
+    sample = sample[subsample(sample.y, max_rows, seed=cell["seed"])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenLevelWarning)
+        parts = sample.parts(cell["seed"])
+    # A level of the whole data that the training part happens to lack tells nothing.
+    varies = np.ptp(parts[0].X, axis=0) > 0
+    return tuple(replace(part, X=part.X[:, varies]) for part in parts)
+
+
+def _design(cell: Cell, published: bool) -> SemiSynthetic:
+    dataset = _load(cell["dataset"], published)
+    omitted = cell["copula"] == "omitted"
+    dependence: Any = "omitted" if omitted else cc.copula(cell["copula"], tau=cell["tau"])
+    chosen: dict[str, Any] = {"features": cell["strategy"], "dependence": dependence}
+    if published:
+        return SemiSynthetic.published(dataset, **chosen)
+    return SemiSynthetic(dataset, tail="administrative", **chosen)
+
+
+@cache
+def _load(name: str, published: bool) -> Dataset:
+    loaders: dict[str, Callable[[], Dataset]] = {
+        "whas": load_whas,
+        "gbsg": load_gbsg,
+        "metabric": load_metabric,
+        "churn": load_churn,
+        "flchain": lambda: load_flchain(chapter=published),
+        "support": load_support,
+        "employee": lambda: load_employee(duplicates=published),
+    }
+    return loaders[name]()
+
+
+def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
+    """Mean and SD of |error| by adjustment and ``by``, also in units of IPCW's, and how many gave no answer."""
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    for row in rows:
+        error = np.nan if row["estimate"] is None else abs(row["estimate"] - row["oracle"])
+        groups.setdefault((*(row[k] for k in by), row["adjustment"]), []).append(error)
+    found = {key: np.array(errors) for key, errors in groups.items()}
+    known = {key: errors[np.isfinite(errors)] for key, errors in found.items()}
+    mean = {key: float(np.mean(errors)) if errors.size else np.nan for key, errors in known.items()}
+    return [
+        dict(zip((*by, "adjustment"), key, strict=True))
+        | {
+            "abs_error": mean[key],
+            "abs_error_sd": float(np.std(errors, ddof=1)) if errors.size > 1 else np.nan,
+            "of_ipcw": mean[key] / mean[*key[:-1], "IPCW (KM)"],
+            "n": errors.size,
+            "without_answer": found[key].size - errors.size,
+        }
+        for key, errors in known.items()
+    ]
+
+
+def _error_figure(table: list[Row]) -> Figure:
+    """A point per data set and adjustment, of IPCW's error, and their mean."""
+    from matplotlib.figure import Figure
+
+    from cocensor.plots.style import line_styles, markers
+
+    names = list(dict.fromkeys(row["adjustment"] for row in table))
+    place = {name: len(names) - k for k, name in enumerate(names)}
+    figure = Figure(figsize=(7.6, 0.3 * len(names) + 1.4), layout="constrained")
+    ax = figure.subplots()
+    datasets = dict.fromkeys(row["dataset"] for row in table)
+    for dataset, style, marker in zip(datasets, line_styles(), markers(), strict=False):
+        mine = [row for row in table if row["dataset"] == dataset]
+        y = [place[row["adjustment"]] for row in mine]
+        ax.scatter(
+            [row["of_ipcw"] for row in mine], y, s=22, marker=marker, color=style["color"], label=dataset
+        )
+    ax.axvline(1.0, color="0.6", linewidth=1, zorder=0)
+    ax.set(xscale="log", xlabel="mean |error| of the IBS, in units of IPCW's")
+    ax.set_yticks(list(place.values()), list(place))
+    ax.grid(axis="y", color="0.92")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
+
+
+def _ranking_table(rows: list[Row]) -> list[Row]:
+    """The share of cells in which at least two of the oracle's best three learners are among the estimate's."""
+    cells: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        if row["estimate"] is not None:
+            key = row["dataset"], row["strategy"], row["copula"], row["tau"], row["seed"], row["adjustment"]
+            cells.setdefault(key, []).append(row)
+    found: dict[tuple[str, str], list[bool]] = {}
+    for (dataset, *_, adjustment), mine in cells.items():
+        best = [
+            {r["learner"] for r in sorted(mine, key=lambda r: r[by])[:3]} for by in ("oracle", "estimate")
+        ]
+        found.setdefault((dataset, adjustment), []).append(len(best[0] & best[1]) >= min(2, len(mine)))
+    return [
+        {"dataset": dataset, "adjustment": adjustment, "top_3_kept": float(np.mean(kept)), "n": len(kept)}
+        for (dataset, adjustment), kept in found.items()
+    ]

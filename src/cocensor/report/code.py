@@ -1,0 +1,81 @@
+"""The calls that gave the numbers of a page; models and outcomes are the user's."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+
+from cocensor.adjustments import adjustment, adjustment_names, needs_copula
+from cocensor.evaluation import Evaluation
+from cocensor.metrics import Metric, metric_names
+
+
+def code(evaluation: Evaluation) -> str:
+    """What to run for the same results; objects of the user's own code are shown by their settings."""
+    samples, horizon = evaluation.data.samples, evaluation.horizon
+    given = ["models", "y_test"]
+    given += ["x_test"] if samples.x_test is not None else []
+    given += ["y_train=y_train"] if samples.y_train is not None else []
+    given += ["x_train=x_train"] if samples.x_train is not None else []
+    end = "times=times" if horizon.by == "times" else f"horizon={horizon.time!r}"
+    copula = '"select"' if evaluation.assumed.choice is not None else f"cc.{evaluation.assumed.copula!r}"
+    metrics = ", ".join(_metric(each) for each in evaluation.data.metrics)
+    asked, own = _adjustments(evaluation)
+    own += [each.name for each in evaluation.data.metrics if each.name not in metric_names()]
+    objects = "is an object" if len(own) == 1 else "are objects"
+    named = ", ".join(map(repr, own))
+    remark = f"# {named} {objects} of your own code: this text alone does not make the numbers again."
+    return "\n".join(
+        (
+            *([remark] if own else []),
+            "import cocensor as cc",
+            "",
+            f"result = cc.evaluate({', '.join(given)},",
+            f"                     adjustments={asked},",
+            f"                     metrics=[{metrics}], {end}, copula={copula})",
+            *_analyses(evaluation),
+            'result.to_html("report.html")',
+        )
+    )
+
+
+def _analyses(evaluation: Evaluation) -> list[str]:
+    lines = []
+    sensitivity = evaluation.computed("sensitivity")
+    if sensitivity is not None:
+        lines += [
+            f"result.sensitivity(families={list(sensitivity.families)!r},",
+            f"                   taus={list(sensitivity.taus)!r},",
+            f"                   adjustments={list(sensitivity.answers)!r})",
+        ]
+    lines += ["result.survival_curves()"] if evaluation.computed("survival") is not None else []
+    lines += ["result.dependence_profile()"] if evaluation.computed("profile") is not None else []
+    return lines
+
+
+def _metric(metric: Metric) -> str:
+    """A metric as code: its name, with its settings if it has any; one that is not known by name as it shows itself."""
+    if metric.name not in metric_names():
+        return repr(metric)
+    names = [each.name for each in fields(metric)] if is_dataclass(metric) else list[str]()
+    settings = "".join(f", {name}={getattr(metric, name)!r}" for name in names)
+    return f"cc.metric({metric.name!r}{settings})" if settings else repr(metric.name)
+
+
+def _adjustments(evaluation: Evaluation) -> tuple[str, list[str]]:
+    """The adjustments as code, and the names of those that are objects of the user's own."""
+    own = [name for name in evaluation.results if not _is_known(evaluation, name)]
+    if not own:
+        return repr(list(evaluation.results)), []
+    shown = ", ".join(
+        f"{name!r}: {each.adjustment!r}" if name in own else f"{name!r}: {name!r}"
+        for name, each in evaluation.results.items()
+    )
+    return f"{{{shown}}}", own
+
+
+def _is_known(evaluation: Evaluation, name: str) -> bool:
+    """Whether the name of an adjustment stands for it."""
+    if name not in adjustment_names():
+        return False
+    copula = evaluation.assumed.copula if needs_copula(name) else None
+    return adjustment(name, copula=copula) == evaluation.results[name].adjustment

@@ -1,0 +1,259 @@
+"""What a sensitivity analysis found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor._validation import check_choice, escaped, make_frame
+from cocensor.evaluation import Evaluation
+from cocensor.evaluation.scores import AdjustmentScores
+
+
+@dataclass(frozen=True)
+class Change:
+    """Where along τ the best model changes, under one adjustment and family.
+
+    It happens between two neighbours of the grid, ``below`` and ``above``; ``at`` is where the two scores cross if they
+    move along lines in between.
+    """
+
+    adjustment: str
+    family: str
+    below: float
+    above: float
+    at: float
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From ``low`` to ``high``, ``model`` is best under one adjustment and family.
+
+    ``equals`` are models that are just as good all along. A family has one stretch after the other, in the order of τ.
+    """
+
+    adjustment: str
+    family: str
+    model: str
+    low: float
+    high: float
+    equals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """Every score over a grid of families and τ; made by :meth:`Evaluation.sensitivity`.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    families, taus : tuple
+    answers : dict of AdjustmentScores
+        By adjustment, family and τ.
+    missing : dict of Note
+        By adjustment and family, why there is no answer, or none at some τ.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (1, 3)}
+    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0))
+    >>> over_tau = result.sensitivity("clayton", [0.0, 0.4, 0.8])
+    >>> over_tau.best()
+    {'clayton': {0.0: ('1',), 0.4: ('1',), 0.8: ('1',)}}
+    >>> {tau: round(over_tau.values("clayton", tau)["1"], 3) for tau in over_tau.taus}
+    {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
+    """
+
+    evaluation: Evaluation
+    families: tuple[str, ...]
+    taus: tuple[float, ...]
+    answers: dict[str, dict[str, dict[float, AdjustmentScores]]]
+    missing: dict[tuple[str, str], Note]
+
+    @property
+    def primary(self) -> str:
+        """The primary adjustment of the evaluation, or the first that has an answer here."""
+        primary = self.evaluation.primary
+        return primary if primary in self.answers else next(iter(self.answers))
+
+    def values(
+        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+    ) -> dict[str, float]:
+        """The scores of the models at one point of the grid; those without one are missing."""
+        by = self.evaluation.metric(metric).name
+        answer = self.answers[self._adjustment(adjustment)].get(family, {}).get(tau)
+        return {} if answer is None else {model: found.value for model, found in answer.values[by].items()}
+
+    def ranks(
+        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+    ) -> dict[str, int]:
+        """The ranks of the models at one point of the grid; those without a score are missing."""
+        return self.evaluation.metric(metric).ranks(self.values(family, tau, metric, adjustment))
+
+    def table(self) -> Any:
+        """One row per metric, adjustment, family, τ and model: score and rank."""
+        rows = [
+            (metric, adjustment, family, tau, model, values[model], rank)
+            for metric in self.evaluation.metrics
+            for adjustment, family, tau in self._points()
+            for values in (self.values(family, tau, metric, adjustment),)
+            for model, rank in self.ranks(family, tau, metric, adjustment).items()
+        ]
+        columns = ("metric", "adjustment", "family", "tau", "model", "score", "rank")
+        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
+        return make_frame(dict(zip(columns, lists, strict=True)), template=self.evaluation.template)
+
+    def best(
+        self, metric: str | None = None, adjustment: str | None = None
+    ) -> dict[str, dict[float, tuple[str, ...]]]:
+        """The best model by family and τ; several where they are equally good."""
+        name = self._adjustment(adjustment)
+        found = {}
+        for family, answers in self.answers[name].items():
+            ranked = {tau: self.ranks(family, tau, metric, name) for tau in answers}
+            found[family] = {
+                tau: tuple(m for m, rank in r.items() if rank == 1) for tau, r in ranked.items() if r
+            }
+        return {family: by_tau for family, by_tau in found.items() if by_tau}
+
+    def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
+        """Where the best model changes along τ, family by family; one that merely ties with another stays."""
+        name = self._adjustment(adjustment)
+        found = []
+        for family, best in self.best(metric, name).items():
+            holders = _holders(best)
+            for below, above in pairwise(sorted(best)):
+                before, after = holders[below], holders[above]
+                if before != after:
+                    at = self._crossing(name, family, metric, (below, above), (before, after))
+                    found.append(Change(name, family, below, above, at, before, after))
+        return found
+
+    def stretches(self, metric: str | None = None, adjustment: str | None = None) -> list[Stretch]:
+        """By family, from which to which τ each model is best."""
+        name = self._adjustment(adjustment)
+        changes, found = self.changes(metric, name), []
+        for family, best in self.best(metric, name).items():
+            holders, mine = _holders(best), [change for change in changes if change.family == family]
+            ends = [min(best), *(change.at for change in mine), max(best)]
+            first = [min(best), *(change.above for change in mine)]
+            last = [*(change.below for change in mine), max(best)]
+            for low, high, start, stop in zip(ends[:-1], ends[1:], first, last, strict=True):
+                shared = [set(best[tau]) for tau in best if start <= tau <= stop]
+                equals = tuple(
+                    m for m in best[start] if m != holders[start] and all(m in each for each in shared)
+                )
+                found.append(Stretch(name, family, holders[start], low, high, equals))
+        return found
+
+    @cached_property
+    def statement(self) -> str:
+        """The answer in words, by the primary adjustment and the first metric of the evaluation."""
+        from cocensor.words import sensitivity_in_words
+
+        return sensitivity_in_words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The grid as JSON can hold it: scores by metric, adjustment, family and model, along ``taus``."""
+        metrics, models = self.evaluation.metrics, self.evaluation.models
+        return {
+            "families": list(self.families),
+            "taus": list(self.taus),
+            "primary": self.primary,
+            "statement": self.statement,
+            "scores": {
+                metric: {
+                    adjustment: {
+                        family: {
+                            model: [
+                                self.values(family, tau, metric, adjustment).get(model) for tau in self.taus
+                            ]
+                            for model in models
+                        }
+                        for family in by_family
+                    }
+                    for adjustment, by_family in self.answers.items()
+                }
+                for metric in metrics
+            },
+            "stretches": self._by_metric(self.stretches),
+            "changes": self._by_metric(self.changes),
+            "missing": [
+                {"adjustment": adjustment, "family": family, "why": note.text}
+                for (adjustment, family), note in self.missing.items()
+            ],
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Scores along τ; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""
+        from cocensor.plots import SensitivityDisplay
+
+        return SensitivityDisplay.from_sensitivity(self).plot(ax=ax)
+
+    def __repr__(self) -> str:
+        from cocensor.words import sensitivity_as_text
+
+        return escaped(sensitivity_as_text(self))
+
+    def _points(self) -> Iterator[tuple[str, str, float]]:
+        for adjustment, by_family in self.answers.items():
+            for family, by_tau in by_family.items():
+                for tau in by_tau:
+                    yield adjustment, family, tau
+
+    def _by_metric(self, found: Callable[[str, str], Sequence[Any]]) -> list[dict[str, Any]]:
+        return [
+            {"metric": metric, **asdict(each)}
+            for metric in self.evaluation.metrics
+            for adjustment in self.answers
+            for each in found(metric, adjustment)
+        ]
+
+    def _crossing(
+        self,
+        adjustment: str,
+        family: str,
+        metric: str | None,
+        between: tuple[float, float],
+        models: tuple[str, str],
+    ) -> float:
+        """Where the scores of two models cross; in the middle, if one of them has no score at one end."""
+        below, above = between
+        scores = [self.values(family, tau, metric, adjustment) for tau in between]
+        gaps = [each.get(models[1], np.nan) - each.get(models[0], np.nan) for each in scores]
+        share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() and gaps[0] != gaps[1] else 0.5
+        return float(below + share * (above - below))
+
+    def _adjustment(self, name: str | None) -> str:
+        if name is None:
+            return self.primary
+        check_choice(name, "adjustment", tuple(self.answers))
+        return name
+
+
+def _holders(best: dict[float, tuple[str, ...]]) -> dict[float, str]:
+    """By τ the model that is best, which changes no more often than it must; away from independence, both ways."""
+    taus = sorted(best)
+    start = min(range(len(taus)), key=lambda k: abs(taus[k]))
+    # Among equals at the start, the one that stays longest.
+    lasting = {model: sum(model in best[tau] for tau in taus) for model in best[taus[start]]}
+    found = {taus[start]: max(lasting, key=lambda model: lasting[model])}
+    for way in (range(start + 1, len(taus)), range(start - 1, -1, -1)):
+        held = found[taus[start]]
+        for k in way:
+            held = held if held in best[taus[k]] else best[taus[k]][0]
+            found[taus[k]] = held
+    return found

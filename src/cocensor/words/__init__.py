@@ -1,0 +1,35 @@
+"""Results in words: one narrator for terminal, notebook and page."""
+
+from cocensor.words.choice import candidates_as_text, choice_as_text, choice_in_words
+from cocensor.words.dependence import caveat, caveat_of, profile_in_words
+from cocensor.words.evaluation import (
+    copula_in_words,
+    evaluation_as_html,
+    evaluation_as_text,
+    important_notes,
+    minor_notes,
+    note_in_words,
+    winners_in_words,
+)
+from cocensor.words.headline import Headline, headline
+from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
+
+__all__ = [
+    "Headline",
+    "candidates_as_text",
+    "caveat",
+    "caveat_of",
+    "choice_as_text",
+    "choice_in_words",
+    "copula_in_words",
+    "evaluation_as_html",
+    "evaluation_as_text",
+    "headline",
+    "important_notes",
+    "minor_notes",
+    "note_in_words",
+    "profile_in_words",
+    "sensitivity_as_text",
+    "sensitivity_in_words",
+    "winners_in_words",
+]

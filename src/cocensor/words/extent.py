@@ -1,0 +1,122 @@
+"""How far an answer holds over the grid of families and τ, in words for the page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from cocensor.sensitivity import Sensitivity
+from cocensor.words.names import ON_PAGE, listed
+from cocensor.words.stretches import stretches_in_words
+
+
+def grid_in_words(sensitivity: Sensitivity) -> str:
+    """What the grid holds: the families that have an answer, those that have none, and the range of τ."""
+    best = sensitivity.best()
+    taus = sorted({tau for by_tau in best.values() for tau in by_tau})
+    silent = [family for family in sensitivity.families if family not in best]
+    without = ""
+    if silent:
+        without = f" ({ON_PAGE.families(silent)} {'has' if len(silent) == 1 else 'have'} no answer)"
+    along = f"τ from {taus[0]:g} to {taus[-1]:g}" if len(taus) > 1 else f"τ = {taus[0]:g}"
+    below = [family for family, by_tau in best.items() if min(by_tau) < 0]
+    if below and len(below) < len(best):
+        along += f" (below 0 under {ON_PAGE.families(below)} alone)"
+    return f"{len(best)} {'families' if len(best) > 1 else 'family'}{without} and {along}"
+
+
+def limit_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> str:
+    """Whether the answer at ``start`` holds over the grid, in half a sentence."""
+    best = sensitivity.best()
+    apart = [family for family, by_tau in best.items() if not _hold(winners, by_tau.get(start, winners))]
+    if apart:
+        return (
+            f", but not under {ON_PAGE.families(apart)}"
+            if start
+            else ", under one adjustment and not another"
+        )
+    if {tau for by_tau in best.values() for tau in by_tau} == {start} and (not start or len(best) == 1):
+        return f"; no {'other ' if start else ''}dependence was tried"
+    lows, highs = _ends(sensitivity, winners, start)
+    then = "another may be" if len(winners) == 1 else "that may change"
+    if not highs and not lows:
+        return f", and at every dependence that {'was tried' if _is_whole(sensitivity) else 'has an answer'}"
+    if not lows:
+        return f"; from about τ = {min(highs):z.2f} on, {then}"
+    if not highs:
+        return f"; below about τ = {max(lows):z.2f}, {then}"
+    low, high = f"{max(lows):z.2f}", f"{min(highs):z.2f}"
+    return f"; {f'outside of τ = {low} to {high}' if low != high else f'away from τ = {low}'}, {then}"
+
+
+def extent_in_words(sensitivity: Sensitivity, winners: tuple[str, ...]) -> Iterator[str]:
+    """Whether the grid starts with the same answer, who is best from where to where, and how often."""
+    best = sensitivity.best()
+    at_zero = next((by_tau[0.0] for by_tau in best.values() if 0.0 in by_tau), winners)
+    if not _hold(winners, at_zero):
+        verb = "is" if len(at_zero) == 1 else "are"
+        yield f"This is not the same answer: already at τ = 0 it is {ON_PAGE.models(at_zero)} that {verb} best."
+    for clause in stretches_in_words(sensitivity, ON_PAGE):
+        yield f"{clause}."
+    yield from _counts(best)
+    yield from _without_score(sensitivity)
+
+
+def _hold(winners: tuple[str, ...], best: tuple[str, ...]) -> bool:
+    return set(winners) <= set(best)
+
+
+def _is_whole(sensitivity: Sensitivity) -> bool:
+    """Whether every family has an answer wherever it was asked."""
+    silent = any(adjustment == sensitivity.primary for adjustment, _ in sensitivity.missing)
+    return not silent and len(sensitivity.best()) == len(sensitivity.families)
+
+
+def _ends(
+    sensitivity: Sensitivity, winners: tuple[str, ...], start: float
+) -> tuple[list[float], list[float]]:
+    """The τ below which, and those above which, the winners are no longer best, where a family has any.
+
+    Both ways from ``start``, which need not be a point of the grid.
+    """
+    ends: dict[bool, list[float]] = {False: [], True: []}
+    changes = sensitivity.changes()
+    for family, best in sensitivity.best().items():
+        for up in (False, True):
+            way = sorted((tau for tau in best if tau == start or (tau > start) == up), reverse=not up)
+            crossed = {
+                change.above if up else change.below: change.at
+                for change in changes
+                if change.family == family
+                and (change.at > start) == up
+                and _hold(winners, best[change.below if up else change.above])
+            }
+            lost = next((k for k, tau in enumerate(way) if not _hold(winners, best[tau])), None)
+            if lost is not None:
+                last = way[max(lost - 1, 0)]
+                ends[up].append(crossed.get(way[lost], last))  # equals that part do so at once
+    return ends[False], ends[True]
+
+
+def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:
+    """How often each model is best, alone or with others."""
+    counts = Counter(models for by_tau in best.values() for models in by_tau.values())
+    (first, most), *rest = counts.most_common()
+    more = "".join(
+        f", {ON_PAGE.models(models)}{' alike' if len(models) > 1 else ''} at {count}"
+        for models, count in rest
+    )
+    if counts.total() > 1:
+        yield f"{ON_PAGE.are_best(first)} at {most} of the {counts.total()} points of the grid{more}."
+
+
+def _without_score(sensitivity: Sensitivity) -> Iterator[str]:
+    """Which models could not be best, as nothing is known of them, rather than were beaten."""
+    points = [(family, tau) for family, by_tau in sensitivity.best().items() for tau in by_tau]
+    for model in sensitivity.evaluation.models:
+        silent = Counter(
+            ON_PAGE.family(family) for family, tau in points if model not in sensitivity.values(family, tau)
+        )
+        if silent:
+            where = f"{silent.total()} of these points, under {listed(list(silent))}"
+            yield f"{ON_PAGE.model(model)} has no score at {where}: there it is left out, not beaten."

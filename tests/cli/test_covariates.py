@@ -1,0 +1,93 @@
+"""Outcomes and covariates as files hold them."""
+
+import pytest
+
+from tests.cli.study import refusal, said
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "rule"),
+    [
+        ("months", "", "no value in row 5"),
+        ("months", "NA", "no value in row 5"),
+        ("months", "soon", "numbers, but row 5 is 'soon'"),
+        ("died", "NA", "no value in row 5"),
+        ("died", "2", "1 and 0, but row 5 is '2'"),
+        ("died", "yes", "1 and 0, but row 5 is 'yes'"),
+        ("age", "NA", "no value in row 5"),
+        ("stage", "NA", "no value in row 5"),
+        ("stage", " ", "no value in row 5"),
+        ("age", ".", "mostly numbers, but row 5 is '.'"),
+        ("age", "1,234", "mostly numbers, but row 5 is '1,234'"),
+    ],
+)
+def test_values_that_are_refused(study, column, value, rule):
+    frame = study.train.astype({column: object})
+    frame.loc[5, column] = value
+    frame.to_csv(study.folder / "train.csv", index=False)
+    refusal(study.evaluate("--covariates", "age,stage"), f"train.csv: column {column!r}", rule)
+
+
+def test_a_time_before_zero(study):
+    study.train.assign(months=-1).to_csv(study.folder / "train.csv", index=False)
+    refusal(study.evaluate(), "train.csv: time must not be negative", "row 0 is -1")
+
+
+def test_columns_that_are_not_there(study):
+    refusal(study.evaluate("--covariates", "sex"), "train.csv has no column 'sex'", "'patient'")
+    study.test.drop(columns="months").to_csv(study.folder / "test.csv", index=False)
+    refusal(study.evaluate(), "test.csv has no column 'months'")
+
+
+def test_events_may_be_zero_and_one(study):
+    expected = study.json()
+    study.train.astype({"died": int}).to_csv(study.folder / "train.csv", index=False)
+    assert study.json() == expected
+
+
+def test_ends_of_study_are_told_apart(study):
+    for frame, name in ((study.train, "train"), (study.test, "test")):
+        ended = ~frame["died"] & (frame["months"] > 0.5)
+        frame.assign(ended=ended.astype(int)).to_csv(study.folder / f"{name}.csv", index=False)
+    data = study.numbers("--administrative", "ended")["data"]["train"]
+    ended = int((~study.train["died"] & (study.train["months"] > 0.5)).sum())
+    assert data["administrative"] == ended > 0
+    assert data["dropouts"] == int((~study.train["died"]).sum()) - ended
+
+
+def test_texts_are_encoded_by_the_training_part(study):
+    test = study.test.copy()
+    test.loc[0, "stage"] = "IV"
+    test.assign(site="a").to_csv(study.folder / "test.csv", index=False)
+    study.train.assign(site="a").to_csv(study.folder / "train.csv", index=False)
+    found = study.numbers("--covariates", "age,stage,site", "--adjustments", "imputed_covariates")
+    assert found["data"]["covariates"] == ["age", "stage=II", "stage=III"]
+    assert "'stage' is text" in said(found, "decision")
+    assert "'site' does not vary" in said(found, "decision")
+    assert "test.csv: column 'stage' has the level 'IV'" in said(found, "caution")
+
+
+def test_without_a_training_sample_texts_are_encoded_by_the_test_sample(study):
+    test = study.test.copy()
+    test.loc[0, "stage"] = "IV"
+    test.to_csv(study.folder / "test.csv", index=False)
+    found = study.numbers("--covariates", "age,stage", "--adjustments", "imputed_covariates", train=None)
+    assert found["data"]["covariates"] == ["age", "stage=II", "stage=III", "stage=IV"]
+    assert said(found, "caution") == ""
+
+
+def test_texts_where_numbers_were_learnt(study):
+    test = study.test.astype({"age": object})
+    test.loc[3, "age"] = "old"
+    test.to_csv(study.folder / "test.csv", index=False)
+    refusal(
+        study.evaluate("--covariates", "age"), "test.csv: column 'age'", "mostly numbers", "row 3 is 'old'"
+    )
+    study.test.assign(age="old").to_csv(study.folder / "test.csv", index=False)
+    refusal(study.evaluate("--covariates", "age"), "test.csv: column 'age' has texts", "train.csv")
+
+
+def test_a_date_is_no_covariate(study):
+    study.train.assign(born="2020-01-01").to_csv(study.folder / "train.csv", index=False)
+    study.test.assign(born="2020-01-01").to_csv(study.folder / "test.csv", index=False)
+    refusal(study.evaluate("--covariates", "born"), "train.csv: column 'born'", "date")

@@ -1,0 +1,59 @@
+"""Options that stand for nothing are refused before a file is read or written."""
+
+import pytest
+
+from tests.cli.study import refusal, run
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--copula", "clayton"], ["--tau", "clayton"]),
+        (["--copula", "select", "--tau", "0.5"], ["--tau", "--copula", "select"]),
+        (["--copula", "plackett"], ["--copula", "'select', 'independence', 'clayton'", "'plackett'"]),
+        (["--copula", "gumbel", "--tau", "-0.5"], ["tau of the gumbel copula", "[0, 1)", "-0.5"]),
+        (["--horizon", "late"], ["--horizon", "'late'"]),
+        (["--horizon", "150%"], ["horizon['at_risk']", "1.5"]),
+        (["--horizon", "-1"], ["horizon", "-1"]),
+        (["--adjustments", "magic"], ["--adjustments", "'ipcw', ", "'magic'"]),
+        (["--adjustments", "ipcw,ipcw"], ["--adjustments", "'ipcw' twice"]),
+        (["--adjustments", "imputed_covariates"], ["--covariates", "'imputed_covariates'"]),
+        (["--metric", "auc"], ["--metric", "'ibs', 'ils'", "'auc'"]),
+        (["--metric", "ils"], ["--floor", "--metric ils"]),
+        (["--floor", "0.1"], ["--floor", "--metric ils"]),
+        (["--families", "magic"], ["--families", "'clayton'", "'magic'"]),
+        (["--families", "clayton,independence"], ["--families", "independence"]),
+        (["--families", "clayton,joe", "--taus", "0,-0.5"], ["--taus", "-0.5", "--families", "clayton,joe"]),
+        (["--taus", "0,x"], ["--taus", "'x'"]),
+        (["--taus", "0,1"], ["--taus", "-1 and 1", "is 1."]),
+        (["--covariates", "age,,stage"], ["--covariates", "'age,,stage'"]),
+        (["--covariates", "age,months"], ["--covariates", "--time", "'months'"]),
+        (["--covariates", "died"], ["--covariates", "--event", "'died'"]),
+        (
+            ["--covariates", "stage", "--administrative", "stage"],
+            ["--covariates", "--administrative", "'stage'"],
+        ),
+        (["--covariates", "patient"], ["--covariates", "--id", "'patient'"]),
+        (["--interpolation", "cubic"], ["--interpolation", "'linear', 'step'", "'cubic'"]),
+        (["--tail", "zero"], ["--tail", "'none', 'last'", "'zero'"]),
+        (["--title", "A study"], ["--title", "--out"]),
+        (["--predictions", "rsf"], ["--predictions", "NAME=FILE", "'rsf'"]),
+        (["--predictions", "=rsf.csv"], ["--predictions", "NAME=FILE", "'=rsf.csv'"]),
+        (["--predictions", "a\x1b[2J=rsf.csv"], ["--predictions", "NAME=FILE", "'a\\x1b[2J=rsf.csv'"]),
+        (["--predictions", "a\nb=rsf.csv"], ["--predictions", "NAME=FILE", "'a\\nb=rsf.csv'"]),
+        (["--predictions", "a\u2028b=rsf.csv"], ["--predictions", "NAME=FILE", "'a\\u2028b=rsf.csv'"]),
+        (["--predictions", "cox=rsf.csv"], ["--predictions", "'cox' comes twice"]),
+        (["--predictions", "rsf=rsf.csv"], ["rsf.csv", "No such file or directory"]),
+    ],
+)
+def test_options_that_are_refused(study, monkeypatch, options, parts):
+    monkeypatch.chdir(study.folder)
+    before = study.files()
+    refusal(study.evaluate(*options, "--json", "out.json"), *parts)
+    assert study.files() == before
+
+
+def test_help_groups_its_options():
+    shown = run("evaluate", "--help").output
+    for panel in ("Data", "Predictions", "Assumptions about the censoring", "Scores", "Output"):
+        assert panel in shown

@@ -1,0 +1,202 @@
+"""Which row of a file of predictions is whose, and which column is what time."""
+
+import os
+
+import pytest
+
+from tests.cli.study import refusal, said
+
+
+def test_rows_are_matched_by_id(study):
+    ordered = study.json()
+    for name, frame in study.predictions.items():
+        frame.sample(frac=1, random_state=3).to_csv(study.folder / f"{name}.csv", index=False)
+    assert study.json() == ordered
+
+
+def test_rows_without_id_come_in_order(study):
+    ordered = study.json()
+    for name, frame in study.predictions.items():
+        frame.drop(columns="patient").to_csv(study.folder / f"{name}.csv", index=False)
+    assert study.json(by_id=False) == ordered
+
+
+def with_ids(study, test, predicted=None):
+    """Write the study anew, with other ids in the test sample and in the predictions, whose rows are turned round."""
+    study.test.assign(patient=test).to_csv(study.folder / "test.csv", index=False)
+    for name, frame in study.predictions.items():
+        frame = frame.assign(patient=test if predicted is None else predicted)
+        frame.iloc[::-1].to_csv(study.folder / f"{name}.csv", index=False)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [12345678901234567000 + k for k in range(60)],
+        [f"{k:03d}" for k in range(60)],
+        ["1", "01", "001", "1.0", *range(2, 58)],
+        [f"{k}E2" for k in range(60)],
+    ],
+    ids=["20 digits", "zeros first", "zeros that tell", "like numbers"],
+)
+def test_ids_are_texts(study, ids):
+    ordered = study.json()
+    with_ids(study, ids)
+    assert study.json() == ordered
+
+
+@pytest.mark.parametrize(
+    ("test", "predicted", "missing"),
+    [
+        ("{}E2", "{}00", "'1E2'"),
+        ("{:03d}", "{}", "'001'"),
+        ("123456789012340{:03d}00", "123456789012340{:03d}07", "'12345678901234000100'"),
+    ],
+)
+def test_ids_that_look_alike_are_not_one(study, test, predicted, missing):
+    with_ids(study, *([each.format(k) for k in range(1, 61)] for each in (test, predicted)))
+    refusal(study.evaluate(), "cox.csv", f"patient {missing} and 59 more", "test.csv")
+
+
+@pytest.mark.parametrize("spelt", ["{}", "{:03d}"])
+def test_texts_meet_the_integers_of_parquet(study, spelt):
+    ordered = study.numbers()
+    study.test.assign(patient=[spelt.format(k) for k in range(60)]).to_csv(
+        study.folder / "test.csv", index=False
+    )
+    for name, frame in study.predictions.items():
+        frame.assign(patient=range(60)).iloc[::-1].to_parquet(study.folder / f"{name}.parquet")
+    found = study.numbers(cox="cox.parquet", flat="flat.parquet")
+    assert found["metrics"] == ordered["metrics"]
+    assert ("'000' as 0" in said(found, "decision")) == (spelt != "{}")
+
+
+def test_texts_that_are_one_integer(study):
+    study.test.assign(patient=["1", "01", *range(2, 60)]).to_csv(study.folder / "test.csv", index=False)
+    study.predictions["cox"].assign(patient=range(60)).to_parquet(study.folder / "cox.parquet")
+    refusal(study.evaluate(cox="cox.parquet"), "test.csv: patient", "rows 0 and 1", "'1'")
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda f: f.iloc[1:], ["no row for patient 'p2-0' of"]),
+        (lambda f: f.iloc[3:], ["no row for patient 'p2-0' and 2 more of"]),
+        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "p2-3")), ["rows 3 and 4", "'p2-3'"]),
+        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "")), ["'patient'", "row 4"]),
+        (lambda f: f.drop(columns="patient"), ["no column 'patient'", "'0', '0.5'"]),
+    ],
+)
+def test_ids_that_do_not_match(study, change, parts):
+    change(study.predictions["cox"]).to_csv(study.folder / "cox.csv", index=False)
+    before = study.files()
+    refusal(study.evaluate("--json", study.folder / "out.json"), "cox.csv", *parts)
+    assert study.files() == before
+
+
+def test_an_id_that_only_the_test_sample_has(study):
+    result = study.evaluate("--id", "age", "--adjustments", "ipcw", by_id=False)
+    refusal(result, "cox.csv has no column 'age'", "'patient', '0'")
+
+
+def test_predictions_for_nobody(study):
+    study.test.iloc[2:].to_csv(study.folder / "test.csv", index=False)
+    refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, not in", "test.csv")
+
+
+def test_without_id_lengths_must_be_equal(study):
+    study.predictions["cox"].drop(columns="patient").iloc[1:].to_csv(study.folder / "cox.csv", index=False)
+    refusal(study.evaluate(by_id=False), "cox.csv has 59 rows", "test.csv has 60", "--id")
+
+
+def test_a_column_that_is_no_time_may_be_an_id(study):
+    refusal(study.evaluate(by_id=False), "cox.csv", "'patient'", "--id patient?")
+
+
+@pytest.mark.parametrize(
+    ("columns", "parts"),
+    [
+        (["0", "1", "0.5", "1.5", "2.5"], ["increase", "'0.5' comes after '1'"]),
+        (["0", "1", "1.0", "1.5", "2.5"], ["increase", "'1.0' comes after '1'"]),
+        (["-1", "0", "1", "2", "3"], ["negative", "'-1'"]),
+        (["0", "1", "2", "3", "note"], ["times", "'note'"]),
+        (["0", "1", "2", "3", "inf"], ["times", "'inf'"]),
+        (["0", "1", "2", "2", "3"], ["two columns", "'2'"]),
+        (["X0", "1", "2", "3", "4"], ["times", "'X0'"]),
+    ],
+)
+def test_column_names_that_are_no_times(study, columns, parts):
+    frame = study.predictions["cox"].set_axis(["patient", *columns], axis=1)
+    frame.to_csv(study.folder / "cox.csv", index=False)
+    refusal(study.evaluate(), "cox.csv: ", *parts)
+
+
+def test_predictions_at_time_zero_only(study):
+    study.predictions["cox"][["patient", "0"]].to_csv(study.folder / "cox.csv", index=False)
+    refusal(study.evaluate(), "cox.csv: ", "beyond 0")
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        (1.5, ["probabilities must lie in [0, 1]", "row 7 at time 1.5 is 1.5"]),
+        (1.0, ["probabilities must not increase", "row 7"]),
+        ("NA", ["column '1.5'", "row 7"]),
+        ("high", ["column '1.5' must have numbers", "row 7 is 'high'"]),
+    ],
+)
+def test_values_that_are_no_survival_probabilities(study, value, parts):
+    frame = study.predictions["cox"].astype({"1.5": object})
+    frame.loc[7, "1.5"] = value
+    frame.to_csv(study.folder / "cox.csv", index=False)
+    refusal(study.evaluate(), "cox.csv: ", *parts)
+
+
+def test_what_rounding_takes_out_of_the_unit_interval_is_noted(study):
+    frame = study.predictions["cox"].copy()
+    frame.loc[7, "0"], frame.loc[7, "2.5"] = 1.0000001, -1.2e-07
+    frame.to_csv(study.folder / "cox.csv", index=False)
+    [note] = [note for note in study.numbers()["notes"] if note["model"] == "cox"]
+    assert note["kind"] == "decision"
+    assert "2 probabilities" in note["text"]
+
+
+def test_time_zero_may_be_left_out(study):
+    with_zero = study.json()
+    for name, frame in study.predictions.items():
+        frame.drop(columns="0").to_csv(study.folder / f"{name}.csv", index=False)
+    assert study.json() == with_zero
+
+
+def test_the_horizon_stops_where_predictions_do_unless_their_tail_is_held(study):
+    for name, frame in study.predictions.items():
+        frame[["patient", "0", "0.5"]].to_csv(study.folder / f"{name}.csv", index=False)
+    assert study.numbers()["horizon"]["time"] == 0.5
+    assert study.numbers()["horizon"]["by"] == "predictions"
+    assert study.numbers("--tail", "last")["horizon"]["time"] > 0.5
+    refusal(study.evaluate("--horizon", "1"), "horizon must not pass 0.5", "is 1")
+
+
+def test_steps_and_lines_between_times_differ(study):
+    step, linear = (study.numbers("--interpolation", each) for each in ("step", "linear"))
+    assert step["metrics"] != linear["metrics"]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ([], ["linear", "nothing beyond"]),
+        (["--interpolation", "step", "--tail", "last"], ["step", "last value"]),
+    ],
+)
+def test_the_numbers_say_how_predictions_were_read(study, how, words):
+    found = study.numbers(*how)["models"][0]
+    assert found["name"] == "cox"
+    assert found["source"].startswith("cox.csv, ")
+    assert all(word in found["source"] for word in words)
+
+
+def test_a_file_name_that_is_no_utf8(study):
+    name = os.fsdecode(b"\xff.csv")
+    (study.folder / "cox.csv").rename(study.folder / name)
+    assert study.numbers(cox=name)["models"][0]["source"].startswith("\\udcff.csv, ")

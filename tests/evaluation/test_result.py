@@ -1,0 +1,263 @@
+"""What an evaluation says: tables, ranks, JSON, text, and why a score is missing."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from tests.refusals import refuses
+
+GRID = np.linspace(0.0, 20.0, 21)
+
+
+def with_values(result, scores):
+    """The evaluation with other values, by metric and model, under the adjustments named."""
+    results = dict(result.results)
+    for name, by_metric in scores.items():
+        changed = {
+            metric: {model: cc.MetricValue(value) for model, value in by_model.items()}
+            for metric, by_model in by_metric.items()
+        }
+        results[name] = replace(results[name], values=results[name].values | changed)
+    return replace(result, results=results)
+
+
+def test_the_ranking_says_whether_the_winner_changes(study):
+    good = study.models["three"]
+    options = {"copula": None, "adjustments": ["ipcw", "cg_q"]}
+    kept = study.evaluate({"good": good, "bad": (GRID, good(GRID)[::-1])}, **options)
+    assert kept.ranking().statement == "good is best under every adjustment."
+    assert list(kept.ranking().table["ipcw"]) == [1, 2]
+    same = study.evaluate({"good": good, "twin": good}, adjustments=["ipcw"])
+    assert "good and twin are equally good" in same.ranking().statement
+    assert same.ranks() == {"good": 1, "twin": 1}
+    alone = study.evaluate({"good": good}, adjustments=["ipcw"])
+    assert "one model" in alone.ranking().statement
+    moved = with_values(kept, {"cg_q": {"ibs": {"good": 0.2, "bad": 0.1}}})
+    assert moved.ranking().statement == (
+        "The best model depends on what is assumed about the censoring: good is best under IPCW; "
+        "bad is best under CG-Q."
+    )
+
+
+def test_with_several_metrics_each_has_its_sentence(study):
+    result = study.evaluate(metrics=["ibs", cc.metric("ils", floor=0.01)], adjustments=["ipcw", "cg_q"])
+    scores = {"ibs": {"three": 0.1, "one": 0.2}, "ils": {"three": 0.2, "one": 0.1}}
+    result = with_values(result, dict.fromkeys(result.results, scores))
+    said = repr(result)
+    assert said.index("integrated Brier score, three is best") < said.index(
+        "integrated log score, one is best"
+    )
+    assert result.ranking("ils").statement.startswith("one is best")
+    assert result.ranking().statement.startswith("three is best")
+    assert result.ranks("ils", "cg_q") == {"three": 2, "one": 1}
+
+
+def test_the_table_marks_the_best(study):
+    table = study.evaluate().table()
+    assert list(table.columns) == ["metric", "adjustment", "model", "score", "skill", "rank", "best"]
+    assert (
+        table.loc[table["best"], "score"].to_numpy() == table.groupby("adjustment", sort=False)["score"].min()
+    ).all()
+
+
+def test_curves_over_time_are_those_of_the_metric(study):
+    result = study.evaluate(adjustments=["ipcw"])
+    table = result.curves("ibs")
+    one = table.loc[(table["model"] == "one") & (table["adjustment"] == "ipcw")]
+    np.testing.assert_array_equal(one["time"], result.times)
+    found = cc.brier_score(study.train.y, study.test.y, study.models["one"], result.times)
+    np.testing.assert_allclose(one["value"], found, atol=1e-14)
+
+
+def test_json_holds_the_numbers_exactly(study, tmp_path):
+    result = study.evaluate()
+    path = tmp_path / "numbers.json"
+    assert "sensitivity" not in result.to_dict()
+    result.sensitivity(["frank"], [0.0, 0.3])
+    text = result.to_json(path)
+    assert path.read_text(encoding="utf-8") == text + "\n"
+    held = json.loads(text)
+    score = result.score("one", "ibs", "cg_q").value
+    assert held["metrics"][0]["scores"]["cg_q"]["one"] == score
+    along = held["sensitivity"]["scores"]["ibs"]["cg_q"]["frank"]["one"]
+    assert along[1] == pytest.approx(score, rel=1e-12)
+    assert held["primary"] == result.primary
+    assert [path.name for path in tmp_path.iterdir()] == ["numbers.json"]
+
+
+def test_notebooks_show_hostile_names_as_text(study):
+    name = "<script>alert(1)</script>"
+    result = study.evaluate({name: study.models["one"]}, adjustments=["ipcw"])
+    assert "<script>" not in result._repr_html_()
+    assert "&lt;script&gt;" in result._repr_html_()
+
+
+# --- what is missing, and what is doubtful ------------------------------------------------------------------
+
+
+def test_an_adjustment_that_has_no_answer_says_why(study):
+    censored = cc.Survival(study.test.y.time, np.zeros(len(study.test), dtype=bool))
+    result = cc.evaluate(
+        study.models,
+        censored,
+        y_train=study.train.y,
+        adjustments=["ipcw", "imputed_prediction"],
+        copula=cc.Frank(2.0),
+    )
+    missing = result.results["imputed_prediction"]
+    assert not missing.answered
+    score = result.score("one", adjustment="imputed_prediction")
+    assert np.isnan(score.value)
+    assert {note.kind for note in score.notes} == {"missing"}
+    assert all(note.model in (None, "one") for note in score.notes)
+    assert "no event" in score.notes[0].text
+    assert np.isnan(result.skill("one", adjustment="imputed_prediction"))
+    assert result.ranks(adjustment="imputed_prediction") == {}
+    assert result.primary == "ipcw"
+    # It is not counted among "every adjustment", and text and notebook show that it is missing.
+    assert "every" not in result.ranking().statement
+    assert missing.label in result.ranking().statement
+    for shown in (repr(result), result._repr_html_()):
+        assert "–" in shown
+        assert "no event" in shown
+    held = json.loads(result.to_json())
+    assert "imputed_prediction" not in held["metrics"][0]["scores"]
+    assert held["adjustments"][1]["notes"][0]["kind"] == "missing"
+
+
+def test_where_nothing_can_be_scored_the_first_reason_is_given(study):
+    censored = cc.Survival(study.test.y.time, np.zeros(len(study.test), dtype=bool))
+    options = {"y_train": study.train.y, "adjustments": "imputed_prediction", "copula": None}
+    refuses(lambda: cc.evaluate(study.models, censored, **options), "no adjustment", "no event")
+
+
+def test_one_adjustment_that_fails_late_does_not_take_the_others_along(study):
+    class Zero:
+        def fit(self, X, y):
+            return self
+
+        def predict_survival_function(self, X):
+            return cc.Predictions([0.1, 5.0], np.tile([0.5, 0.0], (len(X), 1)))
+
+    result = study.evaluate(adjustments={"usual": "ipcw", "own": cc.IPCW(Zero())})
+    assert np.isnan(result.score("one", adjustment="own").value)
+    [note] = result.results["own"].notes_of("missing")
+    assert (note.adjustment, note.model) == ("own", None)
+    assert np.isfinite(result.score("one", adjustment="usual").value)
+
+
+def test_what_was_warned_of_is_a_caution_and_printed(study):
+    with pytest.warns(cc.HorizonWarning):
+        result = study.evaluate(copula=cc.Frank(1.0), horizon=40.0)
+    cautions = result.results["imputed_covariates"].notes_of("caution")
+    assert any("extrapolate" in note.text for note in cautions)
+    assert "extrapolate" in repr(result)
+
+
+def test_a_reference_without_loss_leaves_the_skill_open():
+    y = cc.Survival(np.arange(1.0, 31.0), np.arange(30) % 2 == 0)
+    early = np.exp(-np.outer(np.linspace(0.5, 2.0, 30), np.linspace(0.0, 1.0, 8)))
+    result = cc.evaluate({"m": early}, y, adjustments="ipcw", times=np.linspace(0.0, 0.6, 8))
+    assert np.isnan(result.skill("m"))
+    assert "(–)" in repr(result)
+    assert result.to_dict()["metrics"][0]["skill"] == {"ipcw": {}}
+
+
+# --- adjustments by name and as objects ------------------------------------------------------------------
+
+
+def test_objects_go_by_what_they_are_and_names_are_kept(study):
+    objects = [cc.IPCW(), cc.IPCW(min_probability=0.3)]
+    result = study.evaluate(adjustments=objects)
+    assert list(result.results) == [repr(each) for each in objects]
+    assert [each.adjustment for each in result.results.values()] == objects
+    refuses(lambda: study.evaluate(adjustments=[cc.IPCW(), cc.IPCW()]), "adjustments", "dict")
+    named = study.evaluate(adjustments={"ipcw": "ipcw", "IPCW": cc.IPCW(convention="scikit-survival")})
+    assert [each.label for each in named.results.values()] == ["ipcw", "IPCW"]
+    assert list(study.evaluate(adjustments=cc.IPCW()).results) == [repr(cc.IPCW())]
+
+
+def test_the_primary_adjustment_goes_by_kind(study):
+    own = {"dep": "dep", "mine": cc.Imputation("covariates", cc.Frank(2.0))}
+    assert study.evaluate(adjustments=own).primary == "mine"
+    both = own | {"all": cc.Imputation("predictions", cc.Frank(2.0))}
+    assert study.evaluate(adjustments=both).primary == "all"
+    assert study.evaluate(adjustments=["ipcw", "dep"]).primary == "dep"
+    assert study.evaluate(adjustments=["ipcw", "margin_km"]).primary in ("ipcw", "margin_km")
+
+
+def test_what_holds_a_model_does_not_move_with_the_copula(study):
+    joint = cc.fit_joint(study.train.X, study.train.y, cc.Clayton(2.0), "weibull")
+    held = cc.Imputation("covariates", model=joint)
+    result = study.evaluate(adjustments={"cg_q": "cg_q", "held": held})
+    assert list(result.sensitivity("frank", [0.0, 0.5]).answers) == ["cg_q"]
+
+
+def test_an_adjustment_may_have_learned_from_another_sample(study):
+    fitted = cc.MarginTime(cc.Clayton(2.0)).fit(study.train.y[:200])
+    result = study.evaluate(adjustments={"fitted": fitted, "ipcw": "ipcw"})
+    assert result.results["fitted"].fits["one"] is fitted
+    same = (study.train.y, study.test.y, study.models["one"], result.times)
+    expected = cc.integrated_brier_score(*same, adjustment=fitted)
+    assert result.score("one", adjustment="fitted").value == pytest.approx(expected, rel=1e-12)
+    grid = result.sensitivity("frank", [0.3])
+    moved = cc.MarginTime(cc.Frank.from_tau(0.3)).fit(study.train.y[:200])
+    expected = cc.integrated_brier_score(*same, adjustment=moved)
+    assert grid.values("frank", 0.3)["one"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_what_is_asked_for_must_be_there(study):
+    result = study.evaluate(adjustments=["ipcw"])
+    refuses(lambda: result.score("four"), "model", "'four'", "'three'")
+    refuses(lambda: result.score("one", "ils"), "metric", "'ils'", "'ibs'")
+    refuses(lambda: result.score("one", adjustment="dep"), "adjustment", "'dep'", "'ipcw'")
+    refuses(lambda: result.dependence_profile(), "copula")
+    assert result.computed("sensitivity") is None
+    assert result.computed("profile") is None
+
+
+def test_an_adjustment_object_is_called_by_what_sets_it_apart(study):
+    objects = [
+        cc.IPCW(min_probability=0.1),
+        cc.Imputation("prediction", cc.Frank(2.0)),
+        cc.IPCW().fit(study.train.y),
+    ]
+    result = study.evaluate(adjustments=objects)
+    assert [each.label for each in result.results.values()] == [
+        "IPCW(min_probability=0.1)",
+        "Imputation(given=('prediction',), copula=Frank(theta=2.0))",
+        "IPCW(), fitted",
+    ]
+
+
+def test_a_reason_that_holds_of_all_models_is_said_once(study):
+    y = study.test.y
+    ended = cc.Survival(np.minimum(y.time, 12.0), y.event & (y.time < 12.0))
+    only_then = cc.Survival(np.where(ended.event, ended.time, 12.0), ended.event)
+    result = cc.evaluate(
+        study.models, only_then, adjustments=["ipcw", "imputed_prediction"], copula=cc.Frank(2.0)
+    )
+    [note] = result.results["imputed_prediction"].notes_of("missing")
+    assert note.model is None
+    assert repr(result).count(note.text) == 1
+
+
+def test_covariates_that_are_not_used_are_noted(study):
+    found = study.evaluate(x_train=None)
+    assert "imputed_covariates" not in found.results
+    assert any("x_train" in note.text for note in found.notes if note.kind == "decision")
+    assert not study.evaluate(x_train=None, adjustments="ipcw").notes
+
+
+def test_parts_of_a_result_print_in_a_few_lines(study):
+    result = study.evaluate(adjustments=["ipcw", "imputed_prediction"])
+    for part in (result.data, result.data.grid, *result.results.values()):
+        assert len(repr(part)) < 1200
+
+
+def test_a_line_break_in_a_name_leaves_the_table_whole(study):
+    result = study.evaluate({"two\nlines": study.models["one"]}, adjustments="ipcw")
+    assert "two lines  0." in repr(result)

@@ -1,0 +1,297 @@
+"""What is called, and within which range the result lies.
+
+A new function of the API is a line in ``CALLS``: a weight, what to call with arguments from ``Draw``, and the range of
+the result.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+import cocensor as cc
+from tests.fuzz.draws import Draw
+
+ROUNDING = 1e-9
+MOST = np.finfo(float).max
+
+
+class OutOfRangeError(Exception):
+    """A result that cannot be one."""
+
+
+# --- ranges -------------------------------------------------------------------------------------------
+
+
+def within(low: float, high: float, *, nan: bool = False) -> Callable[[Any], None]:
+    """Finite numbers from ``low`` to ``high``; infinite ones where an end is; NaN where that is documented."""
+
+    def check(result: Any) -> None:
+        values = np.asarray(result, dtype=float)
+        missing = np.isnan(values)
+        known = values[~missing]
+        below, above = (known < low - ROUNDING).any(), (known > high + ROUNDING).any()
+        if (missing.any() and not nan) or below or above:
+            raise OutOfRangeError(f"[{low:g}, {high:g}] does not hold {values!r}")
+
+    return check
+
+
+PROBABILITY = within(0.0, 1.0)
+TIME = within(0.0, np.inf)
+TAU = within(-1.0, 1.0)
+ANY = within(-MOST, MOST, nan=True)
+
+
+def smallest_score(adjustment: Any) -> float:
+    """Weights of dependent IPCW may be negative."""
+    return -MOST if adjustment == "dependent_ipcw" or isinstance(adjustment, cc.DependentIPCW) else 0.0
+
+
+def outcome(y: cc.Survival) -> None:
+    TIME(y.time)
+    table = y.risk_table
+    within(1, len(y))(table.at_risk)
+    PROBABILITY(1.0 - y.n_events / len(y))
+
+
+def one_sentence(text: str) -> bool:
+    return text.endswith(".") and len(text) > 1 and len(text.splitlines()) == 1
+
+
+def said(notes: Iterable[cc.Note]) -> None:
+    for note in notes:
+        if not one_sentence(note.text):
+            raise OutOfRangeError(f"{note!r} is no sentence")
+
+
+def scored(found: cc.Evaluation) -> None:
+    said(found.notes)
+    for each in found.results.values():
+        said(each.notes)
+        for by_model in each.values.values():
+            values = [value.value for value in by_model.values()]
+            within(smallest_score(each.adjustment), MOST)(values)
+    for analysis in (found.computed("sensitivity"), found.computed("profile")):
+        if analysis is not None:
+            repr(analysis)
+            if not one_sentence(analysis.statement.strip()):
+                raise OutOfRangeError(f"{analysis.statement!r} is no sentence")
+    json.loads(found.to_json())
+    found.table(), found.ranking(), found.curves(), repr(found), found._repr_html_()
+
+
+# --- calls --------------------------------------------------------------------------------------------
+
+
+def predictions(d: Draw) -> cc.Predictions:
+    return cc.Predictions(d.grid(), d.curves("probabilities", d.m), d.interpolation(), d.tail())
+
+
+def from_frame(d: Draw) -> Any:
+    found = cc.Predictions.from_frame(d.model("frame", d.m), d.given("n", d.m), tail=d.tail())
+    return found(d.at("times"))
+
+
+def from_step_functions(d: Draw) -> Any:
+    steps = [cc.StepFunction(d.grid(), d.probabilities("values", d.width)) for _ in range(3)]
+    functions = [Steps(each.times, np.sort(each.values)[::-1]) for each in steps]
+    return cc.Predictions.from_step_functions(functions, d.tail())(d.at("times"))
+
+
+class Steps:
+    """A step function in scikit-survival's manner."""
+
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+
+
+def joint(d: Draw) -> Any:
+    how = (
+        d.word("copula", "clayton", "frank", "gumbel", "joe", "gaussian"),
+        d.word("margins", "weibull", "spline"),
+    )
+    penalty = d.number("penalty", 0.0, 0.01, 1.0)
+    fitted = cc.fit_joint(d.covariates("X", d.n), d.outcomes("y", d.n), *how, penalty=penalty)
+    PROBABILITY(fitted.conditional_survival(d.at("t"), d.given("c", d.times(d.n)), d.covariates("X", d.n)))
+    return fitted.survival(d.at("t"), d.covariates("X_test", d.m))
+
+
+def chosen(d: Draw) -> cc.CopulaChoice:
+    families = d.word("families", ["clayton"], ["clayton", "frank"], ["gaussian"])
+    margins, folds = d.word("margins", "weibull", "spline"), d.given("folds", d.one(2, 2, 5))
+    x, y = d.covariates("X", d.n), d.outcomes("y", d.n)
+    return cc.select_copula(x, y, families=families, margins=margins, folds=folds)
+
+
+def cox(d: Draw) -> Any:
+    ridge, ties = d.number("ridge", 0.0, 0.0, 0.1), d.word("ties", "efron", "breslow")
+    fitted = cc.CoxPH(ties, ridge, d.word("of", "event", "dropout"))
+    fitted.fit(d.covariates("X", d.n), d.outcomes("y", d.n))
+    PROBABILITY(fitted.predict_survival_function(d.covariates("X_test", d.m)).probabilities)
+    return fitted.survival(d.at("times"), d.covariates("X_test", d.m))
+
+
+def score(d: Draw, of: Callable[..., Any], **more: Any) -> Any:
+    """Scores; NaN where a warning says from when on there are none."""
+    scoring = d.scoring()
+    how = d.adjusted(scoring[0] is not None)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", cc.HorizonWarning)
+        found = of(*scoring, **how, **more)
+    within(smallest_score(how["adjustment"]), MOST, nan=bool(warned))(found)
+    return found
+
+
+def skill(d: Draw) -> Any:
+    scoring = d.scoring()
+    reference = d.word("reference", "kaplan_meier", "kaplan_meier", "copula_graphic")
+    return cc.brier_skill_score(*scoring, reference=reference, **d.adjusted(scoring[0] is not None))
+
+
+def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
+    """Two models under three adjustments or the default ones, with or without a training sample."""
+    models = {name: d.model(name, d.m) for name in ("a", "b")[: d.one(1, 2)]}
+    y_train, y_test = d.training(), d.outcomes("y_test", d.m)
+    asked: Any = [*d.rng.choice(cc.adjustment_names(), 2, replace=False)]
+    asked = d.word("adjustments", ["ipcw", *map(str, asked)], ["ipcw", *map(str, asked)], "default")
+    if d.rng.random() < 0.2:
+        asked = {"mine": d.adjustment(), "ipcw": "ipcw"}
+    x = d.sample_covariates(y_train is not None) if d.rng.random() < 0.8 else {}
+    return cc.evaluate(
+        models,
+        y_test,
+        y_train=y_train,
+        **x,
+        adjustments=asked,
+        metrics=d.word("metrics", "ibs", cc.metric("ils", floor=0.01), ["ibs", cc.metric("ils", floor=0.1)]),
+        times=d.grid() if d.rng.random() < 0.2 else None,
+        horizon=d.word("horizon", None, None, None, "t_max", {"at_risk": 0.2}, d.unit),
+        copula=d.copula() if copula is None else copula,
+    )
+
+
+def sensitivity(d: Draw) -> cc.Evaluation:
+    found = evaluation(d)
+    families = d.word("families", "clayton", ("clayton", "frank"), ("joe", "gaussian"), "gumbel")
+    found.sensitivity(families, d.given("taus", d.one(np.array([0.0, 0.4]), np.array([-0.3, 0.99]))))
+    return found
+
+
+def profile(d: Draw) -> cc.Evaluation:
+    found = evaluation(d, chosen(d))
+    found.dependence_profile()
+    return found
+
+
+def scorer(d: Draw) -> float:
+    model = cc.CoxPH(ridge=0.1).fit(d.covariates("X", d.n), d.outcomes("y", d.n))
+    times, horizon = d.one((d.grid(), None), (None, d.number("horizon", d.unit, 0.3 * d.unit)), (None, None))
+    trained = d.rng.random() < 0.6
+    training = (
+        {"y_train": d.outcomes("y_train", d.n), "x_train": d.covariates("x_train", d.n)} if trained else {}
+    )
+    adjustment, metric = (
+        d.word("adjustment", *cc.adjustment_names()),
+        d.word("metric", "ibs", cc.metric("ils", floor=0.01)),
+    )
+    made = cc.survival_scorer(metric, adjustment, times=times, horizon=horizon, **training)
+    repr(made)
+    return made(model, d.covariates("X_test", d.m), d.outcomes("y_test", d.m))
+
+
+def call(copula: str) -> Callable[[Draw], Any]:
+    """A function of a copula at two probabilities."""
+    return lambda d: getattr(d.copula(), copula)(d.probabilities("u"), d.probabilities("v"))
+
+
+CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
+    "Survival": (
+        6,
+        lambda d: cc.Survival(d.given("time", d.times(d.n)), d.given("event", d.events(d.n))),
+        outcome,
+    ),
+    "Survival.from_latent": (
+        4,
+        lambda d: cc.Survival.from_latent(
+            d.given("event_time", d.times(d.n)),
+            d.given("dropout_time", d.times(d.n)),
+            d.one(None, d.at("study_end")),
+        ),
+        outcome,
+    ),
+    "Survival.coerce": (4, lambda d: cc.Survival.coerce(d.outcomes("y", d.n)), outcome),
+    "StepFunction": (
+        4,
+        lambda d: cc.StepFunction(d.grid(), d.probabilities("values", d.width))(d.at("t")),
+        within(-MOST, MOST),
+    ),
+    "Predictions": (6, lambda d: predictions(d)(d.at("times")), PROBABILITY),
+    "Predictions.from_frame": (4, from_frame, PROBABILITY),
+    "Predictions.from_step_functions": (3, from_step_functions, PROBABILITY),
+    "Predictions.quantile": (4, lambda d: predictions(d).quantile(d.number("p", 0.01, 0.5, 0.99)), TIME),
+    "Predictions.restricted_mean": (
+        4,
+        lambda d: predictions(d).restricted_mean(d.number("horizon", 0.5 * d.unit, d.unit, 9 * d.unit)),
+        TIME,
+    ),
+    "Copula.tau": (4, lambda d: d.copula().tau, TAU),
+    "Copula.cdf": (8, call("cdf"), PROBABILITY),
+    "Copula.hfunc1": (8, call("hfunc1"), PROBABILITY),
+    "Copula.hfunc2": (8, call("hfunc2"), PROBABILITY),
+    "Copula.pdf": (8, call("pdf"), TIME),
+    "Copula.sample": (4, lambda d: d.copula().sample(d.given("n", 5), 0), PROBABILITY),
+    "Copula.sample_given": (4, lambda d: d.copula().sample_given(d.probabilities("u"), 0), PROBABILITY),
+    "Margin.predict": (8, lambda d: d.margin().predict(d.at("t"), tail=d.tail()), PROBABILITY),
+    "Margin.variance": (4, lambda d: d.margin().variance(d.at("t")), within(0.0, MOST, nan=True)),
+    "Margin.confidence_interval": (
+        4,
+        lambda d: d.margin().confidence_interval(d.at("t"), d.number("level", 0.5, 0.95)),
+        within(0.0, 1.0, nan=True),
+    ),
+    "Margin.quantile": (4, lambda d: d.margin().quantile(d.probabilities("p"), tail=d.tail()), TIME),
+    "Margin.rmst": (4, lambda d: d.margin().rmst(d.at("horizon"), tail=d.tail()), TIME),
+    "Margin.margin_time": (6, lambda d: d.margin().margin_time(d.at("c"), tail=d.tail()), TIME),
+    "Margin.conditional_survival": (
+        6,
+        lambda d: d.margin().conditional_survival(
+            d.at("t"), d.at("c"), d.word("given", "event_free", "dropout", "administrative")
+        ),
+        PROBABILITY,
+    ),
+    "CoxPH": (8, cox, PROBABILITY),
+    "fit_joint": (3, joint, PROBABILITY),
+    "select_copula": (1, lambda d: chosen(d).copula.tau, TAU),
+    "time_grid": (
+        4,
+        lambda d: cc.time_grid(
+            d.outcomes("y_train", d.n),
+            d.one(None, d.outcomes("y_test", d.m)),
+            d.given("n", 5),
+            d.one("t_max", {"at_risk": d.number("at_risk", 0.05, 0.5)}, d.at("horizon")),
+        ),
+        TIME,
+    ),
+    "Adjustment.status": (
+        6,
+        lambda d: d.adjustment().fit(d.outcomes("y", d.n)).status(d.outcomes("y_test", d.m), d.grid()).a,
+        ANY,
+    ),
+    "brier_score": (10, lambda d: score(d, cc.brier_score), ANY),
+    "integrated_brier_score": (10, lambda d: score(d, cc.integrated_brier_score), ANY),
+    "brier_skill_score": (4, skill, ANY),
+    "log_score": (4, lambda d: score(d, cc.log_score, floor=d.number("floor", 1e-6, 0.01, 0.4)), ANY),
+    "integrated_log_score": (
+        4,
+        lambda d: score(d, cc.integrated_log_score, floor=d.number("floor", 1e-6, 0.01, 0.4)),
+        ANY,
+    ),
+    "evaluate": (6, evaluation, scored),
+    "sensitivity": (3, sensitivity, scored),
+    "dependence_profile": (1, profile, scored),
+    "survival_scorer": (3, scorer, ANY),
+}

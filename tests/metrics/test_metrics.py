@@ -1,0 +1,166 @@
+"""What every metric says of itself, and how its value answers to the weights."""
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.adjustments.status import Group, Imputed, Observed
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.metrics.base import Metric
+from tests.refusals import refuses
+
+METRICS = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
+# Weights are drawn here, and scores of them may leave their range.
+pytestmark = pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
+every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+RNG = np.random.default_rng(3)
+N = 7
+TIMES = np.array([2.0, 0.5, 1.0, 0.5, 3.5])  # in no order, one of them twice
+SORTED = np.unique(TIMES)
+PREDICTED = Predictions(
+    [0.3, 1.2, 4.0], np.exp(-np.array([0.3, 1.2, 4.0]) * RNG.gamma(2.0, 0.4, size=(N, 1)))
+)
+
+
+class Given:
+    """Weights that are given as arrays."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def block(self, rows, columns):
+        return Given(self.a[rows, columns], self.b[rows, columns])
+
+    def total(self, pair):
+        return (self.a * pair.event_free + self.b * pair.event).sum(axis=0)
+
+    def dense(self):
+        return self.a, self.b
+
+
+def status_with(a, b, normaliser=N):
+    weights = Given(a, b)
+    cut = RNG.integers(0, SORTED.size + 1, size=N)  # where before becomes after makes no difference
+    group = Group.of(np.arange(N), cut, weights, weights)
+    return cc.Status(TimeGrid.of(TIMES), N, (group,), normaliser=normaliser)
+
+
+def value(metric, status):
+    return metric.evaluate(status, {"m": PREDICTED})["m"].value
+
+
+@every_metric
+def test_the_gradient_is_that_of_finite_differences_in_the_weights(metric):
+    a, b = RNG.uniform(0.0, 1.5, size=(2, N, SORTED.size))
+    gradient = metric.gradient(status_with(a, b, 4.2), PREDICTED)
+    alpha, beta = gradient.of_subjects(np.arange(N))
+    assert alpha.shape == beta.shape == (N, SORTED.size)
+    step = 0.5  # the score is linear in the weights
+    for weights, found in ((a, alpha), (b, beta)):
+        for place in np.ndindex(weights.shape):
+            before = weights[place]
+            weights[place] = before + step
+            up = value(metric, status_with(a, b, 4.2))
+            weights[place] = before - step
+            down = value(metric, status_with(a, b, 4.2))
+            weights[place] = before
+            assert found[place] == pytest.approx((up - down) / (2 * step), abs=1e-8)
+
+
+@every_metric
+def test_both_forms_of_the_gradient_are_one(metric):
+    a, b = RNG.uniform(size=(2, N, SORTED.size))
+    gradient = metric.gradient(status_with(a, b), PREDICTED)
+    whole = gradient.of_subjects(np.arange(N))
+    rows = np.array([5, 0, 3])
+    for found, all_of_them in zip(gradient.of_subjects(rows), whole, strict=True):
+        np.testing.assert_allclose(found, all_of_them[rows], atol=1e-15)
+    for columns in (slice(0, SORTED.size), slice(1, 3)):
+        for found, all_of_them in zip(gradient.at_times(columns), whole, strict=True):
+            np.testing.assert_allclose(found, all_of_them[:, columns], atol=1e-15)
+
+
+@every_metric
+def test_a_value_is_its_gradient_times_the_weights(metric):
+    """The scores are linear in the weights: under a real status as well."""
+    y = cc.Survival.from_latent(*RNG.exponential(2.0, size=(2, N)))
+    status = cc.IPCW(min_probability=0.01, tail="last").fit(y).status(y, SORTED)
+    alpha, beta = metric.gradient(status, PREDICTED).of_subjects(np.arange(N))
+    assert value(metric, status) == pytest.approx(
+        float((alpha * status.a + beta * status.b).sum()), rel=1e-12
+    )
+
+
+def test_kinds_of_weights_sum_what_they_show():
+    q = RNG.uniform(size=(N, SORTED.size))
+    for weights in (
+        Imputed(lambda rows, columns: q[rows, columns]),
+        Observed(lambda rows, columns: 3 * q[rows, columns]),
+    ):
+        group = Group.of(np.arange(N), np.full(N, 2), weights, weights)
+        status = cc.Status(TimeGrid.of(SORTED), N, (group,))
+        p = PREDICTED(SORTED)
+        direct = (status.a * (1 - p) ** 2 + status.b * p**2).mean(axis=0)
+        found = cc.metric("ibs").evaluate(status, {"m": PREDICTED})["m"]
+        np.testing.assert_allclose(found.curve, direct, atol=1e-14)
+
+
+# --- direction ----------------------------------------------------------------------------------------
+
+
+class Share(Metric):
+    """A score of which more is better."""
+
+    name, label, direction, range = "share", "share", "greater", (0.0, 1.0)
+
+    def evaluate(self, status, predictions):
+        return {name: cc.MetricValue(0.5) for name in predictions}
+
+
+def test_skill_and_ranks_follow_the_direction():
+    brier, share = METRICS[0], Share()
+    assert (brier.best, share.best) == (0.0, 1.0)
+    assert brier.skill(0.1, 0.2) == pytest.approx(0.5)
+    assert brier.skill(0.3, 0.2) == pytest.approx(-0.5)
+    assert share.skill(0.9, 0.8) == pytest.approx(0.5)
+    assert share.skill(0.7, 0.8) == pytest.approx(-0.5)
+    values = {"a": 0.2, "b": 0.1, "c": 0.2, "d": np.nan}
+    assert brier.ranks(values) == {"a": 2, "b": 1, "c": 2}
+    assert share.ranks(values) == {"a": 1, "b": 3, "c": 1}
+    assert np.isnan(brier.skill(0.0, 0.0))
+
+
+def test_a_metric_without_a_gradient_and_a_status_without_one_say_so():
+    status = status_with(*np.ones((2, N, SORTED.size)))
+    refuses(lambda: Share().gradient(status, PREDICTED), "'share'", "gradient")
+    refuses(lambda: status.pull_back(METRICS[0].gradient(status, PREDICTED)), "influence")
+    oracle = cc.Oracle(np.ones(N)).fit(([1.0], [1])).status((np.ones(N), np.ones(N)), SORTED)
+    assert oracle.pull_back(METRICS[0].gradient(oracle, PREDICTED)).size == 0
+
+
+@every_metric
+def test_values_have_a_curve_and_lie_in_their_range(metric):
+    y = cc.Survival(np.linspace(0.4, 3.0, N), np.ones(N))
+    status = cc.IPCW().fit(y).status(y, TIMES)
+    found = metric.evaluate(status, {"m": PREDICTED, "other": PREDICTED})
+    assert list(found) == ["m", "other"]
+    assert found["m"].curve.shape == TIMES.shape
+    assert found["m"].curve[1] == found["m"].curve[3]  # the time that is asked for twice
+    low, high = metric.range
+    assert low <= found["m"].value <= high
+    order = np.argsort(TIMES, kind="stable")
+    mean = np.trapezoid(found["m"].curve[order], TIMES[order]) / 3.0
+    assert found["m"].value == pytest.approx(mean, rel=1e-12)
+    assert metric.direction == "smaller"
+    assert metric.label != metric.curve_label
+
+
+def test_metrics_by_name():
+    assert cc.metric("ils", floor=0.01) == cc.metric("ils", floor=0.01) != cc.metric("ils", floor=0.02)
+    assert {metric.name for metric in METRICS} <= set(cc.metric_names())
+    refuses(lambda: cc.metric("auc"), "metric", "'auc'", "'ibs'")
+    refuses(lambda: cc.metric("ils"), "'ils'", "floor")
+    refuses(lambda: cc.metric("ibs", floor=0.1), "'ibs'", "floor")
+    refuses(lambda: cc.metric("ils", floor=0.7), "floor", "0.7")
+    refuses(lambda: cc.register_metric(type(METRICS[0])), "name", "'ibs'")
+    refuses(lambda: cc.register_metric(3), "kind", "3", kind=TypeError)

@@ -1,0 +1,31 @@
+import pytest
+
+import cocensor as cc
+from cocensor.simulate import SyntheticDesign
+
+
+@pytest.fixture(scope="session")
+def split():
+    data = SyntheticDesign(n=300, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    return data[:150], data[150:]
+
+
+@pytest.fixture(scope="session")
+def cox(split):
+    """Predictions of Cox models by their columns."""
+    train, test = split
+
+    def predicted(*columns):
+        rows = list(columns)
+        return cc.CoxPH().fit(train.X[:, rows], train.y).predict_survival_function(test.X[:, rows])
+
+    return predicted
+
+
+@pytest.fixture(scope="session")
+def three(split, cox):
+    """Three models by IPCW and imputed given covariates."""
+    train, test = split
+    models = {"a": cox(0, 1), "b": cox(0), "twin": cox(0, 1)}
+    asked = {"adjustments": ["ipcw", "imputed_covariates"], "copula": cc.Frank(2.0)}
+    return cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, **asked)

@@ -1,0 +1,292 @@
+"""What the first screen says, of scores made up for it; the first test has its sentences, the others their facts."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor._notes import Note
+from cocensor.metrics import MetricValue
+from cocensor.sensitivity import Sensitivity
+from cocensor.words import headline
+from cocensor.words.names import ISOLATE
+
+A_FIRST = {"a": 0.1, "b": 0.2}
+
+
+def told(evaluation, grid, ipcw=None, families=None):
+    """The headline by these scores: under IPCW by model (none if None), on the grid by family, τ and model."""
+    models = list(grid[next(iter(grid))][1])
+    results = dict(evaluation.results)
+    if ipcw is None:
+        del results["ipcw"]
+    else:
+        results["ipcw"] = replace(results["ipcw"], values=values(ipcw))
+    predictions = {model: evaluation.data.predictions[model] for model in models}
+    made = replace(evaluation, results=results, data=replace(evaluation.data, predictions=predictions))
+    base = results["imputed_covariates"]
+    answers = {
+        family: {
+            tau: replace(base, values=values({model: line[k] for model, line in by_model.items()}))
+            for k, tau in enumerate(taus)
+        }
+        for family, (taus, by_model) in grid.items()
+    }
+    taus = tuple(sorted({tau for line, _ in grid.values() for tau in line}))
+    found = headline(
+        made, Sensitivity(made, families or tuple(grid), taus, {"imputed_covariates": answers}, {})
+    )
+    return replace(
+        found,
+        **{part: plain(getattr(found, part)) for part in ("lead", "support", "by", "extent", "caution")},
+    )
+
+
+def values(scores):
+    return {"ibs": {model: MetricValue(score) for model, score in scores.items() if score is not None}}
+
+
+def plain(text):
+    if isinstance(text, tuple):
+        return tuple(map(plain, text))
+    return text.translate({ord(mark): None for mark in ISOLATE})
+
+
+def says(text, *facts):
+    """Whether a text has these, as whole words and in this order."""
+    return re.search(".*".join(rf"(?<!\w){re.escape(fact)}(?!\w)" for fact in facts), text) is not None
+
+
+def test_where_the_answer_stops(three):
+    line = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.14, 0.18]}
+    steep = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.13, 0.17]}
+    found = told(three, {"frank": line, "clayton": line, "joe": steep}, A_FIRST)
+    assert found.lead == "If censoring is independent, a is best; from about τ = 0.50 on, another may be."
+    assert (
+        found.support
+        == "By “IPCW”, the integrated Brier score is 0.1000; next is b with 0.2000. Smaller is better."
+    )
+    assert found.extent == (
+        "a is best from τ = 0 (independent censoring) to 0.60 under Frank and Clayton and 0.50 under Joe, then b up to "
+        "0.8.",
+        "a is best at 6 of the 9 points of the grid, b at 3.",
+    )
+
+
+def test_an_answer_that_holds_everywhere(three):
+    line = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.16], "b": [0.11, 0.14, 0.18]}
+    found = told(three, {"frank": line, "clayton": line}, A_FIRST)
+    assert says(found.lead, "independent", "a", "every dependence")
+    assert says(found.extent[-1], "a", "6", "6")
+
+
+def test_a_model_that_comes_back_is_said_to(three):
+    line = (0.0, 0.2, 0.4, 0.6), {"a": [0.1, 0.2, 0.2, 0.1], "b": [0.2, 0.1, 0.1, 0.2]}
+    found = told(three, {"clayton": line}, A_FIRST)
+    assert says(found.lead, "independent", "a", "0.10")
+    assert says(found.extent[0], "a", "0.10", "b", "0.50", "a", "0.6", "Clayton")
+
+
+def test_a_change_below_independence(three):
+    frank = (-0.4, 0.0, 0.4), {"a": [0.2, 0.1, 0.1], "b": [0.1, 0.2, 0.2]}
+    joe = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.2]}
+    found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
+    assert says(found.lead, "independent", "a", "-0.20", "0.20")
+    assert says(found.by, "imputed given covariates", "2", "-0.4", "0.4", "0", "Frank alone")
+    assert says(found.extent[0], "b", "-0.4", "-0.20", "a", "0.4", "Frank")
+    without = told(three, {"frank": frank}, A_FIRST)
+    assert says(without.lead, "independent", "a", "below", "-0.20")
+    assert says(without.by, "1 family", "-0.4", "0.4")
+
+
+def test_equals_share_first_places(three):
+    line = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.1], "twin": [0.1, 0.3]}
+    found = told(three, {"frank": line}, {"a": 0.1, "b": 0.2, "twin": 0.1})
+    assert says(found.lead, "independent", "a and twin", "0.13")
+    assert says(found.support, "0.1000", "each", "b", "0.2000")
+    assert says(found.extent[0], "a and twin", "0")
+    assert says(found.extent[1], "a and twin", "1", "2", "b", "1")
+    always = told(
+        three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "twin": [0.1, 0.1]})}, {"a": 0.1, "twin": 0.1}
+    )
+    assert says(always.lead, "a and twin", "every dependence")
+    assert says(always.extent[1], "a and twin", "2", "2")
+
+
+def test_equals_that_part(three):
+    line = (0.0, 0.4, 0.8), {"a": [0.1, 0.1, 0.1], "b": [0.1, 0.1, 0.2]}
+    found = told(three, {"frank": line}, {"a": 0.1, "b": 0.1})
+    assert says(found.lead, "a and b", "0.40")
+    assert says(found.extent[-1], "a and b", "2", "3", "a", "1")
+
+
+def test_another_answer_at_independence_by_the_adjustment_of_the_grid(three):
+    line = (0.0, 0.4), {"a": [0.20, 0.20], "b": [0.11, 0.14]}
+    found = told(three, {"frank": line, "joe": line}, A_FIRST)
+    assert says(found.lead, "independent", "a", "adjustment", "not")
+    assert says(found.extent[0], "not", "0", "b")
+
+
+def test_a_grid_without_independence_contradicts_no_score_there(three):
+    frank = (0.3,), {"a": [0.2], "b": [0.1]}
+    joe = (0.3,), {"a": [0.1], "b": [0.2]}
+    found = told(three, {"joe": joe, "frank": frank}, A_FIRST)
+    assert says(found.lead, "independent", "a", "0.30")
+    assert says(found.extent[0], "a", "0.3", "Joe")
+    assert says(found.extent[1], "b", "0.3", "Frank")
+    alone = told(three, {"joe": joe, "frank": frank})
+    assert says(alone.lead, "0.3", "Joe", "a", "not", "Frank")
+    assert says(told(three, {"joe": joe}).lead, "0.3", "Joe", "a", "no other")
+
+
+def test_an_answer_that_is_lost_both_ways_from_a_grid_without_independence(three):
+    lost = {"a": [0.3, 0.3], "b": [0.1, 0.2], "twin": [0.2, 0.1]}
+    found = told(three, {"frank": ((-0.3, 0.3), lost)}, {"a": 0.1, "b": 0.2, "twin": 0.2})
+    assert says(found.lead, "a", "-0.30", "0.30")
+    above = {"a": [0.1, 0.4], "b": [0.2, 0.2]}  # crosses at -0.1, where IPCW would object
+    later = {"a": [0.1, 0.25], "b": [0.3, 0.15]}
+    assert says(told(three, {"frank": ((-0.3, 0.3), above)}, A_FIRST).lead, "from", "0.30")
+    assert says(told(three, {"frank": ((-0.3, 0.3), later)}, A_FIRST).lead, "from", "0.10")
+
+
+def test_the_ends_of_an_answer_are_in_order_on_ragged_grids(three):
+    frank = (-0.4, -0.2, 0.4), {"a": [0.3, 0.1, 0.1], "b": [0.1, 0.1, 0.1]}
+    joe = (0.2, 0.4), {"a": [0.1, 0.3], "b": [0.1, 0.1]}
+    found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
+    assert says(found.lead, "a", "-0.20", "0.20")
+    parted = (-0.4, 0.0, 0.4), {"a": [0.1, 0.1, 0.1], "b": [0.2, 0.1, 0.2]}
+    found = told(three, {"frank": parted}, {"a": 0.1, "b": 0.1})
+    assert says(found.lead, "a and b", "away", "0.00")
+
+
+def test_independence_alone_is_no_dependence(three):
+    found = told(three, {"frank": ((0.0,), {"a": [0.1], "b": [0.2]})}, A_FIRST)
+    assert says(found.lead, "independent", "a", "no dependence")
+
+
+def test_families_without_an_answer_are_named_and_not_counted(three):
+    line = (0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]}
+    found = told(three, {"frank": line, "joe": line}, A_FIRST, families=("frank", "joe", "gaussian"))
+    assert says(found.by, "imputed given covariates", "2", "Gaussian", "no answer", "0", "0.4")
+    assert "Gaussian" not in found.extent[0]
+    assert says(found.lead, "a", "every dependence", "answer")
+
+
+def test_a_model_without_a_score_is_not_beaten(three):
+    line = (0.0, 0.4, 0.8), {"a": [0.1, None, None], "b": [0.2, 0.2, 0.2]}
+    found = told(three, {"frank": line}, {"a": 0.1})
+    assert says(found.support, "IPCW", "integrated Brier score", "0.1000", "b has no score", "Smaller")
+    assert says(found.extent[-1], "a has no score", "2", "Frank")
+
+
+def test_weights_given_covariates_assume_independence_given_them(split, cox):
+    train, test = split
+    models = {"a": cox(0, 1), "b": cox(0)}
+
+    def lead(*names):
+        samples = {"y_train": train.y, "x_train": train.X}
+        found = cc.evaluate(models, test.y, test.X, **samples, adjustments=names, copula=None)
+        return headline(found, found.sensitivity("frank", [0.0])).lead
+
+    assert lead("ipcw_cox", "cg_q").startswith("If censoring is independent given the covariates, ")
+    assert lead("ipcw_cox", "ipcw", "cg_q").startswith("If censoring is independent, ")
+
+
+def test_one_model_is_not_told_of_differences(three):
+    found = told(three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}, {"a": 0.1})
+    assert says(found.lead, "one model", "a")
+    assert says(found.caution, "Sampling intervals")
+    assert "differences" not in found.caution
+
+
+@pytest.mark.parametrize(
+    ("train_events", "test_events", "said"),
+    [
+        (20, 20, "chance"),
+        (20, 9, "test sample has 9 events"),
+        (20, 0, "test sample has no event"),
+        (0, 20, "training sample has no event"),
+    ],
+)
+def test_few_events_are_a_caution(three, train_events, test_events, said):
+    def outcomes(events):
+        return cc.Survival(np.arange(1.0, 41.0), np.arange(40) < events)
+
+    samples = replace(
+        three.data.samples, y_train=outcomes(train_events), y_test=outcomes(test_events), x_test=None
+    )
+    made = replace(three, data=replace(three.data, samples=samples))
+    found = told(made, {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]})}, A_FIRST)
+    assert says(found.caution, said)
+    assert (" sample has " in found.caution) == (said != "chance")
+
+
+def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
+    late = Note("missing", "it is late.", adjustment="imputed_covariates")
+    silent = replace(three.results["imputed_covariates"], values={"ibs": {}}, notes=(late,))
+    again = replace(three.results["imputed_covariates"], name="again", label="again")
+    made = replace(three, results=three.results | {"imputed_covariates": silent, "again": again})
+    answers = three.sensitivity("frank", [0.0, 0.4]).answers["imputed_covariates"]
+    found = headline(made, Sensitivity(made, ("frank",), (0.0, 0.4), {"again": answers}, {}))
+    assert says(found.by, "imputed given covariates", "no score", "it is late", "again")
+
+
+def test_without_a_sensitivity_analysis_it_says_what_it_can(three):
+    found = headline(three, None)
+    assert found.lead.startswith("If censoring is independent, ")
+    assert "sensitivity()" in found.by
+    assert found.extent == ()
+    assert three.results["ipcw"].adjustment.assumption in found.rests_on
+    rest = {"imputed_covariates": three.results["imputed_covariates"]}
+    assert headline(replace(three, results=rest), None).lead.startswith("Under the Frank copula with τ = ")
+
+
+def test_without_a_copula_there_is_nothing_to_vary(split, cox):
+    _, test = split
+    curves = {"a": cox(0, 1), "b": cox(0)}
+    truth = cc.evaluate(curves, test.y, adjustments={"truth": cc.Oracle(test.event_time)})
+    found = headline(truth, None)
+    assert found.lead.startswith("By “truth”, ")
+    assert "sensitivity()" not in found.by
+    assert "rests on a copula" in found.by
+
+
+class Reversed(cc.Metric):
+    """Made-up scores of which greater is better."""
+
+    name, label, direction, range = "ibs", "made-up score", "greater", (0.0, 1.0)
+
+    def evaluate(self, status, predictions):
+        raise NotImplementedError
+
+
+def test_where_greater_is_better_the_greatest_is_best(three):
+    greater = replace(three, data=replace(three.data, metrics=(Reversed(),)))
+    line = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.1], "twin": [0.15, 0.2]}
+    found = told(greater, {"frank": line}, {"a": 0.1, "b": 0.2, "twin": 0.15})
+    assert says(found.lead, "independent", "b", "τ")
+    assert says(found.support, "0.2000", "twin", "0.1500", "Greater is better")
+    assert says(found.extent[0], "b", "a", "0.4")
+    one = told(greater, {"frank": ((0.0,), {"a": [0.1]})}, {"a": 0.1})
+    assert one.support.endswith("Greater is better.")
+
+
+def test_of_several_metrics_the_one_that_is_told_by_is_named(split, cox):
+    train, test = split
+    metrics = ["ibs", cc.metric("ils", floor=0.01)]
+    models = {"a": cox(0, 1), "b": cox(0)}
+    asked = {"metrics": metrics, "adjustments": ["ipcw", "cg_q"], "copula": cc.Frank(2.0)}
+    evaluation = cc.evaluate(models, test.y, y_train=train.y, **asked)
+    found = headline(evaluation, evaluation.sensitivity("frank", [0.0, 0.4]))
+    assert says(found.lead, "best", "integrated Brier score")
+    for said in (found.by, found.hint):
+        assert says(said, "CG-Q", "integrated Brier score")
+
+
+def test_a_metric_without_any_score_has_no_winner(three):
+    silent = {name: replace(each, values={"ibs": {}}) for name, each in three.results.items()}
+    kept = silent | {"ipcw": replace(silent["ipcw"], values={"ibs": {}, "other": {"a": MetricValue(1.0)}})}
+    found = headline(replace(three, results=kept), None)
+    assert "No model has a score" in found.lead

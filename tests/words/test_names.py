@@ -1,0 +1,21 @@
+import pytest
+
+from cocensor.words import winners_in_words
+from cocensor.words.names import BARE, ON_PAGE, model_name
+
+
+@pytest.mark.parametrize("mark", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+def test_no_name_ends_its_own_isolation(mark):
+    assert model_name(f"a{mark}b{mark}") == "\u2068ab\u2069"
+
+
+def test_several_are_best_alike():
+    assert BARE.are_best(["a"]) == "a is best"
+    assert BARE.are_best(["a", "b", "c"]) == "a, b and c are equally good and best"
+    assert ON_PAGE.are_best(["א"]) == "\u2068א\u2069 is best"
+
+
+def test_the_ranking_of_the_page_isolates_names_and_says_the_same(three):
+    bare, isolated = (winners_in_words(three, names=names) for names in (BARE, ON_PAGE))
+    assert "\u2068" in isolated
+    assert isolated.replace("\u2068", "").replace("\u2069", "") == bare
