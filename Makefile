@@ -16,7 +16,7 @@ demo: $(VENV)/.installed  ## Three models of simulated patients, and a report: c
 	$(BIN)/cocensor demo
 
 test: $(VENV)/.installed-test  ## All tests but the slow ones, doctests included, with coverage
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(VENV)/.installed-lint  ## Format, lint, types and layers
 	$(BIN)/ruff format --check
