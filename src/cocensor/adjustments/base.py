@@ -54,7 +54,8 @@ class Adjustment(ABC):
         """The same adjustment under another copula of event and dropout."""
         if not self.rests_on_copula:
             raise ValueError(f"{self!r} does not rest on a copula.")
-        return replace(self, copula=copula)  # type: ignore[type-var]  # subclasses are dataclasses
+        value: Any = self  # a dataclass, as its subclass is
+        return replace(value, copula=copula)
 
     def fit(self, y: Any, x: Any = None, predictions: Mapping[str, Predictions] | None = None) -> Fitted:
         """Learn from outcomes, covariates and predictions, as far as the adjustment needs them."""
@@ -66,10 +67,16 @@ class Adjustment(ABC):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return all(_equal(getattr(self, f.name), getattr(other, f.name)) for f in fields(self))  # type: ignore[arg-type]
+        return all(_equal(*pair) for pair in zip(self._settings, other._settings, strict=True))
 
     def __hash__(self) -> int:
-        return hash((type(self), *(_hashable(getattr(self, f.name)) for f in fields(self))))  # type: ignore[arg-type]
+        return hash((type(self), *map(_hashable, self._settings)))
+
+    @property
+    def _settings(self) -> list[Any]:
+        """The values of all fields."""
+        value: Any = self  # a dataclass, as its subclass is
+        return [getattr(self, each.name) for each in fields(value)]
 
 
 class Fitted(ABC):
