@@ -44,3 +44,9 @@ def archimedean(draw):
         return family()
     tau = draw(st.floats(max(lower, -0.99) if lower < 0 else 0.0, 0.99))
     return family.from_tau(tau)
+
+
+def cox_predictions(train, test, *columns):
+    """What a Cox model of some columns of the training part predicts for the test part."""
+    rows = list(columns)
+    return cc.CoxPH().fit(train.X[:, rows], train.y).predict_survival_function(test.X[:, rows])

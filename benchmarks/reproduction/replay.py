@@ -96,7 +96,7 @@ class Replay(SyntheticExperiment):
         self, published: pd.DataFrame, hashes: dict[str, int | None], *, refit: bool = False
     ) -> None:
         super().__init__(SyntheticConfig(protocol="published"))
-        self.published, self.hashes, self.refit = published, hashes, refit  # type: ignore[misc]
+        self.published, self.hashes, self.refit = published, hashes, refit
 
     def cells(self) -> list[Cell]:
         """Every setting of the families whose hash is known, once."""

@@ -1,4 +1,5 @@
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -180,7 +181,7 @@ def test_wrong_kinds():
     refuses(lambda: cc.IPCW(3), "censoring", "3", kind=TypeError)
     refuses(lambda: cc.adjustment(3), "adjustment", "int", kind=TypeError)
     for name in ("margin", "cg_q", "imputed_margins", "dependent_ipcw"):
-        call = lambda name=name: cc.adjustment(name, copula=cc.Gaussian(0.5))  # noqa: E731
+        call = partial(cc.adjustment, name, copula=cc.Gaussian(0.5))
         refuses(call, "copula", "Archimedean", kind=TypeError)
 
 

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import cocensor as cc
 from cocensor.metrics import Metric, MetricValue
 from cocensor.simulate import SyntheticDesign
+from tests.strategies import cox_predictions
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -36,13 +38,7 @@ def split():
 @pytest.fixture(scope="session")
 def cox(split):
     """Predictions of Cox models by their columns."""
-    train, test = split
-
-    def predicted(*columns):
-        rows = list(columns)
-        return cc.CoxPH().fit(train.X[:, rows], train.y).predict_survival_function(test.X[:, rows])
-
-    return predicted
+    return partial(cox_predictions, *split)
 
 
 @pytest.fixture(scope="session")

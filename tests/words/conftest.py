@@ -1,7 +1,10 @@
+from functools import partial
+
 import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
+from tests.strategies import cox_predictions
 
 
 @pytest.fixture(scope="session")
@@ -13,13 +16,7 @@ def split():
 @pytest.fixture(scope="session")
 def cox(split):
     """Predictions of Cox models by their columns."""
-    train, test = split
-
-    def predicted(*columns):
-        rows = list(columns)
-        return cc.CoxPH().fit(train.X[:, rows], train.y).predict_survival_function(test.X[:, rows])
-
-    return predicted
+    return partial(cox_predictions, *split)
 
 
 @pytest.fixture(scope="session")

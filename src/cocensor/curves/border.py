@@ -55,8 +55,8 @@ def predict(model: Any, X: Any) -> Predictions:
     source = f"{kind}.{method}"
     try:
         predicted = getattr(model, method)(X)
-    except AttributeError:  # it is not fitted
-        raise
+    except AttributeError as error:
+        raise ValueError(f"{kind} is not fitted, or does not predict: {error}") from error
     except Exception as error:  # whatever a model of another package raises
         raise ValueError(f"{source} failed for x_test: {error}") from error
     if isinstance(predicted, Predictions):
@@ -90,11 +90,9 @@ def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, name: s
         if hasattr(estimate, "fit"):
             kind = type(estimate).__name__
             raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
-    except Exception as error:  # whatever a model of another package raises
+    except (TypeError, ValueError) as error:
         said = str(error).strip()
         said = said if said.endswith((".", "!", "?")) else f"{said}."
-        if isinstance(error, AttributeError):
-            raise ValueError(f"{name} is not fitted, or does not predict: {said}") from error
         kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
         raise kind_of_error(f"{name}: {said}") from error
     return None

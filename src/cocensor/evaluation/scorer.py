@@ -107,7 +107,7 @@ class Scorer:
             )
             value = self.metric.evaluate(status, models)[""].value
             return value if self.metric.direction == "greater" else -value
-        except Exception as error:  # whatever a model of another package raises
+        except (TypeError, ValueError) as error:
             subjects = f" of {len(X)} subjects" if hasattr(X, "__len__") else ""
             raise FoldError(f"a fold{subjects} cannot be scored: {error}") from error
 

@@ -49,7 +49,7 @@ class SyntheticExperiment(Experiment):
     """
 
     config: SyntheticConfig
-    refit: ClassVar[bool] = False
+    refit: bool = False
     #: What makes a panel of the figure, and what changes along its axis; tables have a row for each pair.
     panel: ClassVar[str] = "copula"
     along: ClassVar[str]
