@@ -25,8 +25,8 @@ from cocensor.joint.margins import refuse_zero
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
-Given = Literal["covariates", "prediction", "predictions"]
-_GIVEN = ("covariates", "prediction", "predictions")
+Given = Literal["covariates", "prediction", "predictions", "everything"]
+_GIVEN = ("covariates", "prediction", "predictions", "everything")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,8 @@ class Imputation(JointSettings, Adjustment):
         - ``"predictions"``: the risk scores of all models at once, with one joint model, fitted to the test outcomes,
           and one status for all.
 
-        ``("covariates", "predictions")`` is both, fitted to the test sample.
+        - ``"everything"``: the predictions of all models, and the covariates where there are any, with one joint model,
+          fitted to the test outcomes, and one status for all.
     copula : Copula, family, name, CopulaChoice or JointModel, optional
         The dependence of E and C that is left given z; independence by default. A family (or its name) has its θ
         estimated, which rests on the form of the margins alone. Given nothing it must be an Archimedean copula.
@@ -124,6 +125,7 @@ class Imputation(JointSettings, Adjustment):
             "covariates": "the covariates",
             "prediction": "the evaluated model's own risk score",
             "predictions": "the risk scores of all models",
+            "everything": "the risk scores of all models and the covariates that there are",
         }
         z = " and ".join(known[each] for each in self.given)
         stated = isinstance(self.copula, Copula)
@@ -136,8 +138,8 @@ class Imputation(JointSettings, Adjustment):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """What is given."""
-        return frozenset(_as_given(self.given))
+        """What is given; covariates are not needed where "everything" is."""
+        return frozenset("predictions" if each == "everything" else each for each in _as_given(self.given))
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
         if not self.given:
@@ -150,7 +152,8 @@ class Imputation(JointSettings, Adjustment):
         if not predictions:
             raise ValueError("predictions are needed: the joint model is given them.")
         read_at = check_score_times(self.score_times)
-        z, notes = design(x if "covariates" in self.given else None, predictions, y, read_at)
+        known = x if {"covariates", "everything"} & set(self.given) else None
+        z, notes = design(known, predictions, y, read_at)
         fit = JointFit.of(self, self.copula, z if z.shape[1] else None, y, "y_test")
         return _ImputationFromJoint(self, fit, z, notes)
 
@@ -222,6 +225,7 @@ def _as_given(given: Any) -> tuple[Given, ...]:
     listed = (given,) if isinstance(given, str) else tuple(given)
     for each in listed:
         check_choice(each, "given", _GIVEN)
-    if {"prediction", "predictions"} <= set(listed):
-        raise ValueError("given must have 'prediction' or 'predictions', but has both.")
+    alone = [each for each in _GIVEN[1:] if each in listed]
+    if len(alone) > 1 or ("everything" in alone and len(listed) > 1):
+        raise ValueError(f"given must have at most one of {', '.join(_GIVEN[1:])}, but is {given!r}.")
     return cast("tuple[Given, ...]", tuple(each for each in _GIVEN if each in listed))

@@ -28,6 +28,7 @@ _REGISTRY: dict[str, _Entry] = {
     "dep": _Entry("IBS-Dep", lambda copula: MarginTime(copula, "uncertainty"), True),
     "cg_q": _Entry("CG-Q", lambda copula: Imputation((), copula, "event_free"), True),
     "imputed_margins": _Entry("imputed from margins", lambda copula: Imputation((), copula), True),
+    "imputed": _Entry("imputed", lambda copula: Imputation("everything", copula), True),
     "imputed_covariates": _Entry(
         "imputed given covariates", lambda copula: Imputation("covariates", copula), True
     ),
@@ -80,8 +81,8 @@ def adjustment_names() -> list[str]:
     Examples
     --------
     >>> adjustment_names()
-    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed_covariates',
-    'imputed_prediction', 'dependent_ipcw']
+    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
+    'imputed_covariates', 'imputed_prediction', 'dependent_ipcw']
     """
     return list(_REGISTRY)
 

@@ -33,7 +33,13 @@ if TYPE_CHECKING:
     from cocensor.sensitivity import MarginCurves, Sensitivity
 
 #: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
-_PREFERRED = (("covariates", "predictions"), ("predictions",), ("covariates",), ("prediction",))
+_PREFERRED = (
+    ("everything",),
+    ("covariates", "predictions"),
+    ("predictions",),
+    ("covariates",),
+    ("prediction",),
+)
 
 
 @dataclass(frozen=True, eq=False)
