@@ -87,8 +87,8 @@ class Imputation(JointSettings, Adjustment):
     Columns that are constant, or that others explain, leave the design; a prediction of exactly 0 or 1 is given
     the most extreme score of the others, for the score only. ``notes`` records all of it, and ``status.model`` is the
     joint model. A time of 0 says nothing of a hazard: an event then has happened, and of a dropout nothing is known, so
-    that :math:`q = S_E(t \mid z)`. Given nothing, on the fitting sample and without administrative censoring, the mean of
-    a is :math:`S_E(t)` exactly.
+    that :math:`q = S_E(t \mid z)`. Given nothing, on the fitting sample and without administrative censoring, the mean
+    of a is :math:`S_E(t)` exactly.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Imputation(JointSettings, Adjustment):
     >>> for adjustment in (cc.IPCW(), Imputation("prediction", cc.Clayton(2.0))):
     ...     print(f"{score(adjustment) - truth:+.4f}")
     -0.0106
-    -0.0018
+    -0.0019
     """
 
     given: tuple[Given, ...] | Given = ()
