@@ -9,8 +9,7 @@ learns from the test outcomes, unless its name says otherwise; goals are checked
 ``forms`` asks what an ordinary user gets by default where margins have other forms and dropout depends on nothing.
 
 Run:
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.impartiality run FOLDER --part 1/2     (and 2/2 beside it)
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.impartiality run FOLDER --judges selected --draws 2
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.impartiality run FOLDER --judges main selected --part 1/2     (and 2/2)
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.impartiality forms FOLDER --judges default selected
     python -m benchmarks.impartiality keep FOLDER       (makes benchmarks/results/impartiality.csv.gz of it)
     python -m benchmarks.impartiality tables [FOLDER]   (of FOLDER, or of what is kept)
@@ -27,7 +26,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.impartiality.judges import JUDGES
+from benchmarks.impartiality.judges import JUDGES, PRIMARY
 from benchmarks.impartiality.study import STUDIES, rows, run, seconds
 from benchmarks.impartiality.tables import all_tables
 from benchmarks.reproduction.collect import RESULTS
@@ -47,10 +46,11 @@ def main() -> None:
         each.add_argument("--judges", nargs="+", choices=list(JUDGES), default=[study.judges])
         each.add_argument("--part", default="1/1", help="1/2 and 2/2 share the cells")
         each.set_defaults(study=study)
-    for command in ("keep", "tables", "seconds"):
-        commands.add_parser(command).add_argument(
-            "folder", type=Path, nargs="?" if command == "tables" else None
-        )
+    for command in ("keep", "seconds"):
+        commands.add_parser(command).add_argument("folder", type=Path)
+    each = commands.add_parser("tables")
+    each.add_argument("folder", type=Path, nargs="?")
+    each.add_argument("--judge", default=PRIMARY, help="whose goals are checked")
     asked = parser.parse_args()
     if asked.command in ("run", "forms"):
         run(asked.study, asked.folder, asked.draws, tuple(asked.sizes), asked.judges, asked.few, asked.part)
@@ -61,7 +61,7 @@ def main() -> None:
         print(seconds(asked.folder).T.round(2).to_string())
     else:
         found = pd.read_csv(KEPT) if asked.folder is None else rows(asked.folder)
-        print("\n\n".join(all_tables(found)))
+        print("\n\n".join(all_tables(found, asked.judge)))
 
 
 if __name__ == "__main__":

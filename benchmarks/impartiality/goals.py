@@ -1,4 +1,4 @@
-"""The goals of the new primary, each with its figure, standard error and verdict."""
+"""The goals of a judge, each with its figure, standard error and verdict."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.impartiality.judges import PRIMARY
 from benchmarks.impartiality.measures import Condition, Estimate, Pairs
 
 Key = tuple[str, int, float]
+CheckOf = Callable[[Key, Condition, str, str], "Check"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Check:
     limit: float
     met: bool
     where: str = ""
+    #: Whether the goal itself allows for two standard errors.
+    allows_for_chance: bool = False
 
     @property
     def verdict(self) -> str:
@@ -31,8 +33,8 @@ class Check:
 
     @property
     def near(self) -> bool:
-        """Whether the limit is within two standard errors."""
-        return bool(abs(self.figure.value - self.limit) <= 2.0 * self.figure.error)
+        """Whether the limit is within two standard errors, and the goal does not allow for these already."""
+        return not self.allows_for_chance and abs(self.figure.value - self.limit) <= 2.0 * self.figure.error
 
 
 @dataclass(frozen=True)
@@ -41,46 +43,50 @@ class Goal:
 
     text: str
     applies: Callable[[Key], bool]
-    #: The last argument is the judge that it is compared with.
-    check: Callable[[Key, Condition, str], Check]
+    #: Of a judge, against another.
+    check: CheckOf
     scale: float = 1.0
 
 
-def _ratio(figure: Estimate, limit: float, or_below: bool = False) -> Check:
-    return Check(figure, limit, or_below or figure.value <= limit)
+def _at_most(figure: Estimate, limit: float) -> Check:
+    return Check(figure, limit, figure.value <= limit)
 
 
-def _differences(pairs: Callable[[Condition], Pairs]) -> Callable[[Key, Condition, str], Check]:
-    def check(key: Key, found: Condition, against: str) -> Check:
+def _differences(pairs: Callable[[Condition], Pairs]) -> CheckOf:
+    def check(key: Key, found: Condition, judge: str, against: str) -> Check:
         _, n, tau = key
-        mine, other = (found.difference_size(judge, pairs(found)) for judge in (PRIMARY, against))
+        mine, other = (np.abs(found.difference_errors(name, pairs(found))) for name in (judge, against))
+        figure = found.ratio(mine, other)
         if tau == 0.0:
-            return _ratio(Estimate.ratio(mine, other), 1.2, bool(np.nanmean(mine) <= 0.001))
-        return _ratio(Estimate.ratio(mine, other), 0.75 if n < 1_000 else 0.5)
+            return Check(figure, 1.2, figure.value <= 1.2 or found.mean(mine).value <= 0.001)
+        return _at_most(figure, 0.75 if n < 1_000 else 0.5)
 
     return check
 
 
-def _scores(key: Key, found: Condition, against: str) -> Check:
-    return _ratio(Estimate.ratio(found.score_size(PRIMARY), found.score_size(against)), 1.0 / 3.0)
+def _scores(key: Key, found: Condition, judge: str, against: str) -> Check:
+    mine, other = (np.abs(found.score_errors(name)) for name in (judge, against))
+    return _at_most(found.ratio(mine, other), 1.0 / 3.0)
 
 
-def _class_bias(key: Key, found: Condition, against: str) -> Check:
+def _class_bias(key: Key, found: Condition, judge: str, against: str) -> Check:
     """The pair of classes with the most bias beyond what chance explains."""
     checks = []
     for pair in found.class_pairs:
-        bias = Estimate.of(found.by_draw(found.difference_errors(PRIMARY, [pair])))
+        bias = found.mean(found.difference_errors(judge, [pair]))
         limit = 0.003 + 2.0 * float(np.nan_to_num(bias.error))
         where = " − ".join(found.models[k] for k in pair)
-        checks.append(Check(bias, limit, abs(bias.value) <= limit, where))
+        checks.append(Check(bias, limit, abs(bias.value) <= limit, where, True))
     return max(checks, key=lambda each: abs(each.figure.value) - each.limit)
 
 
-def _order(key: Key, found: Condition, against: str) -> Check:
+def _order(key: Key, found: Condition, judge: str, against: str) -> Check:
     """At least as often as IPCW within two standard errors; more often at τ = .5."""
-    gain = Estimate.of(found.picked(PRIMARY) - found.picked(against))
-    met = gain.value > 0.0 if key[2] == 0.5 else gain.value >= -2.0 * np.nan_to_num(gain.error)
-    return Check(gain, 0.0, bool(met))
+    gain = found.gain(found.right(judge), found.right(against))
+    if key[2] == 0.5:
+        return Check(gain, 0.0, gain.value > 0.0)
+    limit = -2.0 * float(np.nan_to_num(gain.error))
+    return Check(gain, limit, gain.value >= limit, allows_for_chance=True)
 
 
 def _all_pairs(found: Condition) -> Pairs:

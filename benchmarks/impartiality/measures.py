@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from benchmarks.impartiality.models import CLASSES
-from cocensor._validation import FloatArray
+from cocensor._validation import BoolArray, FloatArray
 
 #: Pairs that differ less in truth are not worth an order.
 CLEAR = 0.002
@@ -20,61 +20,60 @@ Pairs = list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over draws, with its standard error."""
+    """A figure from draws, with its standard error; NaN where there is none."""
 
     value: float
     error: float
 
     @staticmethod
-    def of(draws: FloatArray) -> Estimate:
-        """From one value a draw; NaN where there is none."""
-        known = draws[np.isfinite(draws)]
-        if not known.size:
+    def of(draws: FloatArray, statistic: Callable[[FloatArray], float] = np.mean) -> Estimate:
+        """A statistic of draws, by default of one value each their mean; the standard error is the jackknife's."""
+        known = draws[np.isfinite(draws.reshape(len(draws), -1)).all(axis=1)]
+        n = len(known)
+        if not n:
             return Estimate(np.nan, np.nan)
-        return Estimate(
-            float(known.mean()),
-            float(known.std(ddof=1) / np.sqrt(known.size)) if known.size > 1 else np.nan,
-        )
+        value = float(statistic(known))
+        if n == 1:
+            return Estimate(value, np.nan)
+        without = np.array([statistic(np.delete(known, k, axis=0)) for k in range(n)])
+        return Estimate(value, float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2))))
 
-    @staticmethod
-    def ratio(above: FloatArray, below: FloatArray) -> Estimate:
-        """The ratio of two means over the same draws; the standard error is the jackknife's."""
-        known = np.isfinite(above) & np.isfinite(below)
-        a, b = above[known], below[known]
-        if not a.size:
-            return Estimate(np.nan, np.nan)
-        if a.size == 1:
-            return Estimate(float(a[0] / b[0]), np.nan)
-        without = (a.sum() - a) / (b.sum() - b)
-        spread = np.sqrt((a.size - 1) / a.size * np.sum((without - without.mean()) ** 2))
-        return Estimate(float(a.sum() / b.sum()), float(spread))
+
+def _ratio(both: FloatArray) -> float:
+    above, below = both.mean(axis=0)
+    return float(above / below)
+
+
+def _mean_bias(errors: FloatArray) -> float:
+    return float(np.abs(errors.mean(axis=0)).mean())
 
 
 @dataclass(frozen=True)
 class Condition:
-    """The scores of one truth, n and τ: cells (family and draw) × models, by judge; "oracle" is the truth."""
+    """The scores of one n and τ: cells (truth, family and draw) × models, by judge; "oracle" is the truth."""
 
+    truths: list[str]
     seeds: FloatArray
     models: list[str]
     scores: dict[str, FloatArray]
+    #: By judge, in which cells it was asked; elsewhere its scores are NaN.
+    asked: dict[str, BoolArray]
 
     @staticmethod
     def of(rows: pd.DataFrame) -> Condition:
         """From rows of cells and judges with a column per model."""
-        models = [
-            name
-            for name in rows
-            if name.split(",")[0] in CLASSES and bool(rows[name].notna().to_numpy().any())
-        ]
-        by_cell = {
-            judge: mine.set_index(["family", "seed"])[models]
+        models = [name for name in rows if name.split(",")[0] in CLASSES and bool(rows[name].notna().any())]
+        by_judge = {
+            judge: mine.set_index(["truth", "family", "seed"])[models]
             for judge, mine in rows.groupby("judge", sort=False)
         }
-        cells = by_cell["oracle"].index
+        cells = by_judge["oracle"].index
         return Condition(
+            list(cells.get_level_values("truth")),
             cells.get_level_values("seed").to_numpy(float),
             models,
-            {judge: mine.reindex(cells).to_numpy(float) for judge, mine in by_cell.items()},
+            {judge: mine.reindex(cells).to_numpy(float) for judge, mine in by_judge.items()},
+            {judge: cells.isin(mine.index) for judge, mine in by_judge.items()},
         )
 
     @property
@@ -88,10 +87,7 @@ class Condition:
         plain = [k for k, name in enumerate(self.models) if name in CLASSES]
         return list(combinations(plain, 2))
 
-    @cached_property
-    def judges(self) -> list[str]:
-        """The judges, without the oracle."""
-        return [name for name in self.scores if name != "oracle"]
+    # --- by cell ---------------------------------------------------------------------------------------
 
     def score_errors(self, judge: str) -> FloatArray:
         """Cells × models."""
@@ -99,32 +95,46 @@ class Condition:
 
     def difference_errors(self, judge: str, pairs: Pairs) -> FloatArray:
         """Cells × pairs."""
-        errors = self.score_errors(judge)
-        return np.column_stack([errors[:, i] - errors[:, j] for i, j in pairs])
+        return _differences(self.score_errors(judge), pairs)
 
-    def by_draw(self, values: FloatArray) -> FloatArray:
-        """Means over families and whatever else is in the columns; one value a draw, NaN without an answer."""
-        frame = pd.DataFrame(values).mean(axis=1).groupby(self.seeds).mean()
-        return frame.to_numpy(float)
+    def right(self, judge: str) -> FloatArray:
+        """Cells × pairs: whether the better model of a clear pair is picked; NaN for other pairs."""
+        true, said = (_differences(self.scores[name], self.all_pairs) for name in ("oracle", judge))
+        asked = (np.abs(true) > CLEAR) & np.isfinite(said)
+        return np.where(asked, np.sign(said) == np.sign(true), np.nan)
 
-    def score_size(self, judge: str) -> FloatArray:
-        """Mean |error| of scores by draw."""
-        return self.by_draw(np.abs(self.score_errors(judge)))
+    # --- over draws ------------------------------------------------------------------------------------
 
-    def difference_size(self, judge: str, pairs: Pairs) -> FloatArray:
-        """Mean |error| of differences by draw."""
-        return self.by_draw(np.abs(self.difference_errors(judge, pairs)))
+    def mean(self, values: FloatArray) -> Estimate:
+        """Of cells × anything."""
+        return Estimate.of(self._by_draw(values))
 
-    def picked(self, judge: str) -> FloatArray:
-        """The share of clear pairs of which the better model is picked, by draw."""
-        truth, found = self.scores["oracle"], self.scores[judge]
-        right = []
-        for i, j in self.all_pairs:
-            true = truth[:, i] - truth[:, j]
-            said = found[:, i] - found[:, j]
-            asked = (np.abs(true) > CLEAR) & np.isfinite(said)
-            right.append(np.where(asked, np.sign(said) == np.sign(true), np.nan))
-        return self.by_draw(np.column_stack(right))
+    def mean_bias(self, errors: FloatArray) -> Estimate:
+        """The mean of |bias| over truths and the columns of cells × anything."""
+        means = pd.DataFrame(errors).groupby([self.seeds, self.truths]).mean().unstack()
+        return Estimate.of(means.to_numpy(float), _mean_bias)
+
+    def ratio(self, above: FloatArray, below: FloatArray) -> Estimate:
+        """The ratio of two means, over what both have."""
+        return Estimate.of(np.column_stack(self._alike(above, below)), _ratio)
+
+    def gain(self, more: FloatArray, less: FloatArray) -> Estimate:
+        """The difference of two means, over what both have."""
+        first, second = self._alike(more, less)
+        return Estimate.of(first - second)
+
+    def _alike(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+        known = np.isfinite(a) & np.isfinite(b)
+        return self._by_draw(np.where(known, a, np.nan)), self._by_draw(np.where(known, b, np.nan))
+
+    def _by_draw(self, values: FloatArray) -> FloatArray:
+        """Means over families and columns; NaN for a draw without an answer."""
+        return pd.DataFrame(values).mean(axis=1).groupby(self.seeds).mean().to_numpy(float)
+
+
+def _differences(values: FloatArray, pairs: Pairs) -> FloatArray:
+    first, second = np.array(pairs).T
+    return values[:, first] - values[:, second]
 
 
 def conditions(rows: pd.DataFrame) -> dict[tuple[str, int, float], Condition]:
@@ -132,4 +142,11 @@ def conditions(rows: pd.DataFrame) -> dict[tuple[str, int, float], Condition]:
     return {
         (str(truth), int(n), float(tau)): Condition.of(mine)
         for (truth, n, tau), mine in rows.groupby(["truth", "n", "tau"], sort=False)
+    }
+
+
+def over_truths(rows: pd.DataFrame) -> dict[tuple[int, float], Condition]:
+    """By n and τ."""
+    return {
+        (int(n), float(tau)): Condition.of(mine) for (n, tau), mine in rows.groupby(["n", "tau"], sort=False)
     }

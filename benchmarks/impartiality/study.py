@@ -151,12 +151,14 @@ def run(
         with (folder / f"{study.name}-{number}-{of_parts}.jsonl").open("a", encoding="utf-8") as file:
             file.write("\n" + json.dumps(line) + "\n")
         spent.setdefault(cell.n, []).append(time.perf_counter() - start)
-        every = sum(sum(each) for each in spent.values()) / done
-        left = sum(
-            sum(spent[other.n]) / len(spent[other.n]) if other.n in spent else every
-            for other, _ in mine[done:]
-        )
+        left = sum(_expected(other.n, spent) for other, _ in mine[done:])
         print(f"{done}/{len(mine)} {cell} {spent[cell.n][-1]:.1f} s; {left / 3600:.2f} h to go", flush=True)
+
+
+def _expected(n: int, spent: dict[int, list[float]]) -> float:
+    """Seconds of a cell: as others of its size, or in proportion to the largest size that is known."""
+    known = n if n in spent else max(spent)
+    return n / known * sum(spent[known]) / len(spent[known])
 
 
 # --- rows ----------------------------------------------------------------------------------------------
@@ -177,7 +179,15 @@ def rows(folder: Path) -> pd.DataFrame:
                 **rounded,
                 "selected": selected,
             }
-    return pd.DataFrame(list(found.values()))
+    return pd.DataFrame([found[key] for key in sorted(found, key=_place)])
+
+
+def _place(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Where a cell and judge stands, whichever run has computed it."""
+    study, truth, family, tau, n, seed, judge = key
+    truths = [each.name for each in STUDIES[study].truths]
+    judges = ["oracle", *(name for each in of.JUDGES.values() for name in each)]
+    return study, truths.index(truth), n, tau, family, seed, judges.index(judge)
 
 
 def seconds(folder: Path) -> pd.DataFrame:

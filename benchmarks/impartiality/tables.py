@@ -9,24 +9,31 @@ import pandas as pd
 
 from benchmarks.impartiality.goals import GOALS, Check, Goal, Key
 from benchmarks.impartiality.judges import DEFAULT, IPCW, IPCW_TRAINING, SELECTED
-from benchmarks.impartiality.measures import Condition, Estimate, conditions
+from benchmarks.impartiality.measures import Condition, Estimate, Pairs, conditions, over_truths
 from benchmarks.reproduction.tables import markdown
 from cocensor._validation import FloatArray
 
 Conditions = dict[Key, Condition]
 
 
-def all_tables(rows: pd.DataFrame) -> Iterator[str]:
-    """What the rows of both studies say."""
+def all_tables(rows: pd.DataFrame, judge: str) -> Iterator[str]:
+    """What the rows of both studies say; goals are those of ``judge``."""
     truths = rows[rows["study"] == "truths"]
     if len(truths):
         yield _shares(truths)
         found = conditions(truths)
         for against in (IPCW, IPCW_TRAINING):
-            yield f"## Goals, against {against}"
-            yield from _goals(found, against)
-        yield "## Judges"
-        yield from _errors(found)
+            yield f"## Goals of {judge}, against {against}"
+            yield from _goals(found, judge, against)
+        yield "## Judges, all truths"
+        pooled = {f"n = {n:,}, τ = {tau:g}": each for (n, tau), each in over_truths(truths).items()}
+        for title, measure in MEASURES.items():
+            yield f"{title}\n\n{_by_judge(pooled, measure)}"
+        for truth, n in dict.fromkeys(key[:2] for key in found):
+            columns = {f"τ = {key[2]:g}": each for key, each in found.items() if key[:2] == (truth, n)}
+            yield f"## Judges, {truth}, n = {n:,}"
+            for title, measure in MEASURES.items():
+                yield f"{title}\n\n{_by_judge(columns, measure)}"
     forms = rows[rows["study"] == "forms"]
     if len(forms):
         yield "## Margins of other forms, independent dropout\n\n" + _forms(conditions(forms))
@@ -46,9 +53,11 @@ def _shares(rows: pd.DataFrame) -> str:
 # --- goals ---------------------------------------------------------------------------------------------
 
 
-def _goals(found: Conditions, against: str) -> Iterator[str]:
+def _goals(found: Conditions, judge: str, against: str) -> Iterator[str]:
     for goal in GOALS:
-        checks = {key: goal.check(key, each, against) for key, each in found.items() if goal.applies(key)}
+        checks = {
+            key: goal.check(key, each, judge, against) for key, each in found.items() if goal.applies(key)
+        }
         if not checks:
             continue
         met = sum(each.met for each in checks.values())
@@ -85,54 +94,60 @@ def _matrix(entries: dict[Key, Check], goal: Goal) -> str:
 # --- judges --------------------------------------------------------------------------------------------
 
 
-def _errors(found: Conditions) -> Iterator[str]:
-    """For every measure and n a table of judges, a column per truth and τ."""
-    measures: dict[str, Callable[[Condition, str], str]] = {
-        "Mean |error| (bias) of scores": lambda c, judge: _size_and_bias(c, c.score_errors(judge)),
-        "Mean |error| of differences, all pairs": lambda c, judge: _plus_minus(
-            Estimate.of(c.difference_size(judge, c.all_pairs)), 1_000.0, 2
-        ),
-        "Mean |error| of differences of classes": lambda c, judge: _plus_minus(
-            Estimate.of(c.difference_size(judge, c.class_pairs)), 1_000.0, 2
-        ),
-        "Bias of the difference Cox − forest": lambda c, judge: _plus_minus(
-            Estimate.of(c.by_draw(c.difference_errors(judge, [_cox_and_forest(c)]))), 1_000.0, 1
-        ),
-    }
-    for title, measure in measures.items():
-        yield from _by_size(found, f"{title}, in units of 0.001", measure)
-    yield from _by_size(
-        found,
-        "Better model of a clear pair picked, %",
-        lambda c, judge: _plus_minus(Estimate.of(c.picked(judge)), 100.0, 1),
-    )
+def _size_and_bias(found: Condition, judge: str, errors: FloatArray) -> str:
+    silent = int((found.asked[judge] & np.isnan(errors).any(axis=1)).sum())
+    size = _plus_minus(found.mean(np.abs(errors)), 1_000.0, 1)
+    bias = 1_000 * found.mean(errors).value
+    return f"{size} ({bias:+.1f})" + (f" [{silent} without answer]" if silent else "")
 
 
-def _by_size(found: Conditions, title: str, measure: Callable[[Condition, str], str]) -> Iterator[str]:
-    for n in sorted({n for _, n, _ in found}):
-        chosen = {key: each for key, each in found.items() if key[1] == n}
-        judges = dict.fromkeys(judge for each in chosen.values() for judge in each.judges)
-        head = ["judge", *(f"{truth}, τ = {tau:g}" for truth, _, tau in chosen)]
-        body = [
-            [judge, *(measure(each, judge) if judge in each.scores else "–" for each in chosen.values())]
-            for judge in judges
+def _difference_size(found: Condition, judge: str, pairs: Pairs) -> str:
+    """Mean |error|, and the mean over pairs of |bias|."""
+    errors = found.difference_errors(judge, pairs)
+    size, bias = found.mean(np.abs(errors)), found.mean_bias(errors)
+    return f"{_plus_minus(size, 1_000.0, 1)} ({_plus_minus(bias, 1_000.0, 1)})"
+
+
+MEASURES: dict[str, Callable[[Condition, str], str]] = {
+    "Scores: mean |error| (bias), in units of 0.001": lambda found, judge: _size_and_bias(
+        found, judge, found.score_errors(judge)
+    ),
+    "Differences of all pairs: mean |error| (mean |bias|), in units of 0.001": lambda found, judge: (
+        _difference_size(found, judge, found.all_pairs)
+    ),
+    "Differences of classes: mean |error| (mean |bias|), in units of 0.001": lambda found, judge: (
+        _difference_size(found, judge, found.class_pairs)
+    ),
+    "Cox − forest: mean |error| (bias), in units of 0.001": lambda found, judge: _size_and_bias(
+        found, judge, found.difference_errors(judge, [_cox_and_forest(found)])
+    ),
+    "Better model of a clear pair picked, %": lambda found, judge: _plus_minus(
+        found.mean(found.right(judge)), 100.0, 1
+    ),
+}
+
+
+def _by_judge(columns: dict[str, Condition], measure: Callable[[Condition, str], str]) -> str:
+    judges = dict.fromkeys(judge for each in columns.values() for judge in each.scores if judge != "oracle")
+    body = [
+        [
+            _with_draws(judge, list(columns.values())),
+            *(measure(each, judge) if judge in each.scores else "–" for each in columns.values()),
         ]
-        yield f"{title}; n = {n:,}\n\n" + markdown(head, body)
+        for judge in judges
+    ]
+    return markdown(["judge", *columns], body)
+
+
+def _with_draws(judge: str, found: list[Condition]) -> str:
+    """A judge that was asked in some of the cells only says so."""
+    asked = sum(int(each.asked[judge].sum()) for each in found if judge in each.asked)
+    every = sum(each.seeds.size for each in found)
+    return judge if asked == every else f"{judge} ({asked:,} of {every:,} cells)"
 
 
 def _cox_and_forest(found: Condition) -> tuple[int, int]:
     return found.models.index("Cox"), found.models.index("forest")
-
-
-def _size_and_bias(found: Condition, errors: FloatArray) -> str:
-    size, bias = Estimate.of(found.by_draw(np.abs(errors))), Estimate.of(found.by_draw(errors))
-    return f"{_plus_minus(size, 1_000.0, 1)} ({1_000 * bias.value:+.1f}){_silent(errors)}"
-
-
-def _silent(errors: FloatArray) -> str:
-    """A mean over those that answered says how many did not; a judge of few draws is no silent one."""
-    missing = int(np.isnan(errors).any(axis=1).sum())
-    return f" [{missing} of {len(errors)} without]" if missing else ""
 
 
 def _plus_minus(figure: Estimate, scale: float, digits: int) -> str:
@@ -150,18 +165,14 @@ def _forms(found: Conditions) -> str:
     lines = []
     for (truth, n, _), each in found.items():
         pair = [_cox_and_forest(each)]
-        for judge in each.judges:
-            scores = Estimate.of(each.score_size(judge) - each.score_size(IPCW))
-            differences = Estimate.of(each.difference_size(judge, pair) - each.difference_size(IPCW, pair))
-            lines.append(
-                [
-                    f"{truth}, {n:,}",
-                    judge,
-                    _size_and_bias(each, each.score_errors(judge)),
-                    _size_and_bias(each, each.difference_errors(judge, pair)),
-                    *((_loss(scores), _loss(differences)) if judge in (DEFAULT, SELECTED) else ("–", "–")),
-                ]
-            )
+        scores = {judge: each.score_errors(judge) for judge in each.scores}
+        differences = {judge: each.difference_errors(judge, pair) for judge in each.scores}
+        for judge in list(scores)[1:]:
+            cells = [_size_and_bias(each, judge, errors[judge]) for errors in (scores, differences)]
+            for errors in (scores, differences):
+                excess = each.gain(np.abs(errors[judge]), np.abs(errors[IPCW]))
+                cells.append(_loss(excess) if judge in (DEFAULT, SELECTED) else "–")
+            lines.append([f"{truth}, {n:,}", _with_draws(judge, [each]), *cells])
     head = [
         "events, n",
         "judge",
