@@ -54,12 +54,23 @@ JUDGES: dict[str, dict[str, Judge]] = {
     "selected": {SELECTED: Judge("imputed", "selected")},
     "plainer": {
         "linear scores": Judge(lambda copula: cc.Imputation("predictions", copula)),
-        "linear scores at three times": Judge(
-            lambda copula: cc.Imputation("predictions", copula, score_times=3)
-        ),
         "linear scores and covariates": Judge(
             lambda copula: cc.Imputation(("covariates", "predictions"), copula)
         ),
+        "imputed, without covariates": Judge(
+            lambda copula: cc.Imputation(
+                "predictions", copula, score_times="auto", score_df=3, time_varying=True, shrink=True
+            )
+        ),
+        "imputed, proportional hazards": Judge(
+            lambda copula: cc.Imputation("everything", copula, time_varying=False)
+        ),
+        "imputed, straight lines": Judge(lambda copula: cc.Imputation("everything", copula, score_df=1)),
+        "imputed, scores at one time": Judge(
+            lambda copula: cc.Imputation("everything", copula, score_times=1)
+        ),
+        "imputed, without ridges": Judge(lambda copula: cc.Imputation("everything", copula, shrink=False)),
+        "imputed, three knots": Judge(lambda copula: cc.Imputation("everything", copula, knots=3)),
     },
 }
 

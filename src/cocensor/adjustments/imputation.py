@@ -77,8 +77,8 @@ class Imputation(JointSettings, Adjustment):
     shrink : bool
         Whether ridges shrink all effects but the linear ones of scores, which would bias the verdict. Scores at further
         times, covariates, curvature and changes with time have one each, in each margin, with weights by marginal
-        likelihood at independence, kept for all copulas. Where there are fewer than ten events or dropouts for each score, the
-        scores that add least are shrunk as well. By default given everything.
+        likelihood at independence, kept for all copulas. Where there are fewer than ten events or dropouts for each
+        score, the scores that add least are shrunk as well. By default given everything.
     margins, knots, penalty, time_kind, model
         Of the joint model, as in :func:`fit_joint`; or, given covariates, a fitted one.
 

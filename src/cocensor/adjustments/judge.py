@@ -81,9 +81,9 @@ def judge_design(
 ) -> tuple[Design, tuple[Note, ...]]:
     r"""Covariates and the risk scores :math:`\log(-\log \hat S(t_0))` of all predictions, and notes on them.
 
-    Scores come first, then scores at further times, covariates, and what bends the scores. A column that is constant, or
-    that those before it explain, leaves by a decomposition that is pivoted within each of the four. The scores of out-of-fold predictions
-    are centred within ``folds``.
+    Scores come first, then scores at further times, covariates, and what bends the scores. A column that is constant,
+    or that those before it explain, leaves by a decomposition that is pivoted within each of the four. The scores of
+    out-of-fold predictions are centred within ``folds``.
     """
     notes: list[Note] = []
     scores, others, bent = _Columns(), _Columns(), _Columns()
