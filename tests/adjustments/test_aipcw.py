@@ -192,10 +192,10 @@ def test_a_floor_is_noted_and_too_much_weight_has_no_score():
     assert status.until == 3.0
     assert np.isnan(status.a[:, 1]).all()
     assert np.isfinite(status.a[:, 0]).all()
-    floored = COX.fit(y, x).status(test, [0.1, 3.0], x)
+    floored = cc.AIPCW("cox", "cox", min_probability=0.25).fit(y, x).status(test, [0.01, 3.0], x)
     assert np.isfinite(floored.a).all()
-    assert np.abs(floored.a).max() <= 20
-    assert any("0.05" in note.text and "400" in note.text for note in floored.notes)
+    assert np.abs(floored.a).max() <= 4
+    assert any("0.25" in note.text and "400" in note.text for note in floored.notes)
 
 
 def test_a_forest_sees_what_a_cox_model_does_not():

@@ -128,10 +128,10 @@ class Nuisance:
         return scores
 
     def _learned(self, fitted: Any, x: FloatArray) -> FloatArray:
-        """The scores of ``x`` by learners fitted to some of the subjects; 0 where nothing happens to these."""
+        """The scores of ``x`` by learners fitted to some of the subjects; 0 where these tell nothing."""
         y, known = self.y[fitted], self.x[fitted]
         happens = y.event if self.of == "event" else ~y.event
-        if not happens.any():
+        if len(y) < 2 or not happens.any():
             return np.zeros((len(x), len(self.learners)))
         columns = []
         for learner in self.learners:
