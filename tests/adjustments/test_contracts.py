@@ -17,7 +17,7 @@ from tests.strategies import archimedean, member_id, members, outcomes
 
 COPULAS = members([cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe], taus=(-0.5, 0.0, 0.3, 0.8))
 # Those that are given covariates or predictions are held to the same in test_joint_models.py and test_aipcw.py.
-GIVEN = ("ipcw_cox", "aipcw", "imputed_covariates", "imputed_prediction")
+GIVEN = ("ipcw_cox", "aipcw", "imputed", "imputed_covariates", "imputed_prediction")
 NAMES = [name for name in cc.adjustment_names() if name not in GIVEN]
 
 

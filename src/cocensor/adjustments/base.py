@@ -57,12 +57,21 @@ class Adjustment(ABC):
         value: Any = self  # a dataclass, as its subclass is
         return replace(value, copula=copula)
 
-    def fit(self, y: Any, x: Any = None, predictions: Mapping[str, Predictions] | None = None) -> Fitted:
-        """Learn from outcomes, covariates and predictions, as far as the adjustment needs them."""
-        return self._fit(Survival.coerce(y, "y_train"), x, predictions or {})
+    def fit(
+        self,
+        y: Any,
+        x: Any = None,
+        predictions: Mapping[str, Predictions] | None = None,
+        folds: Any = None,
+    ) -> Fitted:
+        """Learn from outcomes, covariates and predictions, as far as the adjustment needs them.
+
+        ``folds`` are labels of the folds that out-of-fold predictions are from, one for each subject.
+        """
+        return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
 
     @abstractmethod
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted: ...
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted: ...
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
