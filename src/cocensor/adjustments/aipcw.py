@@ -131,7 +131,7 @@ class AIPCW(Adjustment):
             "right."
         )
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models event and censoring given covariates.")
         x = as_matrix(x, "x_train")
