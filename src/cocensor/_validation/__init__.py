@@ -16,6 +16,7 @@ from cocensor._validation.arrays import (
 )
 from cocensor._validation.blocks import read_only, row_blocks
 from cocensor._validation.frames import as_frame, column_names, frame_column, make_frame
+from cocensor._validation.optional import need
 from cocensor._validation.refusals import (
     as_tuple,
     check_choice,
@@ -67,6 +68,7 @@ __all__ = [
     "escaped",
     "frame_column",
     "make_frame",
+    "need",
     "read_only",
     "refuse_at",
     "refuse_column",
