@@ -46,6 +46,11 @@ class Adjustment(ABC):
         return frozenset()
 
     @property
+    def votes(self) -> bool:
+        """Whether a verdict may count it: not where scores are biased even if censoring is independent."""
+        return True
+
+    @property
     def rests_on_copula(self) -> bool:
         """Whether a copula of event and dropout is assumed, so that another could be; not in a model that is given."""
         return hasattr(self, "copula") and getattr(self, "model", None) is None
