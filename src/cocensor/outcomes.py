@@ -181,6 +181,11 @@ class Survival:
         """How many events were observed."""
         return int(np.count_nonzero(self.event))
 
+    @property
+    def dropout(self) -> BoolArray:
+        """Who was censored otherwise than by the end of the study."""
+        return ~self.event if self.administrative is None else ~self.event & ~self.administrative
+
     @cached_property
     def t_max(self) -> float:
         """The largest observed time."""

@@ -14,6 +14,7 @@ from cocensor._notes import Note
 from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
 from cocensor.adjustments.status import EVENT_FREE, Group, Status
 from cocensor.curves import Predictions, TimeGrid
+from cocensor.joint.design import Design
 from cocensor.outcomes import Survival
 
 #: Beyond the last time that an adjustment was fitted to: refuse, or hold curves at their last value.
@@ -62,12 +63,21 @@ class Adjustment(ABC):
         value: Any = self  # a dataclass, as its subclass is
         return replace(value, copula=copula)
 
-    def fit(self, y: Any, x: Any = None, predictions: Mapping[str, Predictions] | None = None) -> Fitted:
-        """Learn from outcomes, covariates and predictions, as far as the adjustment needs them."""
-        return self._fit(Survival.coerce(y, "y_train"), x, predictions or {})
+    def fit(
+        self,
+        y: Any,
+        x: Any = None,
+        predictions: Mapping[str, Predictions] | None = None,
+        folds: Any = None,
+    ) -> Fitted:
+        """Learn from outcomes, covariates and predictions, as far as the adjustment needs them.
+
+        ``folds`` are labels of the folds that out-of-fold predictions are from, one for each subject.
+        """
+        return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
 
     @abstractmethod
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted: ...
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted: ...
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -92,10 +102,13 @@ class Fitted(ABC):
     adjustment : Adjustment
     notes : tuple of Note
         What was decided in the fit.
+    design : Design or None
+        What the test subjects are given that it was fitted to, column by column; None where it is not fitted to them.
     """
 
     adjustment: Adjustment
     notes: tuple[Note, ...] = ()
+    design: Design | None = None
 
     def status(self, y: Any, times: npt.ArrayLike | TimeGrid, x: Any = None) -> Status:
         """The weights of test subjects at ``times``, which may be in any order and repeated."""

@@ -26,7 +26,6 @@ from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Obser
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
-from cocensor.joint.margins import refuse_zero
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import RiskTable, Survival
 
@@ -113,7 +112,7 @@ class DependentIPCW(JointSettings, Adjustment):
         """Covariates, where it is given them."""
         return frozenset({"covariates"} if self.given else ())
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if self.given is None:
             return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.model is None:
@@ -194,7 +193,6 @@ class _IPCWFromJoint(Fitted):
             # Everything is seen: nothing stands for anything else.
             return Status(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
         model = self.joint.needed
-        refuse_zero(y.time, "y_test")
         X = model.covariates(x, n, "x_test", "y_test")
         at_risk = AtRisk(model, grid.sorted, X)
         outlast = _outlasting(self.y.risk_table)

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, HorizonWarning, check_choice
+from cocensor._validation import HorizonWarning, check_choice, check_whole
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, always_event_free, check_hold
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
-from cocensor.adjustments.scores import check_score_times, design
+from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Status
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import Conditional
-from cocensor.joint.margins import refuse_zero
+from cocensor.joint.design import Design
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
+#: How the judge reads predictions where it is given everything.
+_SMOOTH = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
 Given = Literal["covariates", "prediction", "predictions", "everything"]
 _GIVEN = ("covariates", "prediction", "predictions", "everything")
 
@@ -62,18 +64,31 @@ class Imputation(JointSettings, Adjustment):
         given nothing.
     tail : {"last"} or None
         Given nothing: hold curves at their last value beyond the last training time, or refuse.
-    score_times : int or sequence of float
+    score_times : int, sequence of float or "auto"
         At which times predictions are read, or how many of them, at equally spaced quantiles of the observed times
-        (1: the median). Curves that cross need about three.
+        (1: the median). "auto", the default given everything: the median, and beside it those of the other quartiles
+        where the score at the median explains less than 80 % of the variance of the score there.
+    score_df : int
+        The degrees of freedom of the natural spline by which a score acts: 1 is a straight line. By default 3 given
+        everything, else 1.
+    time_varying : bool
+        Whether the effects of scores change with log time, in both margins: without it, the judge favours models with
+        proportional hazards. By default given everything.
+    shrink : bool
+        Whether ridges shrink all effects but the linear ones of scores, which would bias the verdict. Covariates,
+        curvature and changes with time have one each, in each margin, with weights by marginal likelihood at
+        independence, kept for all copulas. Where there are fewer than ten events or dropouts for each score, the
+        scores that add least are shrunk as well. By default given everything.
     margins, knots, penalty, time_kind, model
         Of the joint model, as in :func:`fit_joint`; or, given covariates, a fitted one.
 
     Notes
     -----
-    Scores that are constant, or that other columns explain, leave the design; a prediction of exactly 0 or 1 is given
+    Columns that are constant, or that others explain, leave the design; a prediction of exactly 0 or 1 is given
     the most extreme score of the others, for the score only. ``notes`` records all of it, and ``status.model`` is the
-    joint model. Given nothing, on the fitting sample and without administrative censoring, the mean of a is
-    :math:`S_E(t)` exactly.
+    joint model. A time of 0 says nothing of a hazard: an event then has happened, and of a dropout nothing is known, so
+    that :math:`q = S_E(t \mid z)`. Given nothing, on the fitting sample and without administrative censoring, the mean of
+    a is :math:`S_E(t)` exactly.
 
     Examples
     --------
@@ -96,10 +111,18 @@ class Imputation(JointSettings, Adjustment):
     copula: Any = None
     conditioning: Literal["dropout", "event_free"] = "dropout"
     tail: Hold = None
-    score_times: int | Sequence[float] = 1
+    score_times: int | Sequence[float] | Literal["auto"] | None = None
+    score_df: int | None = None
+    time_varying: bool | None = None
+    shrink: bool | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", _as_given(self.given))
+        default = _SMOOTH if self.given == ("everything",) else Recipe()
+        for setting in fields(Recipe):
+            if getattr(self, setting.name) is None:
+                object.__setattr__(self, setting.name, getattr(default, setting.name))
+        check_whole(self.score_df, "score_df")
         check_choice(self.conditioning, "conditioning", ("dropout", "event_free"))
         check_hold(self.tail)
         object.__setattr__(self, "score_times", check_score_times(self.score_times))
@@ -146,7 +169,7 @@ class Imputation(JointSettings, Adjustment):
         """Not given nothing: what is imputed from margins alone does not follow the subject."""
         return bool(self.given)
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if not self.given:
             return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if "covariates" in self.given and self.model is None:
@@ -156,11 +179,11 @@ class Imputation(JointSettings, Adjustment):
             return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
         if not predictions:
             raise ValueError("predictions are needed: the joint model is given them.")
-        read_at = check_score_times(self.score_times)
         known = x if {"covariates", "everything"} & set(self.given) else None
-        z, notes = design(known, predictions, y, read_at)
-        fit = JointFit.of(self, self.copula, z if z.shape[1] else None, y, "y_test")
-        return _ImputationFromJoint(self, fit, z, notes)
+        recipe = Recipe(**{each.name: getattr(self, each.name) for each in fields(Recipe)})
+        design, notes = judge_design(known, predictions, y, recipe, folds)
+        fit = JointFit.of(self, self.copula, design, y, "y_test")
+        return _ImputationFromJoint(self, fit, design, notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,7 +206,7 @@ class _ImputationFromJoint(Fitted):
     adjustment: Imputation
     joint: JointFit
     #: What the subjects that it was fitted to are given, where these are the test subjects.
-    z: FloatArray | None = None
+    design: Design | None = None
     notes: tuple[Note, ...] = ()
 
     def with_copula(self, copula: Any) -> Fitted:
@@ -202,13 +225,12 @@ class _ImputationFromJoint(Fitted):
         if not asked.any():
             return Status(grid, len(y), tuple(groups), notes=self.notes)
         model = self.joint.needed
-        refuse_zero(y.time, "y_test")
-        if self.z is None:
+        if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
-        elif len(self.z) == len(y):
-            z = self.z
+        elif len(self.design) == len(y):
+            z = self.design.matrix
         else:
-            raise ValueError(f"y_test must be the {len(self.z)} subjects fitted to, but has {len(y)}.")
+            raise ValueError(f"y_test must be the {len(self.design)} subjects fitted to, but has {len(y)}.")
         if grid.last > model.t_max_:
             warnings.warn(
                 f"times pass {model.t_max_:g}, the last time that the joint model was fitted to: "

@@ -118,7 +118,7 @@ class IPCW(Adjustment):
             return "Censoring is independent of the event and of the predictions."
         return "Censoring is independent of the event given the covariates, and its model is right."
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         y = Survival(y.time, y.event)  # whoever is censored is censored
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
             return _FittedIPCW(self, y.t_max, KaplanMeier(of="dropout").fit(y).survival_, None)

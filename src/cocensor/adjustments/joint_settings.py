@@ -9,7 +9,7 @@ from cocensor._validation import as_matrix, check_choice, check_length
 from cocensor.joint import JointModel
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.problem import JointProblem
-from cocensor.joint.settings import AskedTimeKind, check_settings, resolve_family
+from cocensor.joint.settings import AskedTimeKind, Knots, check_settings, resolve_family
 from cocensor.outcomes import Survival
 
 
@@ -18,7 +18,7 @@ class JointSettings:
     """The settings of :func:`fit_joint` but for the copula; ``model`` is a fitted model to use instead."""
 
     margins: MarginForm = "spline"
-    knots: int = 3
+    knots: Knots = "auto"
     penalty: float = 0.01
     time_kind: AskedTimeKind = "auto"
     model: JointModel | None = None

@@ -85,7 +85,7 @@ class MarginTime(Adjustment):
             "censored subject."
         )
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         return _FittedMarginTime(self, y, CopulaGraphic(self.copula).fit(y))
 
 

@@ -41,7 +41,7 @@ class Oracle(Adjustment):
         """What the weights rest on."""
         return "The true event times are known, as in a simulation."
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         return _FittedOracle(self)
 
 

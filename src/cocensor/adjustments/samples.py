@@ -33,7 +33,7 @@ class Samples:
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
         """Fitted to the test sample if it needs predictions or there is no other, else to the training sample."""
         if adjustment.needs & {"prediction", "predictions"}:
-            return adjustment.fit(self.y_test, self.x_test, predictions)
+            return adjustment.fit(self.y_test, self.x_test, predictions, self.folds)
         if self.y_train is not None:
             return adjustment.fit(self.y_train, self.x_train)
         if "covariates" in adjustment.needs and self.x_test is None:

@@ -60,7 +60,7 @@ class TrueLaw(Adjustment):
         """There is one truth."""
         return False
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions]) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         return _FittedLaw(self)
 
 

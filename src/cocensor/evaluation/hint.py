@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import Covariates, FitWarning, collected, column_names, escaped
+from cocensor._validation import FitWarning, collected, escaped
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.samples import Samples
-from cocensor.evaluation.judge import conditioned_on
 from cocensor.joint import CopulaChoice, select_copula
+from cocensor.joint.design import Design
+from cocensor.outcomes import Survival
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,25 +84,22 @@ class CopulaHint:
 
 def hinted(samples: Samples, judge: Fitted | None) -> CopulaHint:
     """A copula selected given what the judge conditions on; without a judge, given the covariates of the sample."""
-    if judge is not None:
-        return _selected(conditioned_on(judge), samples.y_test, "judge", "test")
+    if judge is not None and judge.design is not None:
+        return _selected(judge.design, samples.y_test, "judge", "test")
     if samples.y_train is None:
         return _selected(samples.x_test, samples.y_test, "covariates", "test")
     return _selected(samples.x_train, samples.y_train, "covariates", "training")
 
 
 def _selected(
-    x: Any, y: Any, given: Literal["judge", "covariates"], sample: Literal["test", "training"]
+    x: Any, y: Survival, given: Literal["judge", "covariates"], sample: Literal["test", "training"]
 ) -> CopulaHint:
-    columns: tuple[str, ...] = ()
-    if x is not None:
-        columns = tuple(column_names(x) or (f"x{k}" for k in range(np.shape(x)[1])))
+    design = Design.of(x, len(y))
+    columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
     kind: Literal["judge", "covariates", "nothing"] = given if columns else "nothing"
-    # Names do not matter to the fit; a frame would come back as a frame.
-    z = x.values if isinstance(x, Covariates) else x
     try:
         with collected(FitWarning) as warned:
-            choice = select_copula(z, y)
+            choice = select_copula(design, y)
     except ValueError as error:
         return CopulaHint(None, kind, columns, sample, (Note("missing", str(error)),))
     return CopulaHint(choice, kind, columns, sample, tuple(Note("caution", text) for text in warned))

@@ -1,13 +1,9 @@
-"""The judge: the imputation that answers come from, and what it conditions on."""
+"""The judge: the imputation that answers come from, and how it is found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-import numpy as np
-
-from cocensor._validation import Covariates
 from cocensor.adjustments import Adjustment, Fitted, Imputation
 
 #: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
@@ -31,15 +27,6 @@ def judge_among(adjustments: Iterable[Adjustment | Fitted]) -> Adjustment | Fitt
     """The first of those that give all models one status, from what all of them predict; None where there is none."""
     judges = [each for each in adjustments if "predictions" in _unfitted(each).needs]
     return min(judges, key=lambda each: preference(_unfitted(each)), default=None)
-
-
-def conditioned_on(judge: Fitted) -> Covariates | None:
-    """What a fitted judge conditions on, z, by test subject; None for nothing."""
-    found: Any = judge
-    z = getattr(found, "z", None)
-    if z is None or not np.shape(z)[1]:
-        return None
-    return Covariates(z, tuple(f"z{k}" for k in range(z.shape[1])))
 
 
 def _unfitted(each: Adjustment | Fitted) -> Adjustment:

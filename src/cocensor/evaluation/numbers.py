@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._validation import FloatArray, column_names
-from cocensor.evaluation.judge import conditioned_on
 from cocensor.evaluation.result import Evaluation
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
@@ -123,10 +122,10 @@ def _covariates(evaluation: Evaluation) -> list[str] | None:
 
 def _judge(evaluation: Evaluation) -> dict[str, Any] | None:
     """What the models are judged by: the columns of z."""
-    if evaluation.judge is None:
+    judge = evaluation.judge
+    if judge is None or judge.design is None:
         return None
-    z = conditioned_on(evaluation.judge)
-    return {"settings": repr(evaluation.judge.adjustment), "columns": [] if z is None else list(z.columns)}
+    return {"settings": repr(judge.adjustment), "columns": list(judge.design.names_of_effects)}
 
 
 def _copula(evaluation: Evaluation) -> dict[str, Any]:

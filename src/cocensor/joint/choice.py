@@ -61,7 +61,7 @@ class CopulaChoice:
     @property
     def profile_is_quick(self) -> bool:
         """Whether :meth:`profile` takes seconds rather than minutes."""
-        n, p = self.problem.likelihood.n, self.best.event.beta.size
+        n, p = self.problem.likelihood.n, len(self.problem.design.ridge_of_effects)
         return n * max(p, _FEW_COVARIATES) ** 2 <= _QUICK_PROFILE
 
     @cached_property

@@ -25,20 +25,18 @@ class Conditional:
     def __init__(
         self, model: JointModel, t: FloatArray, c: FloatArray, X: FloatArray, ended: npt.NDArray[np.bool_]
     ) -> None:
-        self._copula, self._ended = model.copula, ended
+        # Who is censored at 0 was never under observation: nothing is known of the dropout.
+        self._copula, self._ended = model.copula, ended | (c == 0)
         self._t, self._c = t, c
-        self._relative = model.event.relative(X)
+        event, dropout = model.event.of(X), model.dropout.of(X)
         before = c
         if model.ends_ is not None:
             # What is recorded at the end of a group has happened by then, and at no time in between.
             t, before = last_end(model.ends_, t), start_of_group(model.ends_, c)
-            c = np.where(ended, last_end(model.ends_, c), c)
-        self._at_t = model.event.log_hazard(t)
-        self._x_c = hazard_from_log(model.event.log_hazard(c) + self._relative)
-        relative = model.dropout.relative(X)
-        self._y, self._y_before = (
-            hazard_from_log(model.dropout.log_hazard(each) + relative) for each in (c, before)
-        )
+            c = np.where(self._ended, last_end(model.ends_, c), c)
+        self._at_t = event.at(t)
+        self._x_c = hazard_from_log(event.log_hazard(c))
+        self._y, self._y_before = (hazard_from_log(dropout.log_hazard(each)) for each in (c, before))
         self._grouped = model.ends_ is not None
         if self._grouped:
             # A step of the dropout hazard too small for double precision is the smallest that is not.
@@ -47,7 +45,7 @@ class Conditional:
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
         x_c = self._x_c[rows][:, None]
-        x_t = np.maximum(hazard_from_log(self._at_t[columns] + self._relative[rows][:, None]), x_c)
+        x_t = np.maximum(hazard_from_log(self._at_t(rows, columns)), x_c)
         ended = self._ended[rows]
         result = np.empty(x_t.shape)
         for log_chance, mask in ((self._log_cdf, ended), (self._log_dropout, ~ended)):
@@ -76,27 +74,25 @@ class AtRisk:
         if model.ends_ is not None:
             t = last_end(model.ends_, t)
         self._copula = model.copula
-        self._margins = [(m.log_hazard(t), m.relative(X)) for m in (model.event, model.dropout)]
+        self._event, self._dropout = (margin.of(X).at(t) for margin in (model.event, model.dropout))
 
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """The weights of ``rows`` at the times ``columns``."""
-        x, y = (hazard_from_log(at_t[columns] + relative[rows][:, None]) for at_t, relative in self._margins)
+        x, y = (hazard_from_log(margin(rows, columns)) for margin in (self._event, self._dropout))
         with np.errstate(over="ignore"):
             return np.exp(-x - self._copula.log_cdf_hazard(x, y))
 
     def event_survival(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """S_E of ``rows`` at the times ``columns``."""
-        at_t, relative = self._margins[0]
-        return np.exp(-hazard_from_log(at_t[columns] + relative[rows][:, None]))
+        return np.exp(-hazard_from_log(self._event(rows, columns)))
 
 
 def event_weights(model: JointModel, t: FloatArray, X: FloatArray) -> FloatArray:
     """1 / P(C ≥ t given E = t): for how many events at ``t`` one stands that is seen; one row of X for each t."""
-    relative = [margin.relative(X) for margin in (model.event, model.dropout)]
+    margins = [margin.of(X) for margin in (model.event, model.dropout)]
 
     def hazards(t: FloatArray) -> list[FloatArray]:
-        margins = (model.event, model.dropout)
-        return [hazard_from_log(m.log_hazard(t) + r) for m, r in zip(margins, relative, strict=True)]
+        return [hazard_from_log(margin.log_hazard(t)) for margin in margins]
 
     (x, y), copula = hazards(t), model.copula
     with np.errstate(over="ignore"):

@@ -50,7 +50,7 @@ def fitted_model(
         event=event,
         dropout=dropout,
         loglik_=loglik,
-        nll_=-loglik / n + problem.penalty * (theta - family.independence_theta) ** 2,
+        nll_=best.value + problem.likelihood.barrier_at(best.point[:k]) / n,
         penalty=problem.penalty,
         theta_fixed=fixed is not None,
         converged_=best.converged,
@@ -59,7 +59,7 @@ def fitted_model(
         theta_se_=theta_se,
         tau_se_=tau_se,
         names_=_names(problem, fixed is None),
-        columns_=problem.columns,
+        columns_=problem.design.columns,
         time_kind_=problem.time_kind,
         time_kind_reason_=problem.time_kind_reason,
         ends_=problem.ends,
@@ -72,14 +72,16 @@ def _start(problem: JointProblem, tau: float, run: Minimum, link: Link, family: 
     theta = link.theta(run.point[-1])
     copula = family(theta)
     loglik = problem.loglik(run, copula)
-    nll = -loglik / problem.likelihood.n + problem.penalty * (theta - family.independence_theta) ** 2
+    barrier = problem.likelihood.barrier_at(run.point[: problem.likelihood.n_parameters])
+    nll = run.value + barrier / problem.likelihood.n
     return Start(tau, theta, copula.tau, nll, loglik, run.converged, run.n_iter, run.bound)
 
 
 def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin:
-    basis = problem.bases[which]
+    basis, design = problem.bases[which], problem.design
     mine = parameters[which * problem.likelihood.sizes[0] :][: problem.likelihood.sizes[which]]
-    return Margin(Basis(basis.knots, present=basis.present), mine[: basis.size], mine[basis.size :])
+    coef, beta, gamma = np.split(mine, [basis.size, basis.size + design.n_columns])
+    return Margin(Basis(basis.knots, present=basis.present), coef, beta, design.varying, gamma)
 
 
 def _to_user(problem: JointProblem) -> FloatArray:
@@ -96,6 +98,17 @@ def _to_user(problem: JointProblem) -> FloatArray:
         matrix[of_x, of_x] = np.diag(1.0 / problem.scale)
         matrix[at, of_x] = -problem.centre / problem.scale
         at = of_x.stop
+        if problem.drift is None:
+            continue
+        # (x − centre) (log t − mean) / (both scales), multiplied out.
+        varying, mean = np.array(problem.design.varying), problem.drift.centre
+        of_drift = np.arange(at, at + varying.size)
+        unit = 1.0 / (problem.scale[varying] * problem.drift.scale)
+        matrix[of_drift, of_drift] = unit
+        matrix[of_x.start + varying, of_drift] = -mean * unit
+        matrix[own.start, of_drift] = problem.centre[varying] * mean * unit
+        matrix[own.start + 1, of_drift] = -problem.centre[varying] * unit
+        at += varying.size
     return matrix
 
 
@@ -132,7 +145,7 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
     names, at = _names(problem, False), 0
     for basis, size in zip(problem.bases, problem.likelihood.sizes, strict=True):
         for i in range(at + basis.size, at + size):
-            if not variance[i] < _UNKNOWN**2:
+            if not variance[i] < _UNKNOWN**2 and not problem.ridge[i]:
                 warnings.warn(
                     f"the coefficient {names[i]!r} has no finite optimum: the covariate separates those to whom "
                     "it happens from the rest.",
@@ -143,7 +156,7 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
 
 
 def _names(problem: JointProblem, free: bool) -> tuple[str, ...]:
-    of_x = problem.columns or tuple(f"x{i}" for i in range(problem.centre.size))
+    of_x = problem.design.names_of_effects
     names = []
     for basis, what in zip(problem.bases, ("event", "dropout"), strict=True):
         if not basis.present:

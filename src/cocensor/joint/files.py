@@ -18,7 +18,7 @@ from cocensor.copulas import copula_families
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
 
-_FORMAT = "cocensor joint model, version 2"
+_FORMAT = "cocensor joint model, version 3"
 _PLAIN = (
     "loglik_",
     "nll_",
@@ -127,8 +127,12 @@ def _check_loaded(model: JointModel, path: Any) -> None:
         basis = margin.basis
         fits += [margin.coef.size == basis.size, margin.beta.size == (p if basis.present else 0)]
         fits += [
+            margin.gamma.size == (len(margin.varying) if basis.present else 0),
+            all(0 <= i < p for i in margin.varying) and margin.varying == model.event.varying,
+        ]
+        fits += [
             bool((np.diff(basis.knots) > 0).all()),
-            bool(np.isfinite(np.append(margin.coef, margin.beta)).all()),
+            bool(np.isfinite(np.concatenate((margin.coef, margin.beta, margin.gamma))).all()),
         ]
         if all(fits) and basis.present:
             fits.append(bool((basis.slope_bounds() @ margin.coef > 0).all()))
@@ -142,13 +146,20 @@ def _check_loaded(model: JointModel, path: Any) -> None:
 
 def _n_parameters(model: JointModel) -> int:
     margins = (model.event, model.dropout)
-    return sum(m.coef.size + m.beta.size for m in margins) + (not model.theta_fixed)
+    return sum(m.coef.size + m.beta.size + m.gamma.size for m in margins) + (not model.theta_fixed)
 
 
-def _margin_to_json(margin: Margin) -> dict[str, list[float]]:
-    return {"knots": margin.basis.knots.tolist(), "coef": margin.coef.tolist(), "beta": margin.beta.tolist()}
+def _margin_to_json(margin: Margin) -> dict[str, list[Any]]:
+    return {
+        "knots": margin.basis.knots.tolist(),
+        "coef": margin.coef.tolist(),
+        "beta": margin.beta.tolist(),
+        "varying": list(margin.varying),
+        "gamma": margin.gamma.tolist(),
+    }
 
 
-def _margin_from_json(content: dict[str, list[float]]) -> Margin:
-    knots, coef, beta = (_vector(content[name]) for name in ("knots", "coef", "beta"))
-    return Margin(Basis(knots, present=coef.size > 0), coef, beta)
+def _margin_from_json(content: dict[str, list[Any]]) -> Margin:
+    knots, coef, beta, gamma = (_vector(content[name]) for name in ("knots", "coef", "beta", "gamma"))
+    varying = tuple(_of_type(int, i) for i in _of_type(list, content["varying"]))
+    return Margin(Basis(knots, present=coef.size > 0), coef, beta, varying, gamma)

@@ -8,7 +8,7 @@ from typing import Any
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
-from cocensor.joint.settings import AskedTimeKind, Family, resolve_family
+from cocensor.joint.settings import AskedTimeKind, Family, Knots, resolve_family
 
 
 def fit_joint(
@@ -20,7 +20,7 @@ def fit_joint(
     theta: float | None = None,
     starts: Sequence[float] = STARTS,
     *,
-    knots: int = 3,
+    knots: Knots = "auto",
     time_kind: AskedTimeKind = "auto",
 ) -> JointModel:
     r"""Fit event and dropout given covariates, with a copula between them, by maximum likelihood.
@@ -34,8 +34,8 @@ def fit_joint(
     X : array, frame or None
         Covariates (n, p), or None for a model without.
     y : Survival or what it can be coerced from
-        All times above 0. Mark an end of study as administrative: otherwise it passes for dropout, and a sharp end
-        of follow-up for strong dependence.
+        A time of 0 says nothing of a hazard: such subjects do not count. Mark an end of study as administrative:
+        otherwise it passes for dropout, and a sharp end of follow-up for strong dependence.
     copula : str, class or Copula
         A family by name or class, whose θ is estimated, or a member such as ``Clayton(2.0)``, which is kept as it is.
     margins : {"weibull", "spline"}
@@ -48,8 +48,10 @@ def fit_joint(
     starts : sequence of float
         Kendall's τ from which θ starts, beside independence, which is always among them; those that a family does
         not reach are left out.
-    knots : int
-        Inner knots of a spline, at quantiles of the log times of what the margin is about.
+    knots : int or "auto"
+        Inner knots of a spline, at quantiles of the log times of what the margin is about. "auto" takes for each margin
+        the number with the smallest AIC of the margin alone, without covariates, among 0, 1, 2, 3, 4, 6, 8, 12 and 16,
+        with at least 10 events of its kind per knot.
     time_kind : {"auto", "continuous", "grouped"}
         Whether a time is a point or the end of a group such as a month. "auto" takes "grouped" when there are few
         different times; ``time_kind_reason_`` says what it found.

@@ -23,10 +23,11 @@ import numpy as np
 from cocensor._jets import Jet
 from cocensor._newton import Derivatives
 from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, hazard_from_log
-from cocensor._validation import FloatArray, row_blocks
+from cocensor._validation import BoolArray, FloatArray, IntArray, row_blocks
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
-from cocensor.joint.margins import Basis
+from cocensor.joint.barrier import Barrier
+from cocensor.joint.margins import Basis, informative
 from cocensor.outcomes import Survival
 
 
@@ -60,10 +61,31 @@ class Predictor:
 
 
 @dataclass(frozen=True, eq=False)
+class Drift:
+    """Columns whose effect changes with log time: they act by (log t − centre) / scale."""
+
+    matrix: FloatArray
+    centre: float = 0.0
+    scale: float = 1.0
+
+    def values(self, log_t: FloatArray, rows: Any) -> FloatArray:
+        """The columns times log t."""
+        return self.matrix[rows] * ((log_t - self.centre) / self.scale)[:, None]
+
+    def slopes(self, rows: Any) -> FloatArray:
+        """Their derivatives in log t."""
+        return self.matrix[rows] / self.scale
+
+
+@dataclass(frozen=True, eq=False)
 class Slopes:
-    """The terms log s'(log t) of observed events; ``weight`` subjects share a row of the design."""
+    """The terms log d/dlog t log H(t) of observed events; ``weight`` subjects share a row of the design.
+
+    The design multiplies the parameters ``at`` of the margin.
+    """
 
     margin: int
+    at: IntArray
     design: FloatArray
     weight: float
 
@@ -85,8 +107,8 @@ class Contribution:
 class Likelihood:
     """The log-likelihood of a sample as a function of the margins' parameters and θ.
 
-    Parameters are laid out as event basis, event covariates, dropout basis, dropout covariates, and θ unless the
-    copula is fixed.
+    Parameters are laid out as event basis, event covariates with their changes with log time, the same of the
+    dropout, and θ unless the copula is fixed.
     """
 
     def __init__(
@@ -96,21 +118,26 @@ class Likelihood:
         bases: tuple[Basis, Basis],
         ends: FloatArray | None = None,
         barrier: float = 0.0,
+        drift: Drift | None = None,
+        included: BoolArray | None = None,
     ) -> None:
         """``ends`` are the ends of the groups for grouped times; ``X`` may have no column.
 
         ``barrier`` times the sum of the logs of :meth:`Basis.slope_bounds` is added, for an optimiser to stay where the
-        cumulative hazards rise.
+        cumulative hazards of all subjects rise. Those not ``included``, and those with a time of 0, do not contribute.
         """
-        self.n = len(y)
-        self.sizes = tuple(basis.size + X.shape[1] if basis.size else 0 for basis in bases)
+        counted = informative(y.time) if included is None else included & informative(y.time)
+        self.n = int(counted.sum())
+        n_drifts = 0 if drift is None else drift.matrix.shape[1]
+        self.sizes = tuple(basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases)
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
         self.contributions: list[Contribution] = []
         self.slopes: list[Slopes] = []
         self.constant = 0.0
 
         def design(margin: int, log_t: FloatArray, rows: Any) -> FloatArray:
-            return np.hstack((bases[margin].values(log_t), X[rows]))
+            parts = [bases[margin].values(log_t), X[rows]]
+            return np.hstack(parts if drift is None else [*parts, drift.values(log_t, rows)])
 
         def predictor(margin: int, t: FloatArray, rows: Any) -> Predictor:
             if not bases[margin].size:  # never happens
@@ -123,7 +150,7 @@ class Likelihood:
             return Predictor(margin, matrix, np.where(started, 0.0, LOG_SMALLEST_HAZARD))
 
         for own, happened in ((0, y.event), (1, ~y.event & ~ended)):
-            rows = np.flatnonzero(happened)
+            rows = np.flatnonzero(happened & counted)
             if not rows.size:
                 continue
             t, other = y.time[rows], 1 - own
@@ -131,9 +158,12 @@ class Likelihood:
                 pair = predictor(own, t, rows), predictor(other, t, rows)
                 self.contributions.append(Contribution(at_the_time, pair))
                 log_t = np.log(t)
-                straight = not bases[own].knots.size
+                straight = not bases[own].knots.size and drift is None
                 slopes = bases[own].slopes(log_t[:1] if straight else log_t)
-                self.slopes.append(Slopes(own, slopes, rows.size if straight else 1))
+                if drift is not None:
+                    slopes = np.hstack((slopes, drift.slopes(rows)))
+                at = slope_parameters(bases[own].size, self.sizes[own], n_drifts)
+                self.slopes.append(Slopes(own, at, slopes, rows.size if straight else 1))
                 self.constant -= float(log_t.sum())
             else:
                 before = start_of_group(ends, t)
@@ -142,9 +172,23 @@ class Likelihood:
                 meanwhile = predictor(other, before if own == 0 else t, rows)
                 self.contributions.append(Contribution(within_the_group, (*triple, meanwhile)))
         # A straight line rises by its event terms alone.
-        bent = [(i, b) for i, b in enumerate(bases) if b.size and (b.knots.size or ends is not None)]
-        self.barrier = [Slopes(i, basis.slope_bounds(), barrier) for i, basis in bent] if barrier else []
-        rows = np.flatnonzero(ended)
+        bent = [
+            (i, b)
+            for i, b in enumerate(bases)
+            if b.size and (b.knots.size or ends is not None or drift is not None)
+        ]
+        self.barriers = [
+            Barrier(
+                i,
+                slope_parameters(basis.size, self.sizes[i], n_drifts),
+                basis.slope_bounds(),
+                None if drift is None else drift.slopes(slice(None)),
+                barrier,
+            )
+            for i, basis in bent
+            if barrier
+        ]
+        rows = np.flatnonzero(ended & counted)
         if rows.size:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
@@ -160,7 +204,7 @@ class Likelihood:
         margins = self._split(parameters)
         total = self.constant
         with np.errstate(all="ignore"):
-            total += self.of_slopes(margins, self.slopes + self.barrier)
+            total += self._of_slopes(margins) + self.barrier_at(parameters)
             for part in self.contributions:
                 for rows in part.blocks:
                     each = [predictor(rows, margins) for predictor in part.predictors]
@@ -170,14 +214,15 @@ class Likelihood:
         return total if np.isfinite(total) else -np.inf
 
     def barrier_at(self, parameters: FloatArray) -> float:
-        """What of the value is the barrier's."""
-        return self.of_slopes(self._split(parameters), self.barrier)
+        """What of the value is the barrier's; −∞ where a cumulative hazard would fall."""
+        margins = self._split(parameters)
+        return sum(barrier.value(margins[barrier.margin][barrier.at]) for barrier in self.barriers)
 
-    def of_slopes(self, margins: list[FloatArray], slopes: list[Slopes]) -> float:
-        """The weighted sum of the logs of slopes; −∞ where one is not positive."""
+    def _of_slopes(self, margins: list[FloatArray]) -> float:
+        """The weighted sum of the logs of slopes at events; −∞ where one is not positive."""
         total = 0.0
-        for slope in slopes:
-            values = slope.design @ margins[slope.margin][: slope.design.shape[1]]
+        for slope in self.slopes:
+            values = slope.design @ margins[slope.margin][slope.at]
             if not (values > 0).all():
                 return -np.inf
             total += slope.weight * float(np.log(values).sum())
@@ -192,13 +237,19 @@ class Likelihood:
         size = self.n_parameters + (not fixed)
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
-            for slope in self.slopes + self.barrier:
-                at = slice(starts[slope.margin], starts[slope.margin] + slope.design.shape[1])
+            for slope in self.slopes:
+                at = starts[slope.margin] + slope.at
                 inverse = 1.0 / (slope.design @ parameters[at])
                 value -= slope.weight * float(np.log(inverse).sum())
                 scaled = slope.design * inverse[:, None]
                 gradient[at] += slope.weight * scaled.sum(axis=0)
-                hessian[at, at] -= slope.weight * (scaled.T @ scaled)
+                hessian[np.ix_(at, at)] -= slope.weight * (scaled.T @ scaled)
+            for barrier in self.barriers:
+                at = starts[barrier.margin] + barrier.at
+                found = barrier.derivatives(parameters[at])
+                value += found.value
+                gradient[at] += found.gradient
+                hessian[np.ix_(at, at)] += found.hessian
             for part in self.contributions:
                 m = len(part.predictors)
                 spans = [
@@ -219,6 +270,11 @@ class Likelihood:
     def _split(self, parameters: FloatArray) -> list[FloatArray]:
         first = self.sizes[0]
         return [parameters[:first], parameters[first : self.n_parameters]]
+
+
+def slope_parameters(n_basis: int, size: int, n_drifts: int) -> IntArray:
+    """Which parameters of a margin the slope of its log hazard depends on: the basis, and changes with log time."""
+    return np.concatenate((np.arange(n_basis), np.arange(size - n_drifts, size)))
 
 
 def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:

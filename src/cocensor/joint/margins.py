@@ -1,4 +1,6 @@
-r"""Proportional-hazards margins, :math:`\log H(t \mid x) = s(\log t) + x'\beta`.
+r"""Margins given covariates, :math:`\log H(t \mid x) = s(\log t) + x'\beta + x_v'\gamma \log t`.
+
+Hazards are proportional but for the columns :math:`x_v`, whose effect changes with log time.
 
 A Weibull margin has a straight line for s. A spline margin (Royston and Parmar, 2002) has a cubic spline that goes on
 as a straight line beyond its outer knots; without inner knots it is the Weibull margin, so one class serves both.
@@ -6,12 +8,12 @@ as a straight line beyond its outer knots; without inner knots it is the Weibull
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 
-from cocensor._validation import FloatArray, refuse_first
+from cocensor._validation import BoolArray, FloatArray, Rows
 
 MarginForm = Literal["weibull", "spline"]
 MARGIN_FORMS: tuple[MarginForm, ...] = get_args(MarginForm)
@@ -105,11 +107,16 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Margin:
-    """A fitted margin: the basis of s with its coefficients, and the log-hazard ratios of the covariates."""
+    """A fitted margin: the basis of s with its coefficients, and the log-hazard ratios of the covariates.
+
+    ``gamma`` are the changes with log time of the effects of the columns ``varying``.
+    """
 
     basis: Basis
     coef: FloatArray
     beta: FloatArray
+    varying: tuple[int, ...] = ()
+    gamma: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @property
     def name(self) -> MarginForm:
@@ -122,37 +129,81 @@ class Margin:
             return np.full(log_t.shape, -np.inf)
         return self.basis.values(log_t.ravel()).dot(self.coef).reshape(log_t.shape)
 
-    def log_hazard(self, t: FloatArray) -> FloatArray:
-        """The log cumulative hazard at x = 0 by the times t, −∞ at 0."""
-        return np.where(t > 0, self.baseline(np.log(np.where(t > 0, t, 1.0))), -np.inf)
+    def of(self, X: FloatArray) -> MarginOfSubjects:
+        """The margin for the subjects in the rows of X."""
+        relative = X @ self.beta if self.beta.size else np.zeros(len(X))
+        drift = X[:, self.varying] @ self.gamma if self.gamma.size else None
+        return MarginOfSubjects(self, relative, drift)
 
-    def relative(self, X: FloatArray) -> FloatArray:
-        """x'β of each row."""
-        return X @ self.beta if self.beta.size else np.zeros(X.shape[0])
-
-    def log_time(self, log_hazard: FloatArray) -> FloatArray:
-        """The log t at which s reaches ``log_hazard``: the inverse of :meth:`baseline`."""
+    def log_time(self, log_hazard: FloatArray, drift: FloatArray | float = 0.0) -> FloatArray:
+        """The log t at which s(log t) + drift · log t reaches ``log_hazard``."""
         if not self.basis.present:
             return np.full(log_hazard.shape, np.inf)
         intercept, slope = self.coef[0], self.coef[1]
         if not self.basis.knots.size:
-            return (log_hazard - intercept) / slope
+            return (log_hazard - intercept) / (slope + drift)
         from scipy.optimize.elementwise import find_root
 
-        def gap(z: FloatArray, wanted: FloatArray) -> FloatArray:
-            return self.baseline(z) - wanted
+        def gap(z: FloatArray, wanted: FloatArray, drift: FloatArray) -> FloatArray:
+            return self.baseline(z) + drift * z - wanted
 
         # Beyond the outer knots s is a straight line, which brackets the root.
         low, high = self.basis.knots[0], self.basis.knots[-1]
+        drift = np.broadcast_to(drift, log_hazard.shape)
         ends = np.array([low, high])
         (s_low, s_high), (d_low, d_high) = self.baseline(ends), self.basis.slopes(ends) @ self.coef
-        left = np.where(log_hazard < s_low, low + (log_hazard - s_low) / d_low - 1.0, low)
-        right = np.where(log_hazard > s_high, high + (log_hazard - s_high) / d_high + 1.0, high)
-        root = find_root(gap, (left, right), args=(log_hazard,), tolerances={"xatol": 1e-13, "xrtol": 1e-14})
+        below, above = log_hazard - s_low - drift * low, log_hazard - s_high - drift * high
+        left = np.where(below < 0, low + below / (d_low + drift) - 1.0, low)
+        right = np.where(above > 0, high + above / (d_high + drift) + 1.0, high)
+        tolerances = {"xatol": 1e-13, "xrtol": 1e-14}
+        root = find_root(gap, (left, right), args=(log_hazard, drift), tolerances=tolerances)
         return np.asarray(root.x)
 
 
-def refuse_zero(time: FloatArray, name: str) -> None:
-    """Refuse times that have no logarithm."""
-    if (time <= 0).any():
-        refuse_first(time <= 0, time, f"{name} must have times above 0 for a joint model")
+@dataclass(frozen=True, eq=False)
+class MarginOfSubjects:
+    """A margin for some subjects: log H(t) = s(log t) + ``relative`` + ``drift`` log t (None where nobody drifts)."""
+
+    margin: Margin
+    relative: FloatArray
+    drift: FloatArray | None
+
+    def log_hazard(self, t: FloatArray) -> FloatArray:
+        """The log cumulative hazards, one time for each subject; −∞ at time 0."""
+        started = t > 0
+        log_t = np.log(np.where(started, t, 1.0))
+        value = self.margin.baseline(log_t) + self.relative
+        if self.drift is not None:
+            value = value + self.drift * log_t
+        return np.where(started, value, -np.inf)
+
+    def at(self, t: FloatArray) -> HazardBlocks:
+        """The log cumulative hazards at the same times for all, to be read by blocks."""
+        started = t > 0
+        log_t = np.log(np.where(started, t, 1.0))
+        return HazardBlocks(self, np.where(started, self.margin.baseline(log_t), -np.inf), log_t)
+
+    def log_time(self, log_hazard: FloatArray) -> FloatArray:
+        """The log t at which each subject's log cumulative hazard is ``log_hazard``."""
+        return self.margin.log_time(log_hazard - self.relative, 0.0 if self.drift is None else self.drift)
+
+
+@dataclass(frozen=True, eq=False)
+class HazardBlocks:
+    """Log cumulative hazards of subjects at common times, block by block."""
+
+    subjects: MarginOfSubjects
+    baseline: FloatArray
+    log_t: FloatArray
+
+    def __call__(self, rows: Rows | slice, columns: slice) -> FloatArray:
+        """Those of ``rows`` at the times ``columns``."""
+        value = self.baseline[columns] + self.subjects.relative[rows][:, None]
+        if self.subjects.drift is not None:
+            value += self.subjects.drift[rows][:, None] * self.log_t[columns]
+        return value
+
+
+def informative(time: FloatArray) -> BoolArray:
+    """Which times say something of a hazard: those above 0."""
+    return time > 0

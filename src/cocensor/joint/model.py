@@ -25,8 +25,9 @@ from cocensor._validation import (
 )
 from cocensor.copulas import Copula
 from cocensor.joint.conditional import Conditional
-from cocensor.joint.likelihood import Likelihood
-from cocensor.joint.margins import Margin, refuse_zero
+from cocensor.joint.design import Design
+from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.margins import Margin
 from cocensor.joint.settings import TimeKind
 from cocensor.outcomes import Survival
 
@@ -52,16 +53,17 @@ class JointModel:
     r"""Event and dropout given covariates: two proportional-hazards margins and a copula.
 
     .. math:: P(E > t, C > c \mid x) = C_\theta(S_E(t \mid x), S_C(c \mid x)), \qquad
-        \log(-\log S(t \mid x)) = s(\log t) + x'\beta.
+        \log(-\log S(t \mid x)) = s(\log t) + x'\beta + x_v'\gamma \log t.
 
-    Made by :func:`fit_joint`. The dependence is identified by the form of the margins alone: read θ̂ as a hint, and
-    see what other τ would say.
+    Hazards are proportional but for the columns :math:`x_v` whose effect changes with time, if there are any. Made by
+    :func:`fit_joint`. The dependence is identified by the form of the margins alone: read θ̂ as a hint, and see what
+    other τ would say.
 
     Attributes
     ----------
     copula : Copula
     event, dropout : Margin
-        With ``basis.knots`` (of log time), ``coef`` and ``beta``, in the units of the data.
+        With ``basis.knots`` (of log time), ``coef``, ``beta`` and ``gamma``, in the units of the data.
     loglik_, nll_ : float
         The log-likelihood, and the penalised mean negative log-likelihood that was minimised.
     covariance_ : array
@@ -118,8 +120,8 @@ class JointModel:
         1 up to c. Where ``administrative`` is set the study ended at c instead, and all that is known is C > c:
         :math:`q(t) = C(S_E(t), S_C(c)) / C(S_E(c), S_C(c))`.
         """
-        t, c = as_times(as_vector(t, "t", single=True), "t"), as_vector(c, "c", single=True)
-        refuse_zero(c, "c")
+        t = as_times(as_vector(t, "t", single=True), "t")
+        c = as_times(as_vector(c, "c", single=True), "c")
         design = self.covariates(X, c.size, rows_of="c")
         ended = (
             np.zeros(c.size, dtype=bool)
@@ -147,16 +149,23 @@ class JointModel:
         times = []
         for margin, survival in ((self.event, u), (self.dropout, v)):
             with np.errstate(over="ignore"):
-                times.append(np.exp(margin.log_time(np.log(-np.log(survival)) - margin.relative(design))))
+                times.append(np.exp(margin.of(design).log_time(np.log(-np.log(survival)))))
         return times[0], times[1]
 
     def loglik(self, X: Any, y: Any) -> float:
-        """The log-likelihood of outcomes, also of others than those fitted to (``X`` is None without covariates)."""
+        """The log-likelihood of outcomes, also of others than those fitted to (``X`` is None without covariates).
+
+        A time of 0 adds nothing.
+        """
         outcomes = Survival.coerce(y)
-        refuse_zero(outcomes.time, "y")
         design = self.covariates(X, len(outcomes))
-        likelihood = Likelihood(outcomes, design, (self.event.basis, self.dropout.basis), self.ends_)
-        parameters = [self.event.coef, self.event.beta, self.dropout.coef, self.dropout.beta]
+        drift = Drift(design[:, self.event.varying]) if self.event.varying else None
+        likelihood = Likelihood(
+            outcomes, design, (self.event.basis, self.dropout.basis), self.ends_, drift=drift
+        )
+        parameters = [
+            part for each in (self.event, self.dropout) for part in (each.coef, each.beta, each.gamma)
+        ]
         return likelihood.value(np.concatenate(parameters), self.copula)
 
     # --- what it says of itself ----------------------------------------------------------------------
@@ -164,7 +173,7 @@ class JointModel:
     def parameters(self) -> dict[str, tuple[float, float]]:
         """Estimate and standard error of every parameter, by name."""
         margins = (self.event, self.dropout)
-        values = [value for each in margins for value in (*each.coef, *each.beta)]
+        values = [value for each in margins for value in (*each.coef, *each.beta, *each.gamma)]
         if not self.theta_fixed:
             values.append(self.copula.theta)
         errors = np.sqrt(np.diag(self.covariance_))
@@ -225,13 +234,15 @@ class JointModel:
 
     def _survival(self, margin: Margin, t: npt.ArrayLike, X: Any) -> FloatArray:
         t = as_times(as_vector(t, "t", single=True), "t")
-        relative = margin.relative(self.covariates(X, 1 if X is None else None))
+        hazards = margin.of(self.covariates(X, 1 if X is None else None)).at(t)
         with np.errstate(over="ignore"):
-            return np.exp(-np.exp(margin.log_hazard(t) + relative[:, None]))
+            return np.exp(-np.exp(hazards(slice(None), slice(None))))
 
     def covariates(self, X: Any, n: int | None, name: str = "X", rows_of: str = "y") -> FloatArray:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
         p = self.event.beta.size
+        if isinstance(X, Design):
+            X = X.matrix
         if not p:
             rows = (1 if X is None else len(as_table(X, "X"))) if n is None else n
             return np.empty((rows, 0))

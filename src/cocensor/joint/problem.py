@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from cocensor._newton import Derivatives, Minimum, minimise
-from cocensor._numerics import squares_beyond
-from cocensor._validation import FloatArray, as_matrix, check_length, column_names
+from cocensor._validation import BoolArray, FloatArray, IntArray, as_matrix, check_length
 from cocensor.copulas import Copula, Independence
 from cocensor.copulas.walks import as_taus, walks_from_independence
+from cocensor.joint.design import Design, standardised
 from cocensor.joint.estimates import fitted_model
-from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.knots import chosen_knots, constant_hazard
+from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.link import LARGEST_TAU, Link
-from cocensor.joint.margins import Basis, MarginForm, refuse_zero
+from cocensor.joint.margins import Basis, MarginForm, informative
 from cocensor.joint.model import JointModel
-from cocensor.joint.settings import AskedTimeKind, TimeKind, check_settings
+from cocensor.joint.ridge import ridge_weights
+from cocensor.joint.settings import AskedTimeKind, Knots, TimeKind, as_time_kind, check_settings
 from cocensor.outcomes import Survival
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.6, 0.3, 0.6, 0.9)
-# Times count as grouped when at least half of the subjects share theirs with this part of the sample.
-_SHARED = 0.01
-# Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
-_BARRIER = 1e-4
+#: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
+BARRIER = 1e-4
 # τ moves by at most this much at once when margins are followed along it.
 _STRIDE = 0.3
 
@@ -37,12 +37,13 @@ class JointProblem:
     """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal."""
 
     y: Survival
+    design: Design
     likelihood: Likelihood
     bases: tuple[Basis, Basis]
     centre: FloatArray
     scale: FloatArray
+    drift: Drift | None
     penalty: float
-    columns: tuple[str, ...] | None
     time_kind: TimeKind
     time_kind_reason: str
     ends: FloatArray | None
@@ -55,24 +56,25 @@ class JointProblem:
         *,
         margins: MarginForm,
         penalty: float,
-        knots: int = 3,
+        knots: Knots = "auto",
         time_kind: AskedTimeKind = "auto",
+        included: BoolArray | None = None,
     ) -> JointProblem:
-        """Check all arguments and prepare the sample."""
+        """Check all arguments and prepare the sample; only those ``included`` are fitted to."""
         check_settings(margins, penalty, knots, time_kind)
-        outcomes = Survival.coerce(y)
-        refuse_zero(outcomes.time, "y")
-        columns = column_names(X)
-        if X is None:
-            X = np.empty((len(outcomes), 0))
-        else:
-            X = as_matrix(X, "X")
-            check_length(X, "X", len(outcomes), "y")
-        kind, reason = _time_kind(outcomes, time_kind)
-        dropout = (
-            ~outcomes.event if outcomes.administrative is None else ~outcomes.event & ~outcomes.administrative
-        )
+        everyone = Survival.coerce(y)
+        if X is not None:
+            check_length(X if isinstance(X, Design) else as_matrix(X, "X"), "X", len(everyone), "y")
+        design = Design.of(X, len(everyone))
+        counted = informative(everyone.time) & (True if included is None else included)
+        if not counted.any():
+            raise ValueError("y must have times above 0, but all of them are 0.")
+        outcomes = everyone[np.flatnonzero(counted)]
+        kind, reason = as_time_kind(outcomes, time_kind)
         log_t = np.log(outcomes.time)
+        n_unshrunk = design.ridge_of_effects.count("")
+        dropout = outcomes.dropout
+        ends = np.unique(outcomes.time[outcomes.event | dropout]) if kind == "grouped" else None
         bases = []
         for happened, what in ((outcomes.event, "event"), (dropout, "dropout")):
             found = int(happened.sum())
@@ -86,34 +88,45 @@ class JointProblem:
                 raise ValueError(
                     f"y has all its {what}s at time {own_times[0]:g}: mark an end of study as administrative."
                 )
-            inner = knots if margins == "spline" else 0
-            if kind == "grouped":
-                # A margin needs more different times than it has functions of time.
-                if own_times.size <= 2:
-                    raise ValueError(
-                        f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."
-                    )
-                if inner > own_times.size - 3:
-                    inner = own_times.size - 3
+            # A margin of grouped times needs more different times than it has functions of time.
+            most = own_times.size - 3 if kind == "grouped" else found
+            if most < 0:
+                raise ValueError(
+                    f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."
+                )
+            if log_t.min() == log_t.max():
+                raise ValueError(f"y must have different times, but all of them are {outcomes.time[0]:g}.")
+            inner = 0
+            if margins == "spline":
+                inner = chosen_knots(outcomes, happened, ends, most, BARRIER) if knots == "auto" else knots
+                if inner > most:
+                    inner = most
                     reason += f"; {inner} inner knots for the {what}s at {own_times.size} times"
             basis = Basis.at_quantiles(log_t[happened], inner)
-            needed = basis.size + X.shape[1]
+            needed = basis.size + n_unshrunk
             if found < needed:
                 some = f"{found} {what}{'s' if found > 1 else ''}"
                 raise ValueError(
                     f"y has too few {what}s: {some} for the {needed} parameters of their margin."
                 )
-            if log_t.min() == log_t.max():
-                raise ValueError(f"y must have different times, but all of them are {outcomes.time[0]:g}.")
             bases.append(basis.orthonormal(log_t))
-        with np.errstate(over="ignore", invalid="ignore"):
-            centre, scale = X.mean(axis=0), X.std(axis=0)
-        Z = _standardised(X, centre, scale, columns)
-        ends = np.unique(outcomes.time[outcomes.event | dropout]) if kind == "grouped" else None
-        likelihood = Likelihood(outcomes, Z, (bases[0], bases[1]), ends, _BARRIER)
-        named = None if columns is None else tuple(columns)
+        Z, centre, scale = standardised(design)
+        drift = None
+        if design.varying:
+            drift = Drift(Z[:, design.varying], float(log_t.mean()), float(log_t.std()) or 1.0)
+        likelihood = Likelihood(everyone, Z, (bases[0], bases[1]), ends, BARRIER, drift, included)
         return cls(
-            outcomes, likelihood, (bases[0], bases[1]), centre, scale, penalty, named, kind, reason, ends
+            outcomes,
+            design,
+            likelihood,
+            (bases[0], bases[1]),
+            centre,
+            scale,
+            drift,
+            penalty,
+            kind,
+            reason,
+            ends,
         )
 
     # --- fits ----------------------------------------------------------------------------------------
@@ -136,18 +149,43 @@ class JointProblem:
         runs.sort(key=lambda run: (not np.isfinite(run[1].value), run[1].value))
         return fitted_model(self, family, runs[0][1], runs, fixed=None)
 
-    @cached_property
+    @property
     def independence(self) -> Minimum:
         """The fit of both margins at independence, a concave problem."""
-        start = []
+        return self._at_independence[0]
+
+    @property
+    def ridge(self) -> FloatArray:
+        """By parameter of the margins the weight of its ridge, chosen at independence and kept for all copulas."""
+        return self._at_independence[1]
+
+    @cached_property
+    def _at_independence(self) -> tuple[Minimum, FloatArray]:
+        n_effects = len(self.design.ridge_of_effects)
+        exposure = float(self.y.time.sum())
+        start: list[FloatArray] = []
         for basis, happened in zip(self.bases, (self.y.event, ~self.y.event), strict=True):
-            if not basis.present:
-                continue
-            # The constant hazard of what was seen: log H = log rate + log t.
-            raw = np.zeros(basis.size)
-            raw[:2] = np.log(max(int(happened.sum()), 1) / self.y.time.sum()), 1.0
-            start += [np.linalg.solve(basis.matrix, raw), np.zeros(self.centre.size)]
-        return self._minimised(Independence, np.concatenate(start), fixed=0.0)
+            if basis.present:
+                start += [constant_hazard(basis, int(happened.sum()), exposure), np.zeros(n_effects)]
+
+        def fit(ridge: FloatArray, start: FloatArray) -> Minimum:
+            return self._minimised(Independence, start, fixed=0.0, ridge=ridge)
+
+        return ridge_weights(self._ridges, self.likelihood.n, fit, np.concatenate(start))
+
+    @property
+    def _ridges(self) -> IntArray:
+        """By parameter of the margins the number of the ridge that shrinks it, −1 for none; each margin has its own."""
+        names: dict[tuple[int, str], int] = {}
+        found = []
+        for margin, basis in enumerate(self.bases):
+            if basis.present:
+                found += [-1] * basis.size
+                found += [
+                    names.setdefault((margin, ridge), len(names)) if ridge else -1
+                    for ridge in self.design.ridge_of_effects
+                ]
+        return np.array(found)
 
     def margins_at(self, copula: Copula) -> Minimum:
         """The margins at a fixed copula, followed from independence, or from the nearest τ on the way that is known."""
@@ -187,25 +225,34 @@ class JointProblem:
         fixed: float | None,
         tolerance: float = 1e-10,
         max_iter: int = 200,
+        ridge: FloatArray | None = None,
     ) -> Minimum:
         """Newton's method on the penalised mean; ``tolerance`` is in units of the log-likelihood."""
         n, link = self.likelihood.n, Link.of(family)
         lam, theta_0 = self.penalty, family.independence_theta
         k = self.likelihood.n_parameters
+        weights = (self.ridge if ridge is None else ridge) / n
+
+        def shrunk(at: Derivatives, point: FloatArray) -> Derivatives:
+            """The negative mean with its ridge."""
+            pull = weights * point[:k]
+            gradient, hessian = -at.gradient / n, -at.hessian / n
+            gradient[:k] += pull
+            hessian[np.arange(k), np.arange(k)] += weights
+            return Derivatives(-at.value / n + 0.5 * float(pull @ point[:k]), gradient, hessian)
 
         def value(point: FloatArray) -> float:
             theta = link.theta(point[-1]) if fixed is None else fixed
             loglik = self.likelihood.value(point[:k], family.formulas_at(theta))
-            return -loglik / n + lam * (theta - theta_0) ** 2
+            return -loglik / n + 0.5 * float(weights @ point[:k] ** 2) + lam * (theta - theta_0) ** 2
 
         def derivatives(point: FloatArray) -> Derivatives:
             if fixed is not None:
-                at = self.likelihood.derivatives(point, family, fixed, fixed=True)
-                penalty = lam * (fixed - theta_0) ** 2
-                return Derivatives(-at.value / n + penalty, -at.gradient / n, -at.hessian / n)
+                at = shrunk(self.likelihood.derivatives(point, family, fixed, fixed=True), point)
+                return replace(at, value=at.value + lam * (fixed - theta_0) ** 2)
             theta, slope, curvature = link.theta(point[-1]), *link.derivatives(point[-1])
-            at = self.likelihood.derivatives(point[:k], family, theta, fixed=False)
-            gradient, hessian = -at.gradient / n, -at.hessian / n
+            at = shrunk(self.likelihood.derivatives(point[:k], family, theta, fixed=False), point)
+            gradient, hessian = at.gradient, at.hessian
             gradient[-1] += 2.0 * lam * (theta - theta_0)
             hessian[-1, -1] += 2.0 * lam
             # From θ to the scale on which it is optimised.
@@ -213,7 +260,7 @@ class JointProblem:
             hessian[:, -1] *= slope
             hessian[-1, -1] += curvature * gradient[-1]
             gradient[-1] *= slope
-            return Derivatives(-at.value / n + lam * (theta - theta_0) ** 2, gradient, hessian)
+            return Derivatives(at.value + lam * (theta - theta_0) ** 2, gradient, hessian)
 
         bounds = link.bounds if fixed is None else None
         return minimise(
@@ -221,56 +268,16 @@ class JointProblem:
         )
 
     def loglik(self, minimum: Minimum, copula: Copula) -> float:
-        """The log-likelihood at a minimum, without the penalty and the barrier."""
+        """The log-likelihood at a minimum, without the penalties and the barrier."""
         penalty = self.penalty * (copula.theta - copula.independence_theta) ** 2
         margins = minimum.point[: self.likelihood.n_parameters]
-        return -self.likelihood.n * (minimum.value - penalty) - self.likelihood.barrier_at(margins)
+        shrinkage = 0.5 * float(self.ridge @ margins**2)
+        return (
+            -self.likelihood.n * (minimum.value - penalty) + shrinkage - self.likelihood.barrier_at(margins)
+        )
 
 
 def _checked_starts(starts: Sequence[float]) -> FloatArray:
     """The τ to start from, each once; those beyond the largest that is fitted are left out."""
     taus = as_taus(starts, "starts")
     return taus[np.abs(taus) < LARGEST_TAU]
-
-
-def _standardised(
-    X: FloatArray, centre: FloatArray, scale: FloatArray, columns: list[str] | None
-) -> FloatArray:
-    """X in units of its standard deviations; a column that others make up is refused."""
-
-    def named(column: int) -> str:
-        return f"column {column}" if columns is None else f"column {columns[column]!r}"
-
-    outside = squares_beyond(scale)
-    if outside.any():
-        column = int(np.argmax(outside))
-        reached = np.abs(X[:, column]).max()
-        raise ValueError(
-            f"X must be of moderate size, but {named(column)} reaches {reached:g}: measure it in another unit."
-        )
-    constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
-    if constant.any():
-        raise ValueError(f"X must vary in every column, but {named(int(np.argmax(constant)))} is constant.")
-    Z = (X - centre) / scale
-    if Z.shape[1] > 1:
-        # What of each column the columns before it do not explain.
-        unexplained = np.abs(np.diag(np.linalg.qr(Z.T @ Z / len(Z), mode="r")))
-        if unexplained.min() < 1e-11:
-            dependent = int(np.argmax(unexplained < 1e-11))
-            raise ValueError(
-                f"X has linearly dependent columns: {named(dependent)} is a combination of those before it."
-            )
-    return Z
-
-
-def _time_kind(y: Survival, asked: AskedTimeKind) -> tuple[TimeKind, str]:
-    if asked != "auto":
-        return asked, "as asked"
-    # A common end of study is no grouping: whoever reached the last time does not count.
-    time = y.time[y.time < y.t_max]
-    _, place, counts = np.unique(time, return_inverse=True, return_counts=True)
-    found = f"{len(y):,} subjects at {counts.size + 1:,} different times"
-    shared = float(np.median(counts[place])) if time.size else 1.0
-    if shared > 1 and shared >= _SHARED * len(y):
-        return "grouped", f"{found}, half of them at one shared by {shared:.0f} or more"
-    return "continuous", found

@@ -9,19 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import (
+    BoolArray,
     Seed,
     as_generator,
+    as_matrix,
     check_choice,
+    check_length,
     check_number,
     column_names,
-    take_rows,
 )
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.joint.choice import CopulaChoice
-from cocensor.joint.margins import MarginForm, refuse_zero
+from cocensor.joint.design import Design
+from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
-from cocensor.joint.settings import AskedTimeKind, Family, resolve_family
+from cocensor.joint.settings import AskedTimeKind, Family, Knots, resolve_family
 from cocensor.outcomes import Survival
 
 CANDIDATES = ("independence", "clayton", "frank", "gumbel", "joe")
@@ -45,7 +48,7 @@ def select_copula(
     penalised: bool = False,
     min_gain: float = MIN_GAIN,
     starts: Sequence[float] = STARTS,
-    knots: int = 3,
+    knots: Knots = "auto",
     time_kind: AskedTimeKind = "auto",
     folds: int | None = None,
     seed: Seed = 0,
@@ -58,7 +61,7 @@ def select_copula(
 
     Parameters
     ----------
-    X, y : covariates (or None) and outcomes
+    X, y : covariates (or None, or a :class:`~cocensor.joint.design.Design`) and outcomes
     X_val, y_val : optional
         A validation part. Without one the judgement is by 5-fold cross-validation, with models fitted to all subjects;
         from 20,000 subjects on, a random 30 % of them are the validation part.
@@ -97,33 +100,55 @@ def select_copula(
     if check_number(min_gain, "min_gain") < 0:
         raise ValueError(f"min_gain must not be negative, but is {min_gain:g}.")
     resolved = _families(families)
-    if y_val is None and folds is None and len(outcomes) >= _ENOUGH_TO_SPLIT:
-        X, outcomes, X_val, y_val = _random_parts(X, outcomes, as_generator(seed))
-        how = f"random validation part of {len(y_val):,} subjects"
-    elif y_val is None:
-        folds = _FOLDS if folds is None else int(folds)
-        how = f"{folds}-fold cross-validation"
+    if X is not None:
+        check_length(X if isinstance(X, Design) else as_matrix(X, "X"), "X", len(outcomes), "y")
+    design = Design.of(X, len(outcomes))
+    settings: dict[str, Any] = {"margins": margins, "knots": knots, "time_kind": time_kind}
+
+    def prepared(included: BoolArray | None) -> JointProblem:
+        n = len(outcomes) if included is None else int(included.sum())
+        weight = 2.0 / n if penalty is None else penalty
+        return JointProblem.of(design, outcomes, penalty=weight, included=included, **settings)
+
+    held_out: list[BoolArray] = []
+    if y_val is not None:
+        how, included = "validation part", None
+    elif folds is None and len(outcomes) >= _ENOUGH_TO_SPLIT:
+        held_out = [_random_part(len(outcomes), as_generator(seed))]
+        how, included = f"random validation part of {int(held_out[0].sum()):,} subjects", ~held_out[0]
     else:
-        how = "validation part"
-    weight = 2.0 / len(outcomes) if penalty is None else penalty
-    settings: dict[str, Any] = {"margins": margins, "penalty": weight, "knots": knots, "time_kind": time_kind}
-    problem = JointProblem.of(X, outcomes, **settings)
+        n_folds = _FOLDS if folds is None else int(folds)
+        fold = _balanced_folds(outcomes, n_folds, as_generator(seed))
+        held_out = [fold == k for k in range(n_folds)]
+        how, included = f"{n_folds}-fold cross-validation", None
+    problem = prepared(included)
     # All parts are judged by the same likelihood.
     settings["time_kind"] = problem.time_kind
     models = _fit_all(problem, resolved, starts)
+
+    def judged(models: dict[str, JointModel], X: Any, y: Survival) -> dict[str, float]:
+        """The negative log-likelihood, with the penalty if that is asked for."""
+        return {
+            name: -model.loglik(X, y) + (len(y) * model.penalty * _distance(model) ** 2 if penalised else 0.0)
+            for name, model in models.items()
+        }
+
     if y_val is not None:
         seen = Survival.coerce(y_val, "y_val")
-        refuse_zero(seen.time, "y_val")
         next(iter(models.values())).covariates(X_val, len(seen), "X_val", "y_val")
-        n_judged = len(seen)
-        validation = {name: -model.loglik(X_val, seen) / n_judged for name, model in models.items()}
-        if penalised:
-            for name, model in models.items():
-                validation[name] += weight * _distance(model) ** 2
+        n_judged, totals = len(seen), [judged(models, X_val, seen)]
     else:
-        assert folds is not None
-        n_judged = len(outcomes)
-        validation = _cross_validated(X, outcomes, resolved, settings, starts, folds, seed, penalised)
+        n_judged, totals = sum(int(left.sum()) for left in held_out), []
+        for k, left in enumerate(held_out, start=1):
+            try:
+                fitted = models if included is not None else _fit_all(prepared(~left), resolved, starts)
+            except ValueError as error:
+                raise ValueError(
+                    f"fold {k} of {len(held_out)} cannot be left out: {error} Take fewer folds or a validation part."
+                ) from error
+            rows = np.flatnonzero(left)
+            totals.append(judged(fitted, design[rows], outcomes[rows]))
+    validation = {name: sum(total[name] for total in totals) / n_judged for name in models}
     if np.isinf(list(validation.values())).all():
         raise ValueError(
             f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under "
@@ -145,7 +170,7 @@ def select_copula(
         validation=validation,
         how=how,
         problem=problem,
-        template=X if X is not None and column_names(X) is not None else None,
+        template=X if not isinstance(X, Design) and X is not None and column_names(X) is not None else None,
     )
 
 
@@ -162,11 +187,9 @@ def _check_parts(X: Any, X_val: Any, y_val: Any, folds: int | None, n: int) -> N
         raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
 
 
-def _random_parts(X: Any, y: Survival, rng: np.random.Generator) -> tuple[Any, Survival, Any, Survival]:
-    """A random training and validation part."""
-    left_out = rng.random(len(y)) < _VALIDATION_SHARE
-    kept, left = np.flatnonzero(~left_out), np.flatnonzero(left_out)
-    return take_rows(X, kept), y[kept], take_rows(X, left), y[left]
+def _random_part(n: int, rng: np.random.Generator) -> BoolArray:
+    """Who is in a random validation part."""
+    return np.asarray(rng.random(n) < _VALIDATION_SHARE)
 
 
 def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
@@ -192,35 +215,6 @@ def _fit_all(
         name: problem.fit(family, 0.0 if family is Independence else None, starts)
         for name, family in families.items()
     }
-
-
-def _cross_validated(
-    X: Any,
-    y: Survival,
-    families: dict[str, type[Copula]],
-    settings: dict[str, Any],
-    starts: Sequence[float],
-    folds: int,
-    seed: Seed,
-    penalised: bool,
-) -> dict[str, float]:
-    """The mean negative log-likelihood of the part left out, over all folds."""
-    fold = _balanced_folds(y, folds, as_generator(seed))
-    total = dict.fromkeys(families, 0.0)
-    for k in range(folds):
-        kept, left = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        try:
-            problem = JointProblem.of(take_rows(X, kept), y[kept], **settings)
-        except ValueError as error:
-            raise ValueError(
-                f"fold {k + 1} of {folds} cannot be left out: {error} Take fewer folds or a validation part."
-            ) from error
-        for name, model in _fit_all(problem, families, starts).items():
-            nll = -model.loglik(take_rows(X, left), y[left])
-            total[name] += nll + (
-                left.size * settings["penalty"] * _distance(model) ** 2 if penalised else 0.0
-            )
-    return {name: nll / len(y) for name, nll in total.items()}
 
 
 def _balanced_folds(y: Survival, folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:

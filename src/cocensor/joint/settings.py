@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.joint.margins import MARGIN_FORMS
+from cocensor.outcomes import Survival
 
 #: What a recorded time is: a point, or the end of a group such as a month.
 TimeKind = Literal["continuous", "grouped"]
 AskedTimeKind = Literal["auto", "continuous", "grouped"]
 Family = str | type[Copula] | Copula
+Knots = int | Literal["auto"]
+# Times count as grouped when at least half of the subjects share theirs with this part of the sample.
+_SHARED = 0.01
 
 
 def resolve_family(copula: Any, theta: float | None = None) -> tuple[type[Copula], float | None]:
@@ -37,4 +43,24 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
     check_choice(time_kind, "time_kind", get_args(AskedTimeKind))
     if check_number(penalty, "penalty") < 0:
         raise ValueError(f"penalty must not be negative, but is {penalty:g}.")
-    check_whole(knots, "knots")
+    if knots != "auto":
+        check_whole(knots, "knots")
+
+
+def as_time_kind(y: Survival, asked: AskedTimeKind) -> tuple[TimeKind, str]:
+    """The kind of times that is asked for, or that the data show, and why.
+
+    Only events and dropouts tell: ends of study may be recorded in another unit.
+    """
+    if asked != "auto":
+        return asked, "as asked"
+    time = y.time if y.administrative is None else y.time[~y.administrative]
+    # A common end of study is no grouping: whoever reached the last time does not count.
+    early = time[time < y.t_max]
+    _, place, counts = np.unique(early, return_inverse=True, return_counts=True)
+    n_times = np.unique(time).size
+    found = f"{time.size:,} subjects at {n_times:,} different times"
+    shared = float(np.median(counts[place])) if early.size else 1.0
+    if shared > 1 and shared >= _SHARED * time.size:
+        return "grouped", f"{found}, half of them at one shared by {shared:.0f} or more"
+    return "continuous", found

@@ -13,7 +13,7 @@ import numpy as np
 import cocensor as cc
 from cocensor._validation import check_choice
 from cocensor.adjustments.imputation import Given
-from cocensor.adjustments.scores import design
+from cocensor.adjustments.judge import Recipe, judge_design
 from cocensor.datasets import (
     Dataset,
     UnseenLevelWarning,
@@ -220,8 +220,8 @@ def _at_tau_given_the_score(
 
     Given less than all features, they depend on each other otherwise than given all.
     """
-    scores, _ = design(None, {"": curves}, test.y, 1)
-    reached = test.tau_given(scores[:, 0]) if scores.shape[1] else 0.0
+    design, _ = judge_design(None, {"": curves}, test.y, Recipe())
+    reached = test.tau_given(design.matrix[:, 0]) if design.n_columns else 0.0
     low, high = type(copula).tau_range
     told = type(copula).from_tau(min(max(reached, low), high))
     return {

@@ -7,7 +7,7 @@ from math import isfinite
 from cocensor.evaluation.hint import CopulaHint
 from cocensor.joint import CopulaChoice
 from cocensor.words.dependence import TAU_MEANS, caveat_of
-from cocensor.words.names import copula_name, listed
+from cocensor.words.names import copula_name
 
 _MOST_LISTED = 12
 
@@ -39,7 +39,7 @@ def _given(hint: CopulaHint) -> str:
         return ""
     shown = list(hint.columns[:_MOST_LISTED])
     more = len(hint.columns) - len(shown)
-    columns = listed([*shown, f"{more} more"] if more else shown) if shown else ""
+    columns = "; ".join([*shown, f"{more} more"] if more else shown)
     given = {
         "judge": f"what the judge conditions on ({columns})",
         "covariates": f"the covariates ({columns})",

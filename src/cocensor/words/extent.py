@@ -113,7 +113,7 @@ def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:
 def _without_score(sensitivity: Sensitivity) -> Iterator[str]:
     """Which models could not be best, as nothing is known of them, rather than were beaten."""
     points = [(family, tau) for family, by_tau in sensitivity.best().items() for tau in by_tau]
-    for model in sensitivity.evaluation.models:
+    for model in sensitivity.evaluation.data.predictions:
         silent = Counter(
             ON_PAGE.family(family) for family, tau in points if model not in sensitivity.values(family, tau)
         )

@@ -1,0 +1,271 @@
+"""What a judge of predictions is given: covariates and the risk scores of models, as columns of a joint model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._notes import Note
+from cocensor._validation import (
+    FloatArray,
+    as_matrix,
+    as_times,
+    as_vector,
+    check_whole,
+    column_names,
+    row_blocks,
+)
+from cocensor.curves import Predictions
+from cocensor.joint.design import Design
+from cocensor.joint.margins import Basis
+from cocensor.outcomes import Survival
+
+ScoreTimes = int | tuple[float, ...] | Literal["auto"]
+Ridge = Literal["", "scores", "covariates", "curvature", "time"]
+#: The ridge that shrinks the changes of effects with time.
+TIME_RIDGE: Ridge = "time"
+# A column that others explain up to this share of its variance adds nothing but trouble.
+_COLLINEAR = 1e-6
+# A score at another quartile joins where that at the median explains less than this share of its variance.
+_ENOUGH = 0.8
+# Of a natural spline with 3 degrees of freedom.
+_KNOTS = (0.05, 0.35, 0.65, 0.95)
+# A score is left unshrunk where there are so many events, and dropouts, for each.
+_PER_SCORE = 10
+
+
+def check_score_times(score_times: Any) -> ScoreTimes:
+    """How many times to read predictions at, or which."""
+    if isinstance(score_times, str) and score_times == "auto":
+        return "auto"
+    if isinstance(score_times, int | np.integer):
+        return check_whole(score_times, "score_times")
+    times = np.unique(as_times(as_vector(score_times, "score_times", single=True), "score_times"))
+    if not times.size:
+        raise ValueError("score_times is empty: at least one time is needed.")
+    return tuple(times.tolist())
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How predictions become columns: when they are read, how smoothly they act, and what a ridge shrinks."""
+
+    score_times: ScoreTimes = 1
+    score_df: int = 1
+    time_varying: bool = False
+    shrink: bool = False
+
+
+@dataclass(eq=False)
+class _Columns:
+    """Columns as they come in: candidates by name, with the ridge of each."""
+
+    names: list[str] = field(default_factory=list)
+    values: list[FloatArray] = field(default_factory=list)
+    ridges: list[Ridge] = field(default_factory=list)
+
+    def add(self, name: str, values: FloatArray, ridge: Ridge) -> None:
+        self.names.append(name)
+        self.values.append(values)
+        self.ridges.append(ridge)
+
+
+def judge_design(
+    x: Any,
+    predictions: Mapping[str, Predictions],
+    y: Survival,
+    recipe: Recipe,
+    folds: npt.NDArray[Any] | None = None,
+) -> tuple[Design, tuple[Note, ...]]:
+    r"""Covariates and the risk scores :math:`\log(-\log \hat S(t_0))` of all predictions, and notes on them.
+
+    Scores come first, then covariates, then what bends the scores. A column that is constant, or that those before it
+    explain, leaves by a decomposition that is pivoted within each of the three. The scores of out-of-fold predictions
+    are centred within ``folds``.
+    """
+    notes: list[Note] = []
+    scores, bent = _Columns(), _Columns()
+    for name, predicted in predictions.items():
+        read, n_extreme = _scores(predicted, y, recipe.score_times)
+        if n_extreme:
+            text = f"{n_extreme} predictions that were read are 0 or 1: they get the most extreme score of the others."
+            notes.append(Note("decision", text, model=name))
+        if not read:
+            text = "There is no risk score: the predictions are 0 or 1, or the same for all."
+            notes.append(Note("decision", text, model=name))
+        for i, (t, score) in enumerate(read.items()):
+            score = score if folds is None else _centred(score, folds)
+            if i and recipe.score_times == "auto":
+                bent.add(f"{name}, score at {t:g}", score, "curvature" if recipe.shrink else "")
+                continue
+            scores.add(f"{name}, score at {t:g}", score, "")
+            if recipe.score_df > 1:
+                for k, curve in enumerate(_curvature(score, recipe.score_df), start=1):
+                    bent.add(f"{name}, curvature {k}", curve, "curvature" if recipe.shrink else "")
+        if read:
+            times = " and ".join(f"{t:g}" for t in read)
+            notes.append(Note("decision", f"The risk score is read at time {times}.", model=name))
+    covariates = _Columns()
+    if x is not None:
+        matrix = as_matrix(x, "x_test")
+        names = column_names(x) or [f"covariate {i}" for i in range(matrix.shape[1])]
+        for i, name in enumerate(names):
+            covariates.add(name, matrix[:, i], "covariates" if recipe.shrink else "")
+    parts = (scores, covariates, bent)
+    kept, left_out = _independent(parts)
+    if left_out:
+        which = ", ".join(left_out)
+        text = f"Left out of what the judge is given, since the rest explains them: {which}."
+        notes.append(Note("decision", text))
+    names = [name for part in parts for name in part.names]
+    values = [value for part in parts for value in part.values]
+    ridges = [ridge for part in parts for ridge in part.ridges]
+    n_scores = len(scores.names)
+    varying = tuple(i for i, column in enumerate(kept) if column < n_scores) if recipe.time_varying else ()
+    if recipe.shrink:
+        rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
+        free = max(1, rarer // _PER_SCORE)
+        for column in [column for column in kept if column < n_scores][free:]:
+            ridges[column] = "scores"
+        if "scores" in ridges:
+            text = (
+                f"With {rarer} events or dropouts, {free} risk scores act freely, and the others are shrunk."
+            )
+            notes.append(Note("decision", text))
+    design = Design(
+        np.column_stack([values[i] for i in kept]) if kept else np.empty((len(y), 0)),
+        tuple(names[i] for i in kept),
+        varying,
+        tuple(ridges[i] for i in kept),
+        TIME_RIDGE if recipe.shrink else "",
+    )
+    return design, tuple(notes)
+
+
+def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:
+    """The columns that those before them leave something of, those that add most first, and the names of the rest.
+
+    A Cholesky decomposition of the correlations, pivoted within each part.
+    """
+    names = [name for part in parts for name in part.names]
+    values = [value for part in parts for value in part.values]
+    if not values:
+        return [], []
+    spread = np.array([_spread(value) for value in values])
+    Z = np.column_stack(
+        [(value - value.mean()) / (s or 1.0) for value, s in zip(values, spread, strict=True)]
+    )
+    rest = Z.T @ Z / len(Z)
+    rest[spread == 0] = 0.0
+    rest[:, spread == 0] = 0.0
+    kept: list[int] = []
+    start = 0
+    for part in parts:
+        candidates = list(range(start, start + len(part.names)))
+        start += len(part.names)
+        while candidates:
+            most = max(candidates, key=lambda i: rest[i, i])
+            if rest[most, most] < _COLLINEAR:
+                break
+            kept.append(most)
+            candidates.remove(most)
+            rest -= np.outer(rest[:, most], rest[most]) / rest[most, most]
+    return kept, [name for i, name in enumerate(names) if i not in kept]
+
+
+def _spread(value: FloatArray) -> float:
+    """The standard deviation; 0 where it is rounding alone."""
+    spread = float(np.std(value))
+    return 0.0 if spread <= 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0))) else spread
+
+
+def _scores(
+    predicted: Predictions, y: Survival, score_times: ScoreTimes
+) -> tuple[dict[float, FloatArray], int]:
+    """log(−log Ŝ(t)) by t, and how many of them are infinite and got the most extreme score of the others."""
+    first: ScoreTimes = 1 if score_times == "auto" else score_times
+    times = _times(predicted, y, first)
+    scores, n_extreme = {}, 0
+    for t in times:
+        score, extreme = _score(predicted, float(t))
+        if score is not None and _spread(score):
+            scores[float(t)] = score
+            n_extreme += extreme
+    if score_times != "auto" or not scores:
+        return scores, n_extreme
+    [(_, middle)] = list(scores.items())[:1]
+    for t in _times(predicted, y, 3):
+        score, extreme = _score(predicted, float(t))
+        if float(t) in scores or score is None or not _spread(score):
+            continue
+        if np.corrcoef(score, middle)[0, 1] ** 2 < _ENOUGH:
+            scores[float(t)] = score
+            n_extreme += extreme
+    return scores, n_extreme
+
+
+def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> FloatArray:
+    """Where the predictions of a model are read: within what is known of them, and where they differ."""
+    if isinstance(score_times, int):
+        n_levels = min(score_times, len(y))  # which gives all of the times
+        levels = np.arange(1, n_levels + 1) / (n_levels + 1)
+        wanted = np.quantile(y.time, levels, method="inverted_cdf")
+    else:
+        wanted = np.array(score_times, dtype=np.float64)
+    wanted = np.unique(np.minimum(wanted, predicted.end))
+    values = predicted.read(wanted, slice(None))
+    constant = values.min(axis=0) == values.max(axis=0)
+    if not constant.any():
+        return wanted
+    differ = _where_they_differ(predicted)
+    if not differ.size:
+        return wanted
+    nearest = differ[np.abs(differ - wanted[constant, None]).argmin(axis=1)]
+    return np.unique(np.concatenate((wanted[~constant], nearest)))
+
+
+def _where_they_differ(predicted: Predictions) -> FloatArray:
+    """The times of the grid at which not all subjects have the same prediction."""
+    table = predicted.probabilities
+    low, high = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
+    for rows in row_blocks(*table.shape):
+        low = np.minimum(low, table[rows].min(axis=0))
+        high = np.maximum(high, table[rows].max(axis=0))
+    return predicted.times[low < high]
+
+
+def _score(predicted: Predictions, t: float) -> tuple[FloatArray | None, int]:
+    """log(−log Ŝ(t)), and how many of them are infinite and got the most extreme score of the others."""
+    with np.errstate(divide="ignore"):
+        score = np.log(-np.log(predicted.read(np.array([t]), slice(None))[:, 0]))
+    finite = np.isfinite(score)
+    if not finite.any():
+        return None, 0
+    if finite.all():
+        return score, 0
+    return np.clip(score, score[finite].min(), score[finite].max()), int((~finite).sum())
+
+
+def _centred(score: FloatArray, folds: npt.NDArray[Any]) -> FloatArray:
+    """The score less the difference of its mean in the fold from the mean of all."""
+    _, fold = np.unique(folds, return_inverse=True)
+    means = np.bincount(fold, score) / np.bincount(fold)
+    return score - means[fold] + float(score.mean())
+
+
+def _curvature(score: FloatArray, df: int) -> list[FloatArray]:
+    """What a natural spline of the score has beyond the straight line: orthonormal, and orthogonal to that line."""
+    levels = np.linspace(_KNOTS[0], _KNOTS[-1], df + 1)
+    basis = Basis(np.unique(np.quantile(score, levels)))
+    if basis.size < 3:
+        return []
+    unit = (score - score.mean()) / _spread(score)
+    scaled = Basis((basis.knots - score.mean()) / _spread(score))
+    columns = scaled.values(unit)
+    q, r = np.linalg.qr(columns)
+    size = np.abs(np.diag(r)) / np.linalg.norm(columns, axis=0)
+    return [q[:, k] * np.sqrt(score.size) for k in range(2, columns.shape[1]) if size[k] > 1e-6]

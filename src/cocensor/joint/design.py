@@ -1,0 +1,107 @@
+"""What subjects are given, and how each column of it acts in a joint model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cocensor._numerics import squares_beyond
+from cocensor._validation import FloatArray, Rows, as_matrix, column_names
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    r"""Covariates of a joint model, :math:`\log H(t \mid z) = s(\log t) + z'\beta + z_v'\gamma \log t`.
+
+    Attributes
+    ----------
+    matrix : array
+        One row for each subject.
+    columns : tuple of str or None
+        What the columns are called.
+    varying : tuple of int
+        The columns :math:`z_v` whose effect changes with log time as well.
+    ridges : tuple of str
+        By column, the name of the ridge that shrinks its β; empty for none. All columns of one ridge share its weight.
+    varying_ridge : str
+        The ridge that shrinks γ.
+    """
+
+    matrix: FloatArray
+    columns: tuple[str, ...] | None = None
+    varying: tuple[int, ...] = ()
+    ridges: tuple[str, ...] = ()
+    varying_ridge: str = ""
+
+    @classmethod
+    def of(cls, X: Any, n: int) -> Design:
+        """Plain covariates (None for none), which act linearly and are not shrunk; a design stays as it is."""
+        if isinstance(X, Design):
+            return X
+        if X is None:
+            return cls(np.empty((n, 0)))
+        names = column_names(X)
+        return cls(as_matrix(X, "X"), None if names is None else tuple(names))
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __getitem__(self, rows: Rows) -> Design:
+        return Design(self.matrix[rows], self.columns, self.varying, self.ridges, self.varying_ridge)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def ridge_of_effects(self) -> tuple[str, ...]:
+        """The ridge of every β and then of every γ; empty for those that are not shrunk."""
+        of_columns = self.ridges or ("",) * self.n_columns
+        return (*of_columns, *(self.varying_ridge for _ in self.varying))
+
+    @property
+    def names_of_effects(self) -> tuple[str, ...]:
+        """What every β and then every γ is called."""
+        names = self.columns or tuple(f"x{i}" for i in range(self.n_columns))
+        return (*names, *(f"{names[i]} × log time" for i in self.varying))
+
+
+def standardised(design: Design) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The matrix in units of its standard deviations, with centres and scales.
+
+    A column that others make up is refused, and one that is constant, unless a ridge shrinks it.
+    """
+    X, columns = design.matrix, design.columns
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, scale = X.mean(axis=0), X.std(axis=0)
+
+    def named(column: int) -> str:
+        return f"column {column}" if columns is None else f"column {columns[column]!r}"
+
+    outside = squares_beyond(scale)
+    if outside.any():
+        column = int(np.argmax(outside))
+        reached = np.abs(X[:, column]).max()
+        raise ValueError(
+            f"X must be of moderate size, but {named(column)} reaches {reached:g}: measure it in another unit."
+        )
+    free = np.array([not ridge for ridge in design.ridge_of_effects[: design.n_columns]], dtype=bool)
+    constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
+    if (constant & free).any():
+        column = int(np.argmax(constant & free))
+        raise ValueError(f"X must vary in every column, but {named(column)} is constant.")
+    scale = np.where(constant, 1.0, scale)
+    Z = (X - centre) / scale
+    unshrunk = Z[:, free]
+    if unshrunk.shape[1] > 1:
+        # What of each column the columns before it do not explain.
+        unexplained = np.abs(np.diag(np.linalg.qr(unshrunk.T @ unshrunk / len(Z), mode="r")))
+        if unexplained.min() < 1e-11:
+            dependent = int(np.flatnonzero(free)[np.argmax(unexplained < 1e-11)])
+            raise ValueError(
+                f"X has linearly dependent columns: {named(dependent)} is a combination of those before it."
+            )
+    return Z, centre, scale
