@@ -48,7 +48,7 @@ class Blend(Adjustment):
     def assumption(self):
         return "Half of the subjects, nobody knows which, drop out under the stated copula."
 
-    def _fit(self, y, x, predictions):
+    def _fit(self, y, x, predictions, folds):
         return FittedBlend(self, *(cc.Imputation((), c).fit(y) for c in (self.copula, cc.Independence())))
 
 

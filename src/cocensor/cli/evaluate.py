@@ -257,14 +257,13 @@ def _analyse(
     result: cc.Evaluation, grid: dict[str, Any], hint: bool, for_report: bool
 ) -> cc.Sensitivity | None:
     """Compute what is shown beside the scores; the curves and the likelihood for the report alone."""
-    sensitivity = None
+    sensitivity, chosen = None, None
     if any(each.varies_with_copula for each in result.results.values()):
         with progress_bar("Other copulas") as progress:
             sensitivity = result.sensitivity(**grid, progress=progress)
-    chosen = None
-    if hint:
-        with progress_bar("Copula that fits best"):
-            chosen = result.copula_hint().choice
+        if hint:
+            with progress_bar("Copula that fits best"):
+                chosen = result.copula_hint().choice
     if for_report:
         with progress_bar("Survival curves") as progress:
             result.survival_curves(progress=progress)

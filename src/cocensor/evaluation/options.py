@@ -231,11 +231,19 @@ def _in_short(each: Adjustment | Fitted) -> str:
     if not is_dataclass(kind):
         return repr(each)
     set_apart = [
-        f"{field.name}={value!r}"
+        f"{field.name}={getattr(each, field.name)!r}"
         for field in fields(kind)
-        if repr(value := getattr(each, field.name)) != repr(field.default)
+        if not _is_as_without(kind, field.name, field.default)
     ]
     return f"{type(each).__name__}({', '.join(set_apart)})"
+
+
+def _is_as_without(each: Any, name: str, default: Any) -> bool:
+    """Whether an adjustment would be the same if a setting had its default, which may depend on the others."""
+    try:
+        return bool(replace(each, **{name: default}) == each)
+    except (TypeError, ValueError):
+        return False
 
 
 def _takes_copula(name: str) -> bool:
