@@ -47,7 +47,9 @@ def evaluation(split, cox):
     train, test = split
     models = {"all": cox(0, 1, 2), HOSTILE: cox(0, 1), "one & \\u003c \u2028": cox(0)}
     metrics = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
-    return cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, metrics=metrics, adjustments="paper")
+    return cc.evaluate(
+        models, test.y, test.X, y_train=train.y, x_train=train.X, metrics=metrics, adjustments="paper"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -253,7 +253,9 @@ def test_one_model_has_no_rank_but_a_range(split, cox, tmp_path):
 
 
 def test_what_does_not_vote_has_no_star_and_no_rank(evaluation, report):
-    table = re.search(r'<table class="scores".*?</table>', report.read_text(encoding="utf-8"), re.DOTALL).group(0)
+    table = re.search(
+        r'<table class="scores".*?</table>', report.read_text(encoding="utf-8"), re.DOTALL
+    ).group(0)
     columns = list(evaluation.results)
     for row in re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)[1 : 1 + len(evaluation.models)]:
         cells = dict(zip(columns, re.findall(r"<td.*?</td>", row, re.DOTALL), strict=True))

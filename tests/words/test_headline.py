@@ -33,9 +33,7 @@ def told(evaluation, grid, scores, families=None, ipcw=None):
         for family, (taus, by_model) in grid.items()
     }
     taus = tuple(sorted({tau for line, _ in grid.values() for tau in line}))
-    found = headline(
-        made, Sensitivity(made, families or tuple(grid), taus, {"imputed": answers}, {})
-    )
+    found = headline(made, Sensitivity(made, families or tuple(grid), taus, {"imputed": answers}, {}))
     return replace(
         found,
         **{part: plain(getattr(found, part)) for part in ("lead", "support", "by", "extent", "caution")},

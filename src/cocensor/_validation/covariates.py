@@ -13,7 +13,7 @@ from cocensor._validation.frames import Covariates, as_frame, column_names
 from cocensor._validation.refusals import as_tuple, refuse_column
 from cocensor._validation.types import FloatArray
 
-_GO_ON = "Fill or leave out what cannot be used (covariates=[...]), or go on without: covariates=None."
+_GO_ON = "mend it, choose other columns (covariates=[...]), or go on without (covariates=None)."
 
 
 def coded(asked: Any, parts: Sequence[tuple[Any, str]]) -> tuple[list[Any], dict[str, tuple[str, ...]]]:
@@ -54,7 +54,7 @@ def coded(asked: Any, parts: Sequence[tuple[Any, str]]) -> tuple[list[Any], dict
         if any(values.dtype.kind == "U" for values in read):
             if any(values.dtype.kind != "U" for values in read):
                 raise ValueError(
-                    f"column {label!r} must have categories in all parts, but has numbers in one. {_GO_ON}"
+                    f"column {label!r} must have categories in all parts, but has numbers in one; {_GO_ON}"
                 )
             every = tuple(sorted(set().union(*(np.unique(values).tolist() for values in read))))
             levels[label] = every
@@ -66,7 +66,7 @@ def coded(asked: Any, parts: Sequence[tuple[Any, str]]) -> tuple[list[Any], dict
         for block, values in zip(blocks, read, strict=True):
             block.append(values)
     if not names:
-        raise ValueError(f"{parts[0][1]} must have a column that varies. {_GO_ON}")
+        raise ValueError(f"{parts[0][1]} must have a column that varies; {_GO_ON}")
     matrices = [np.hstack(block) for block in blocks]
     if named is None and len(chosen) == len(labels) and not levels:
         return list(matrices), levels
@@ -93,10 +93,10 @@ def _columns(x: Any, name: str) -> list[Any]:
     try:
         table = np.asarray(x) if isinstance(x, np.ndarray) else as_table(x, name)
     except ValueError as error:
-        raise ValueError(f"{error} {_GO_ON}") from error
+        raise ValueError(f"{str(error).removesuffix('.')}; {_GO_ON}") from error
     if table.ndim != 2 or not table.shape[1]:
         raise ValueError(
-            f"{name} must have one row per subject, (n, p), but its shape is {table.shape}. {_GO_ON}"
+            f"{name} must have one row per subject, (n, p), but its shape is {table.shape}; {_GO_ON}"
         )
     return list(table.T)
 
@@ -137,7 +137,7 @@ def _values(column: Any, name: str, label: str | int) -> Any:
         if kind in (nw.String, nw.Categorical, nw.Enum):
             return _texts(column.to_list(), name, where)
         if not (kind.is_numeric() or kind in (nw.Boolean, nw.Object)):
-            raise ValueError(f"{name} must have numbers or categories, but {where} is {kind}. {_GO_ON}")
+            raise ValueError(f"{name} must have numbers or categories, but {where} is {kind}; {_GO_ON}")
         column = column.to_numpy()
     if column.dtype.kind in "OUS":
         values = column.tolist()
@@ -154,7 +154,7 @@ def _values(column: Any, name: str, label: str | int) -> Any:
     try:
         return as_floats(column, f"{name}, {where},")
     except ValueError as error:
-        raise ValueError(f"{error} {_GO_ON}") from error
+        raise ValueError(f"{str(error).removesuffix('.')}; {_GO_ON}") from error
 
 
 def _texts(values: list[Any], name: str, where: str) -> Any:
@@ -166,4 +166,4 @@ def _texts(values: list[Any], name: str, where: str) -> Any:
 
 
 def _refuse_missing(name: str, where: str, row: int) -> None:
-    raise ValueError(f"{name} has no value in {where}, row {row}. {_GO_ON}")
+    raise ValueError(f"{name} has no value in {where}, row {row}; {_GO_ON}")
