@@ -17,7 +17,7 @@ from tests.strategies import archimedean, member_id, members, outcomes
 
 COPULAS = members([cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe], taus=(-0.5, 0.0, 0.3, 0.8))
 # Those that read a joint model are held to the same in test_joint_models.py.
-JOINT = ("ipcw_cox", "imputed_covariates", "imputed_prediction")
+JOINT = ("ipcw_cox", "imputed", "imputed_covariates", "imputed_prediction")
 NAMES = [name for name in cc.adjustment_names() if name not in JOINT]
 
 

@@ -223,13 +223,13 @@ def test_refusals():
     refuses(lambda: of_test.status(y[train][:7], times), "y_test", str(len(test)), "7")
     few = test[:6]
     refuses(
-        lambda: cc.Imputation("prediction").fit(y[few], None, {"m": predicted["m"][:6]}), "y_test", "too few"
+        lambda: cc.Imputation("prediction", knots=3).fit(y[few], None, {"m": predicted["m"][:6]}),
+        "y_test",
+        "too few",
     )
-    zero = cc.Survival(np.where(np.arange(len(test)) == 2, 0.0, y[test].time), y[test].event)
-    refuses(lambda: cc.Imputation("prediction").fit(zero, None, predicted), "row 2 is 0.0")
     refuses(lambda: cc.Imputation("x"), "given", "'x'")
     refuses(lambda: cc.Imputation(None), "given", "NoneType", kind=TypeError)
-    refuses(lambda: cc.Imputation(("prediction", "predictions")), "given", "both")
+    refuses(lambda: cc.Imputation(("prediction", "predictions")), "given", "'prediction', 'predictions'")
     refuses(lambda: cc.Imputation("covariates", conditioning="event_free"), "conditioning", "covariates")
     refuses(lambda: cc.Imputation("covariates", time_kind="days"), "time_kind", "'days'")
     refuses(lambda: cc.Imputation("covariates", knots=0), "knots", "0")
@@ -280,12 +280,24 @@ def test_infinite_weights_of_those_who_are_gone_do_not_matter():
     assert np.isfinite(brier(status, np.full((n, 3), 0.5))[valid]).all()
 
 
-def test_a_test_time_of_zero_is_refused():
-    data = SyntheticDesign(n=600, n_features=2).draw(0)
-    test = cc.Survival(np.where(np.arange(600) == 3, 0.0, data.y.time), data.y.event)
-    for adjustment in (cc.Imputation("covariates"), cc.DependentIPCW(given="covariates")):
-        fitted = adjustment.fit(data.y, data.X)
-        refuses(lambda fitted=fitted: fitted.status(test, [5.0, 10.0], data.X), "y_test", "row 3 is 0.0")
+def test_at_time_zero_an_event_has_happened_and_a_dropout_knows_nothing():
+    data = SyntheticDesign(n=600, n_features=2, copula=cc.Clayton(2.0)).draw(0)
+    happened, left = np.flatnonzero(data.y.event)[0], np.flatnonzero(~data.y.event)[0]
+    time = data.y.time.copy()
+    time[[happened, left]] = 0.0
+    test = cc.Survival(time, data.y.event)
+    times = np.array([0.0, 5.0, 10.0])
+    fitted = cc.Imputation("covariates", cc.Clayton(2.0)).fit(data.y, data.X)
+    status = fitted.status(test, times, data.X)
+    np.testing.assert_array_equal(status.a[happened], 0.0)
+    np.testing.assert_allclose(status.a[left], status.model.survival(times, data.X[[left]])[0], atol=1e-12)
+    weighted = cc.DependentIPCW(cc.Clayton(2.0), given="covariates").fit(data.y, data.X)
+    status = weighted.status(test, times, data.X)
+    np.testing.assert_allclose(status.b[happened], 1.0)
+    np.testing.assert_array_equal(status.a[left][1:], 0.0)
+    with pytest.warns(cc.FitWarning, match="^2 subjects .* 0"):
+        itself = cc.Imputation("covariates", cc.Clayton(2.0)).fit(test, data.X).status(test, times, data.X)
+    assert np.isfinite(itself.a).all()
 
 
 def test_a_model_without_covariates_ignores_them():

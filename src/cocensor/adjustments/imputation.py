@@ -67,7 +67,7 @@ class Imputation(JointSettings, Adjustment):
     score_times : int, sequence of float or "auto"
         At which times predictions are read, or how many of them, at equally spaced quantiles of the observed times
         (1: the median). "auto", the default given everything: the median, and beside it those of the other quartiles
-        where the score at the median explains less than 80 % of the variance of the score there.
+        where the score at the median explains less than 95 % of the variance of the score there.
     score_df : int
         The degrees of freedom of the natural spline by which a score acts: 1 is a straight line. By default 3 given
         everything, else 1.
@@ -75,10 +75,10 @@ class Imputation(JointSettings, Adjustment):
         Whether the effects of scores change with log time, in both margins: without it, the judge favours models with
         proportional hazards. By default given everything.
     shrink : bool
-        Whether ridges shrink all effects but the linear ones of scores, which would bias the verdict. Covariates,
-        curvature and changes with time have one each, in each margin, with weights by marginal likelihood at
-        independence, kept for all copulas. Where there are fewer than ten events or dropouts for each score, the
-        scores that add least are shrunk as well. By default given everything.
+        Whether ridges shrink all effects but the linear ones of scores, which would bias the verdict. Scores at further
+        times, covariates, curvature and changes with time have one each, in each margin, with weights by marginal
+        likelihood at independence, kept for all copulas. Where there are fewer than ten events or dropouts for each
+        score, the scores that add least are shrunk as well. By default given everything.
     margins, knots, penalty, time_kind, model
         Of the joint model, as in :func:`fit_joint`; or, given covariates, a fitted one.
 
@@ -87,8 +87,8 @@ class Imputation(JointSettings, Adjustment):
     Columns that are constant, or that others explain, leave the design; a prediction of exactly 0 or 1 is given
     the most extreme score of the others, for the score only. ``notes`` records all of it, and ``status.model`` is the
     joint model. A time of 0 says nothing of a hazard: an event then has happened, and of a dropout nothing is known, so
-    that :math:`q = S_E(t \mid z)`. Given nothing, on the fitting sample and without administrative censoring, the mean of
-    a is :math:`S_E(t)` exactly.
+    that :math:`q = S_E(t \mid z)`. Given nothing, on the fitting sample and without administrative censoring, the mean
+    of a is :math:`S_E(t)` exactly.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Imputation(JointSettings, Adjustment):
     >>> for adjustment in (cc.IPCW(), Imputation("prediction", cc.Clayton(2.0))):
     ...     print(f"{score(adjustment) - truth:+.4f}")
     -0.0106
-    -0.0018
+    -0.0019
     """
 
     given: tuple[Given, ...] | Given = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,10 @@ from cocensor.outcomes import Survival
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
 Ridge = Literal["", "scores", "covariates", "curvature", "time"]
-#: The ridge that shrinks the changes of effects with time.
-TIME_RIDGE: Ridge = "time"
 # A column that others explain up to this share of its variance adds nothing but trouble.
 _COLLINEAR = 1e-6
 # A score at another quartile joins where that at the median explains less than this share of its variance.
-_ENOUGH = 0.8
+_ENOUGH = 0.95
 # Of a natural spline with 3 degrees of freedom.
 _KNOTS = (0.05, 0.35, 0.65, 0.95)
 # A score is left unshrunk where there are so many events, and dropouts, for each.
@@ -83,12 +81,13 @@ def judge_design(
 ) -> tuple[Design, tuple[Note, ...]]:
     r"""Covariates and the risk scores :math:`\log(-\log \hat S(t_0))` of all predictions, and notes on them.
 
-    Scores come first, then covariates, then what bends the scores. A column that is constant, or that those before it
-    explain, leaves by a decomposition that is pivoted within each of the three. The scores of out-of-fold predictions
-    are centred within ``folds``.
+    Scores come first, then scores at further times, covariates, and what bends the scores. A column that is constant,
+    or that those before it explain, leaves by a decomposition that is pivoted within each of the four. The scores of
+    out-of-fold predictions are centred within ``folds``.
     """
     notes: list[Note] = []
-    scores, bent = _Columns(), _Columns()
+    scores, others, bent = _Columns(), _Columns(), _Columns()
+    shrunk: dict[str, Ridge] = {ridge: ridge if recipe.shrink else "" for ridge in get_args(Ridge)}
     for name, predicted in predictions.items():
         read, n_extreme = _scores(predicted, y, recipe.score_times)
         if n_extreme:
@@ -100,12 +99,12 @@ def judge_design(
         for i, (t, score) in enumerate(read.items()):
             score = score if folds is None else _centred(score, folds)
             if i and recipe.score_times == "auto":
-                bent.add(f"{name}, score at {t:g}", score, "curvature" if recipe.shrink else "")
+                others.add(f"{name}, score at {t:g}", score, shrunk["scores"])
                 continue
             scores.add(f"{name}, score at {t:g}", score, "")
             if recipe.score_df > 1:
                 for k, curve in enumerate(_curvature(score, recipe.score_df), start=1):
-                    bent.add(f"{name}, curvature {k}", curve, "curvature" if recipe.shrink else "")
+                    bent.add(f"{name}, curvature {k}", curve, shrunk["curvature"])
         if read:
             times = " and ".join(f"{t:g}" for t in read)
             notes.append(Note("decision", f"The risk score is read at time {times}.", model=name))
@@ -114,8 +113,8 @@ def judge_design(
         matrix = as_matrix(x, "x_test")
         names = column_names(x) or [f"covariate {i}" for i in range(matrix.shape[1])]
         for i, name in enumerate(names):
-            covariates.add(name, matrix[:, i], "covariates" if recipe.shrink else "")
-    parts = (scores, covariates, bent)
+            covariates.add(name, matrix[:, i], shrunk["covariates"])
+    parts = (scores, others, covariates, bent)
     kept, left_out = _independent(parts)
     if left_out:
         which = ", ".join(left_out)
@@ -124,14 +123,15 @@ def judge_design(
     names = [name for part in parts for name in part.names]
     values = [value for part in parts for value in part.values]
     ridges = [ridge for part in parts for ridge in part.ridges]
-    n_scores = len(scores.names)
-    varying = tuple(i for i, column in enumerate(kept) if column < n_scores) if recipe.time_varying else ()
+    n_scores, n_varying = len(scores.names), len(scores.names) + len(others.names)
+    varying = tuple(i for i, column in enumerate(kept) if column < n_varying) if recipe.time_varying else ()
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
         free = max(1, rarer // _PER_SCORE)
-        for column in [column for column in kept if column < n_scores][free:]:
+        beyond = [column for column in kept if column < n_scores][free:]
+        for column in beyond:
             ridges[column] = "scores"
-        if "scores" in ridges:
+        if beyond:
             text = (
                 f"With {rarer} events or dropouts, {free} risk scores act freely, and the others are shrunk."
             )
@@ -141,7 +141,7 @@ def judge_design(
         tuple(names[i] for i in kept),
         varying,
         tuple(ridges[i] for i in kept),
-        TIME_RIDGE if recipe.shrink else "",
+        shrunk["time"],
     )
     return design, tuple(notes)
 

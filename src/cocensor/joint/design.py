@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._numerics import squares_beyond
-from cocensor._validation import FloatArray, Rows, as_matrix, column_names
+from cocensor._validation import BoolArray, FloatArray, Rows, as_matrix, column_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +69,13 @@ class Design:
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
 
 
-def standardised(design: Design) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The matrix in units of its standard deviations, with centres and scales.
+def standardised(design: Design, counted: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The matrix in units of the standard deviations of those ``counted``, with centres and scales.
 
     A column that others make up is refused, and one that is constant, unless a ridge shrinks it.
     """
-    X, columns = design.matrix, design.columns
+    everyone, columns = design.matrix, design.columns
+    X = everyone if counted.all() else everyone[counted]
     with np.errstate(over="ignore", invalid="ignore"):
         centre, scale = X.mean(axis=0), X.std(axis=0)
 
@@ -94,11 +95,11 @@ def standardised(design: Design) -> tuple[FloatArray, FloatArray, FloatArray]:
         column = int(np.argmax(constant & free))
         raise ValueError(f"X must vary in every column, but {named(column)} is constant.")
     scale = np.where(constant, 1.0, scale)
-    Z = (X - centre) / scale
-    unshrunk = Z[:, free]
+    Z = (everyone - centre) / scale
+    unshrunk = Z[np.ix_(counted, free)]
     if unshrunk.shape[1] > 1:
         # What of each column the columns before it do not explain.
-        unexplained = np.abs(np.diag(np.linalg.qr(unshrunk.T @ unshrunk / len(Z), mode="r")))
+        unexplained = np.abs(np.diag(np.linalg.qr(unshrunk.T @ unshrunk / len(unshrunk), mode="r")))
         if unexplained.min() < 1e-11:
             dependent = int(np.flatnonzero(free)[np.argmax(unexplained < 1e-11)])
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cocensor._newton import Derivatives, Minimum, minimise
-from cocensor._validation import BoolArray, FloatArray, IntArray, as_matrix, check_length
+from cocensor._validation import BoolArray, FitWarning, FloatArray, IntArray, as_matrix, check_length
 from cocensor.copulas import Copula, Independence
 from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.joint.design import Design, standardised
@@ -70,6 +71,14 @@ class JointProblem:
         if not counted.any():
             raise ValueError("y must have times above 0, but all of them are 0.")
         outcomes = everyone[np.flatnonzero(counted)]
+        n_zero = int((~informative(everyone.time)).sum())
+        if n_zero and included is None:
+            warnings.warn(
+                f"{n_zero} subject{'s have' if n_zero > 1 else ' has'} a time of 0, which says nothing of a hazard: "
+                "the joint model is fitted without.",
+                FitWarning,
+                stacklevel=2,
+            )
         kind, reason = as_time_kind(outcomes, time_kind)
         log_t = np.log(outcomes.time)
         n_unshrunk = design.ridge_of_effects.count("")
@@ -110,7 +119,7 @@ class JointProblem:
                     f"y has too few {what}s: {some} for the {needed} parameters of their margin."
                 )
             bases.append(basis.orthonormal(log_t))
-        Z, centre, scale = standardised(design)
+        Z, centre, scale = standardised(design, counted)
         drift = None
         if design.varying:
             drift = Drift(Z[:, design.varying], float(log_t.mean()), float(log_t.std()) or 1.0)
