@@ -115,11 +115,9 @@ def usable_covariates(
     if parts and asked is not None:
         try:
             matrices, levels = coded(asked, [(x, name) for x, name, _, _ in parts])
+            what = "has categories: indicators stand for its"
             notes = [
-                Note(
-                    "decision",
-                    f"Covariate {name!r} has categories: indicators stand for its {len(of)} levels, but for {of[0]!r}.",
-                )
+                Note("decision", f"Covariate {name!r} {what} {len(of)} levels; {of[0]!r} is the base.")
                 for name, of in levels.items()
             ]
         except ValueError:

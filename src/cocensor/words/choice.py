@@ -9,7 +9,7 @@ from cocensor.joint import CopulaChoice
 from cocensor.words.dependence import TAU_MEANS, caveat_of
 from cocensor.words.names import copula_name
 
-_MOST_LISTED = 12
+_MOST_LISTED = 4
 
 
 def choice_in_words(choice: CopulaChoice) -> str:
@@ -20,7 +20,7 @@ def choice_in_words(choice: CopulaChoice) -> str:
     gain = f"{choice.gain:.1f} units of held-out log-likelihood (by {choice.how})"
     if choice.copula.is_independence:
         return (
-            f"Independence is taken: {named} is better by {gain}, and {choice.min_gain:g} are asked for, as margins of "
+            f"Independence is selected: {named} is better by {gain}, and {choice.min_gain:g} are asked for, as margins of "
             "another form than assumed pass for a weak dependence."
         )
     return f"Of all families, {named} predicts held-out outcomes best, better than independence by {gain}."

@@ -191,6 +191,7 @@ def _rests_on(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _S
         said.append(
             "Over the grid, the copula is that of each point. Data alone cannot check it: that is why it is varied."
         )
+    said += [note.text for note in evaluation.notes if note.kind == "caution" and note.model is None]
     return " ".join(said)
 
 
