@@ -108,17 +108,23 @@ class Table:
             yield
 
 
-def read_table(path: Path, identity: str | None = None) -> Table:
+def read_content(path: Path) -> bytes:
+    """What is in a file, or a refusal where there is none."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def read_table(path: Path, identity: str | None = None, content: bytes | None = None) -> Table:
     """The table in a CSV or Parquet file, told apart by content.
 
     CSV is UTF-8, with or without a byte-order mark. A semicolon or a tab in the header separates columns, else a comma
     does; with the former two, numbers may have decimal commas, as spreadsheets of many countries write them. The column
-    ``identity`` is read as texts: 001 and 1 are two ids, and a long one is not rounded.
+    ``identity`` is read as texts: 001 and 1 are two ids, and a long one is not rounded. ``content`` is that of the
+    file, where it has been read.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+    content = read_content(path) if content is None else content
     with _naming(path):
         if content.startswith(b"PAR1"):
             table = Table(path, read_parquet(content))

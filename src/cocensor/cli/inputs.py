@@ -10,10 +10,10 @@ import numpy as np
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, as_vector, collected
+from cocensor._validation import FloatArray, as_vector, collected, spelled
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
 from cocensor.curves import Interpolation, Predictions, Tail
-from cocensor.datasets.encoding import Encoder, UnseenLevelWarning, spelled
+from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
 from cocensor.outcomes import Survival
 
 DATA = "Data"
