@@ -66,8 +66,8 @@ def sensitivity(
     >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
     >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y)
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
-    By “imputed”, 10 covariates is best from τ = 0 (independent censoring) to ... under clayton and ... under frank, then
-    3 covariates up to 0.6.
+    By “imputed”, 10 covariates is best from τ = 0 (independent censoring) to ... under clayton and ... under frank,
+    then 3 covariates up to 0.6.
     """
     chosen = as_tuple(families, "families", str)
     if not chosen:

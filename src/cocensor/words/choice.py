@@ -20,8 +20,8 @@ def choice_in_words(choice: CopulaChoice) -> str:
     gain = f"{choice.gain:.1f} units of held-out log-likelihood (by {choice.how})"
     if choice.copula.is_independence:
         return (
-            f"Independence is selected: {named} is better by {gain}, and {choice.min_gain:g} are asked for, as margins of "
-            "another form than assumed pass for a weak dependence."
+            f"Independence is selected: {named} is better by {gain}, and {choice.min_gain:g} are asked for, as margins "
+            "of another form than assumed pass for a weak dependence."
         )
     return f"Of all families, {named} predicts held-out outcomes best, better than independence by {gain}."
 
