@@ -48,8 +48,11 @@ ANY = within(-MOST, MOST, nan=True)
 
 
 def smallest_score(adjustment: Any) -> float:
-    """Weights of dependent IPCW may be negative."""
-    return -MOST if adjustment == "dependent_ipcw" or isinstance(adjustment, cc.DependentIPCW) else 0.0
+    """Weights of dependent IPCW, and of AIPCW, may be negative."""
+    negative = adjustment in ("dependent_ipcw", "aipcw") or isinstance(
+        adjustment, cc.DependentIPCW | cc.AIPCW
+    )
+    return -MOST if negative else 0.0
 
 
 def outcome(y: cc.Survival) -> None:

@@ -17,6 +17,7 @@ from cocensor._validation.arrays import (
 from cocensor._validation.blocks import read_only, row_blocks
 from cocensor._validation.covariates import coded, spelled
 from cocensor._validation.frames import Covariates, as_frame, column_names, frame_column, make_frame
+from cocensor._validation.optional import need
 from cocensor._validation.refusals import (
     as_tuple,
     check_choice,
@@ -70,6 +71,7 @@ __all__ = [
     "escaped",
     "frame_column",
     "make_frame",
+    "need",
     "read_only",
     "refuse_at",
     "refuse_column",

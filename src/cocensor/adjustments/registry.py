@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cocensor.adjustments.aipcw import AIPCW
 from cocensor.adjustments.base import Adjustment
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
 from cocensor.adjustments.imputation import Imputation
@@ -23,6 +24,7 @@ class _Entry:
 _REGISTRY: dict[str, _Entry] = {
     "ipcw": _Entry("IPCW", IPCW, False),
     "ipcw_cox": _Entry("IPCW (Cox)", lambda: IPCW("cox"), False),
+    "aipcw": _Entry("AIPCW", AIPCW, False),
     "margin_km": _Entry("Dep (KM, paper)", MarginTime, False),
     "margin": _Entry("Dep (CG, paper)", MarginTime, True),
     "dep": _Entry("IBS-Dep (paper)", lambda copula: MarginTime(copula, "uncertainty"), True),
@@ -81,7 +83,7 @@ def adjustment_names() -> list[str]:
     Examples
     --------
     >>> adjustment_names()
-    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
+    ['ipcw', 'ipcw_cox', 'aipcw', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
     'imputed_covariates', 'imputed_prediction', 'dependent_ipcw']
     """
     return list(_REGISTRY)
