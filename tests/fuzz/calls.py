@@ -175,6 +175,8 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
         times=d.grid() if d.rng.random() < 0.2 else None,
         horizon=d.word("horizon", None, None, None, "t_max", {"at_risk": 0.2}, d.unit),
         copula=d.copula() if copula is None else copula,
+        covariates=d.word("covariates", "all", "all", None, 0, [0]),
+        folds=d.word("folds", None, None, None, [0] * len(y_test[0])),
     )
 
 

@@ -337,6 +337,14 @@ def test_the_code_of_the_settings_gives_the_numbers_again(evaluation, report, sp
         assert again[part] == first[part]
 
 
+def test_the_code_names_the_covariates_that_were_chosen_and_a_judge_that_was_given(split, cox, tmp_path):
+    models = {"a": cox(0), "b": cox(0, 1)}
+    first = evaluated(split, models, with_covariates=True, covariates=[0, 2])
+    assert "covariates=[0, 2]" in code(first.to_html(tmp_path / "a.html"))
+    again = evaluated(split, models, adjustments={"imputed": first.judge})
+    assert code(again.to_html(tmp_path / "b.html")).startswith("# 'imputed' is an object of your own code")
+
+
 def test_objects_are_shown_by_their_settings(split, cox, tmp_path):
     own = {"mine": cc.MarginTime(cc.Clayton(2.0), weighting="uncertainty"), "ipcw": "ipcw"}
     found = evaluated(split, {"a": cox(0)}, adjustments=own, metrics=Sureness(), copula=None)

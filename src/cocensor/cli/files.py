@@ -31,8 +31,11 @@ class Table:
     def __len__(self) -> int:
         return int(self.data.num_rows)
 
-    def column(self, name: str) -> Any:
-        """A column by name, without missing values; rows are counted from 0, without the header."""
+    def column(self, name: str, go_on: str = "") -> Any:
+        """A column by name, without missing values; rows are counted from 0, without the header.
+
+        ``go_on`` ends the refusal of a missing value: what else can be done.
+        """
         import pyarrow.compute as pc
 
         if name not in self._columns:
@@ -44,7 +47,7 @@ class Table:
             missing = pc.or_kleene(missing, pc.equal(pc.utf8_trim_whitespace(texts), ""))
         if pc.any(missing).as_py():
             row = pc.index(missing, True).as_py()
-            raise ValueError(f"{self.path}: column {name!r} has no value in row {row}.")
+            raise ValueError(f"{self.path}: column {name!r} has no value in row {row}{go_on}.")
         if self.texts is not None:
             self._check_mark(name)
         return values

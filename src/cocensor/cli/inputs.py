@@ -102,7 +102,8 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
         return [None, *(None for _ in others)]
     import pyarrow as pa
 
-    parts = [pa.table({name: table.column(name) for name in names}) for table in (train, *others)]
+    go_on = ": fill it, or go on without it in --covariates"
+    parts = [pa.table({name: table.column(name, go_on) for name in names}) for table in (train, *others)]
     texts = [
         name for name, values in zip(names, parts[0].columns, strict=True) if _is_text(values, name, train)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -54,7 +54,8 @@ class AssumedCopula:
 class EvaluationData:
     """Predictions by model, the samples, the times and the metrics of one evaluation.
 
-    ``models`` are the names of all models; those whose predictions were refused have none.
+    ``models`` are the names of all models; those whose predictions were refused have none. ``covariates`` are the
+    columns that were asked for.
     """
 
     predictions: Mapping[str, Predictions]
@@ -62,6 +63,7 @@ class EvaluationData:
     grid: TimeGrid
     metrics: tuple[Metric, ...]
     models: tuple[str, ...]
+    covariates: Any = "all"
 
     @cached_property
     def reference(self) -> Predictions:

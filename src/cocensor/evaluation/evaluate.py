@@ -147,7 +147,7 @@ def evaluate(
     grid, ends = _within_predictions(samples, predictions, grid, ends)
     if asked_times is None:
         grid = _met_by_steps(grid, predictions)
-    data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics, tuple(models))
+    data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics, tuple(models), covariates)
     if train is None:
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
         notes.append(Note("decision", text))

@@ -13,9 +13,11 @@ def code(evaluation: Evaluation) -> str:
     """What to run for the same results; objects of the user's own code are shown by their settings."""
     samples, horizon = evaluation.data.samples, evaluation.horizon
     given = ["models", "y_test"]
-    given += ["x_test"] if samples.x_test is not None else []
+    chosen = not isinstance(evaluation.data.covariates, str) or evaluation.data.covariates != "all"
+    given += ["x_test"] if chosen or samples.x_test is not None else []
     given += ["y_train=y_train"] if samples.y_train is not None else []
     given += ["x_train=x_train"] if samples.x_train is not None else []
+    given += [f"covariates={evaluation.data.covariates!r}"] if chosen else []
     given += ["folds=folds"] if samples.folds is not None else []
     end = "times=times" if horizon.by == "times" else f"horizon={horizon.time!r}"
     copula = _copula(evaluation)
@@ -85,5 +87,7 @@ def _is_known(evaluation: Evaluation, name: str) -> bool:
     """Whether the name of an adjustment stands for it."""
     if name not in adjustment_names():
         return False
+    if needs_copula(name) and evaluation.assumed.origin == "unused":
+        return False  # a fitted one was given
     copula = evaluation.assumed.copula if needs_copula(name) else None
     return adjustment(name, copula=copula) == evaluation.results[name].adjustment
