@@ -15,6 +15,7 @@ from cocensor._validation import (
     as_matrix,
     as_times,
     as_vector,
+    check_choice,
     check_whole,
     column_names,
     row_blocks,
@@ -38,7 +39,8 @@ _PER_SCORE = 10
 
 def check_score_times(score_times: Any) -> ScoreTimes:
     """How many times to read predictions at, or which."""
-    if isinstance(score_times, str) and score_times == "auto":
+    if isinstance(score_times, str):
+        check_choice(score_times, "score_times", ("auto",))
         return "auto"
     if isinstance(score_times, int | np.integer):
         return check_whole(score_times, "score_times")
