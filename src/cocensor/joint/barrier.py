@@ -24,8 +24,8 @@ class Barrier:
 
     .. math:: \max_c \; \sum_k \log(b_k - c) + \frac{1}{n} \sum_i \log(w_i'\gamma + c),
 
-    and :math:`\sum_k \log b_k` where no effect changes. It is concave, and as smooth as Newton's method likes: a maximum
-    over c of logs of linear functions.
+    and :math:`\sum_k \log b_k` where no effect changes. It is concave, and Newton's method can follow it: the
+    maximum over c of logs of linear functions.
     """
 
     margin: int
