@@ -115,6 +115,12 @@ def judge_design(
         matrix = as_matrix(x, "x_test")
         names = column_names(x) or [f"covariate {i}" for i in range(matrix.shape[1])]
         for i, name in enumerate(names):
+            if not np.isfinite(_spread(matrix[:, i])):
+                reached = np.abs(matrix[:, i]).max()
+                raise ValueError(
+                    f"x_test must be of moderate size, but column {name!r} reaches {reached:g}: "
+                    "measure it in another unit."
+                )
             covariates.add(name, matrix[:, i], shrunk["covariates"])
     parts = (scores, others, covariates, bent)
     kept, left_out = _independent(parts)
@@ -181,7 +187,8 @@ def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:
 
 def _spread(value: FloatArray) -> float:
     """The standard deviation; 0 where it is rounding alone."""
-    spread = float(np.std(value))
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = float(np.std(value))
     return 0.0 if spread <= 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0))) else spread
 
 
@@ -263,7 +270,7 @@ def _curvature(score: FloatArray, df: int) -> list[FloatArray]:
     """What a natural spline of the score has beyond the straight line: orthonormal, and orthogonal to that line."""
     levels = np.linspace(_KNOTS[0], _KNOTS[-1], df + 1)
     basis = Basis(np.unique(np.quantile(score, levels)))
-    if basis.size < 3:
+    if basis.size < 3 or score.size <= basis.size:
         return []
     unit = (score - score.mean()) / _spread(score)
     scaled = Basis((basis.knots - score.mean()) / _spread(score))
