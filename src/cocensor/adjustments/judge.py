@@ -146,6 +146,12 @@ def judge_design(
     return design, tuple(notes)
 
 
+def risk_score(predicted: Predictions, y: Survival) -> FloatArray | None:
+    """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
+    read, _ = _scores(predicted, y, 1)
+    return next(iter(read.values()), None)
+
+
 def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:
     """The columns that those before them leave something of, those that add most first, and the names of the rest.
 

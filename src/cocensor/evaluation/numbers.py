@@ -52,6 +52,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 "settings": repr(each.adjustment),
                 "rests_on_copula": each.varies_with_copula,
                 "notes": [asdict(note) for note in each.notes],
+                "judge_fit": None if each.judge_fit is None else each.judge_fit.to_dict(),
             }
             for name, each in evaluation.results.items()
         ],
