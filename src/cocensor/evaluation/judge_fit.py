@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc, chdtri
 
 from cocensor._validation import FloatArray, IntArray, escaped, make_frame
 from cocensor.adjustments import Fitted
@@ -90,7 +90,7 @@ class FitCells:
 
         The model was fitted to the same outcomes, which takes degrees of freedom away: the test is conservative.
         """
-        return float(chi2.sf(self.statistic, self.df)) if self.df else np.nan
+        return float(chdtrc(self.df, self.statistic)) if self.df else np.nan
 
     @property
     def misfit(self) -> float:
@@ -108,8 +108,8 @@ class FitCells:
         """Limits for the ratio of observed to expected, as of a Poisson number."""
         tail = 0.5 * (1.0 - level)
         with np.errstate(divide="ignore", invalid="ignore"):
-            lower = np.nan_to_num(chi2.ppf(tail, 2 * self.observed)) / (2 * self.expected)
-            return lower, chi2.isf(tail, 2 * self.observed + 2) / (2 * self.expected)
+            lower = np.nan_to_num(chdtri(2 * self.observed, 1.0 - tail)) / (2 * self.expected)
+            return lower, chdtri(2 * self.observed + 2, tail) / (2 * self.expected)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,6 +132,20 @@ class JudgeFit:
         The ends of the periods, of which the first begins at 0: quartiles of the event times up to the horizon.
     cells : dict of dict of FitCells
         By model and kind, "event" and "dropout". Times of 0 do not count.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=2000, n_features=3).draw(0)
+    >>> train, test = data[:1000], data[1000:]
+    >>> cox = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
+    >>> found = cc.evaluate({"cox": cox}, test.y, test.X, adjustments="imputed", copula=None).judge_fit()
+    >>> found.failed
+    ()
+    >>> events = found.cells["cox"]["event"]
+    >>> int(events.observed.sum()), round(float(events.expected.sum()))
+    (474, 477)
     """
 
     copula: Copula
