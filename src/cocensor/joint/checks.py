@@ -24,8 +24,9 @@ from cocensor.joint.likelihood import last_end, start_of_group
 from cocensor.joint.model import JointModel
 from cocensor.outcomes import Survival
 
-# Steps of the grid for each period, the closer the earlier: under any family a period's number is right within 1 %.
-_STEPS, _CLOSER = 8, 1.5
+# Steps of the grid for each period, the closer the earlier: a period's number is right within 1 % up to τ = 0.6, and
+# within 1.5 % at 0.8.
+_STEPS, _CLOSER = 5, 1.5
 
 
 @dataclass(frozen=True, eq=False)
