@@ -32,6 +32,7 @@ def adjustments(copula: cc.ArchimedeanCopula, given_score: cc.ArchimedeanCopula)
     return {
         "IPCW (KM)": cc.IPCW(),
         "IPCW (Cox)": cc.IPCW("cox"),
+        "AIPCW (Cox)": cc.AIPCW("cox", "cox"),
         "margin time (KM)": cc.MarginTime(),
         "margin time (CG)": cc.MarginTime(copula),
         "IBS-Dep": cc.MarginTime(copula, weighting="uncertainty"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
 from cocensor.adjustments import (
+    AIPCW,
     IPCW,
     Adjustment,
     DependentIPCW,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AIPCW",
     "IPCW",
     "Adjustment",
     "ArchimedeanCopula",

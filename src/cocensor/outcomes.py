@@ -301,3 +301,10 @@ class MarginSteps:
     times: FloatArray
     fraction: FloatArray
     hazard: FloatArray
+
+
+def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:
+    """Times and what happens at them as scikit-survival takes outcomes."""
+    array = np.empty(time.size, dtype=[("event", bool), ("time", np.float64)])
+    array["event"], array["time"] = happens, time
+    return array

@@ -16,9 +16,9 @@ from tests.refusals import refuses
 from tests.strategies import archimedean, member_id, members, outcomes
 
 COPULAS = members([cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe], taus=(-0.5, 0.0, 0.3, 0.8))
-# Those that read a joint model are held to the same in test_joint_models.py.
-JOINT = ("ipcw_cox", "imputed", "imputed_covariates", "imputed_prediction")
-NAMES = [name for name in cc.adjustment_names() if name not in JOINT]
+# Those that are given covariates or predictions are held to the same in test_joint_models.py and test_aipcw.py.
+GIVEN = ("ipcw_cox", "aipcw", "imputed", "imputed_covariates", "imputed_prediction")
+NAMES = [name for name in cc.adjustment_names() if name not in GIVEN]
 
 
 def build(name, copula, **options):

@@ -67,14 +67,14 @@ class Study:
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
 
-    def evaluate(self, *more, by_id=True, **files):
+    def evaluate(self, *more, by_id=True, models=("cox", "flat"), **files):
         """Run ``evaluate`` with little to compute; ``files`` take the place of train, test and the predictions."""
         given = {name: files.get(name, f"{name}.csv") for name in ("train", "test", "cox", "flat")}
         arguments = ["--time", "months", "--event", "died"]
         for name in ("train", "test"):
             if given[name] is not None:
                 arguments += [f"--{name}", self.folder / given[name]]
-        for name in ("cox", "flat"):
+        for name in models:
             arguments += ["--predictions", f"{name}={self.folder / given[name]}"]
         if "--copula" not in more:
             arguments += ["--copula", "clayton", "--tau", "0.4"]
@@ -82,6 +82,8 @@ class Study:
             arguments += ["--families", "clayton,frank", "--taus", "0,0.4"]
         if not {"--adjustments", "--covariates"} & set(more):
             arguments += ["--adjustments", "ipcw,dep"]
+        if "--hint" not in more:
+            arguments += ["--no-hint"]
         if by_id:
             arguments += ["--id", "patient"]
         return run("evaluate", *arguments, *more)

@@ -73,7 +73,7 @@ def test_without_a_training_sample_texts_are_encoded_by_the_test_sample(study):
     test.to_csv(study.folder / "test.csv", index=False)
     found = study.numbers("--covariates", "age,stage", "--adjustments", "imputed_covariates", train=None)
     assert found["data"]["covariates"] == ["age", "stage=II", "stage=III", "stage=IV"]
-    assert said(found, "caution") == ""
+    assert "stage" not in said(found, "caution")
 
 
 def test_texts_where_numbers_were_learnt(study):

@@ -8,7 +8,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import MetricValue, unregister_metric
-from tests.cli.study import TIMES, said
+from tests.cli.study import TIMES
 
 
 @pytest.fixture
@@ -62,10 +62,11 @@ def test_the_copula_is_the_one_that_select_copula_selects(study, samples):
     x = study.train[["age"]]
     expected = cc.select_copula(x, samples[0])
     given = ["--copula", "select", "--covariates", "age", "--adjustments", "dep"]
-    found = study.numbers(*given)["copula"]
+    numbers = study.numbers(*given)
+    found, hint = numbers["copula"], numbers["hint"]
     assert (found["origin"], found["family"]) == ("selected", expected.copula.name)
-    assert found["how"] == expected.how
-    assert {each["family"]: each["tau"] for each in found["candidates"]} == {
+    assert (hint["given"], hint["columns"], hint["how"]) == ("covariates", ["age"], expected.how)
+    assert {each["family"]: each["tau"] for each in hint["candidates"]} == {
         name: pytest.approx(model.copula.tau, abs=1e-9) for name, model in expected.models.items()
     }
 
@@ -125,7 +126,7 @@ def embedded(page):
 
 def test_page_and_numbers_have_the_analyses_that_were_computed(study):
     report, numbers = study.folder / "report.html", study.folder / "out.json"
-    given = ["--copula", "select", "--adjustments", "ipcw,dep"]
+    given = ["--copula", "select", "--adjustments", "ipcw,dep", "--hint"]
     result = study.evaluate("--out", report, "--json", numbers, "--title", "Our <study>", *given)
     assert result.exit_code == 0, result.output
     page, found = report.read_text(encoding="utf-8"), json.loads(numbers.read_text(encoding="utf-8"))
@@ -177,9 +178,9 @@ def test_warnings_become_notes(study):
     result = study.evaluate(*given)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
-    caution = said(study.numbers(*given), "caution")
-    assert "at risk" in caution
-    assert caution in result.stdout
+    cautions = [note["text"] for note in study.numbers(*given)["notes"] if note["kind"] == "caution"]
+    assert any("at risk" in text for text in cautions)
+    assert all(text in result.stdout for text in cautions)
 
 
 def test_metrics_adjustments_and_grid(study):
@@ -205,4 +206,36 @@ def test_every_adjustment_is_known_by_its_name(study):
 
 def test_independence_may_be_given(study):
     found = study.numbers("--copula", "independence", "--adjustments", "dep")["copula"]
-    assert (found["origin"], found["family"], found["tau"]) == ("given", "independence", 0.0)
+    assert (found["origin"], found["family"], found["tau"]) == ("independence", "independence", 0.0)
+
+
+def test_by_default_the_judge_is_at_independence_and_a_hint_beside_it(study):
+    report = study.folder / "report.html"
+    given = ["--copula", "independence", "--covariates", "age", "--hint", "--out", report]
+    result = study.evaluate(*given)
+    assert result.exit_code == 0, result.output
+    found = embedded(report.read_text(encoding="utf-8"))
+    assert [each["name"] for each in found["adjustments"]] == ["ipcw", "imputed"]
+    assert (found["primary"], found["copula"]["family"]) == ("imputed", "independence")
+    assert found["hint"]["given"] == "judge"
+    assert "age" in found["judge"]["columns"]
+    assert found["hint"]["statement"] in result.stdout
+    assert "profile" in found
+
+
+def test_the_papers_adjustments_are_there_on_request(study):
+    found = study.numbers("--adjustments", "paper")
+    assert {each["name"]: each["votes"] for each in found["adjustments"]} == {
+        "ipcw": True,
+        "imputed": True,
+        "dep": False,
+        "cg_q": False,
+    }
+
+
+def test_folds_are_a_column_of_the_test_sample(study, samples, models):
+    folds = np.arange(60) % 3
+    study.test.assign(fold=folds).to_csv(study.folder / "test.csv", index=False)
+    given = ["--adjustments", "imputed", "--folds", "fold", "--copula", "independence"]
+    expected = cc.evaluate(models, samples[1], y_train=samples[0], adjustments="imputed", folds=folds)
+    assert scores(study.numbers(*given)) == scores_of(expected)

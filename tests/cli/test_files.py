@@ -62,10 +62,9 @@ def test_what_r_writes(study):
     rewrite(study, write)
     assert (study.folder / "cox.csv").read_text().startswith('"","patient","X0","X0.5"')
     found = study.numbers()
-    notes = found.pop("notes")
-    assert {note["kind"] for note in notes} == {"decision"}
+    notes = [note for note in found.pop("notes") if note["kind"] == "decision"]
     assert ["cox.csv" in notes[0]["text"], "flat.csv" in notes[1]["text"]] == [True, True]
-    assert expected.pop("notes") == []
+    assert {note["kind"] for note in expected.pop("notes")} == {"caution"}
     assert found == expected
 
 
@@ -99,7 +98,7 @@ def test_a_type_is_inferred_from_the_whole_file(study):
 )
 def test_files_that_cannot_be_read(study, content, part):
     (study.folder / "cox.csv").write_bytes(content)
-    assert refusal(study.evaluate(), part).startswith(str(study.folder / "cox.csv"))
+    assert refusal(study.evaluate(models=["cox"]), part).startswith(str(study.folder / "cox.csv"))
 
 
 def test_numbers_with_the_other_decimal_mark_are_no_levels(study):

@@ -90,7 +90,7 @@ def test_texts_that_are_one_integer(study):
 def test_ids_that_do_not_match(study, change, parts):
     change(study.predictions["cox"]).to_csv(study.folder / "cox.csv", index=False)
     before = study.files()
-    refusal(study.evaluate("--json", study.folder / "out.json"), "cox.csv", *parts)
+    refusal(study.evaluate("--json", study.folder / "out.json", models=["cox"]), "cox.csv", *parts)
     assert study.files() == before
 
 
@@ -128,12 +128,12 @@ def test_a_column_that_is_no_time_may_be_an_id(study):
 def test_column_names_that_are_no_times(study, columns, parts):
     frame = study.predictions["cox"].set_axis(["patient", *columns], axis=1)
     frame.to_csv(study.folder / "cox.csv", index=False)
-    refusal(study.evaluate(), "cox.csv: ", *parts)
+    refusal(study.evaluate(models=["cox"]), "cox.csv: ", *parts)
 
 
 def test_predictions_at_time_zero_only(study):
     study.predictions["cox"][["patient", "0"]].to_csv(study.folder / "cox.csv", index=False)
-    refusal(study.evaluate(), "cox.csv: ", "beyond 0")
+    refusal(study.evaluate(models=["cox"]), "cox.csv: ", "beyond 0")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_values_that_are_no_survival_probabilities(study, value, parts):
     frame = study.predictions["cox"].astype({"1.5": object})
     frame.loc[7, "1.5"] = value
     frame.to_csv(study.folder / "cox.csv", index=False)
-    refusal(study.evaluate(), "cox.csv: ", *parts)
+    refusal(study.evaluate(models=["cox"]), "cox.csv: ", *parts)
 
 
 def test_what_rounding_takes_out_of_the_unit_interval_is_noted(study):
@@ -200,3 +200,16 @@ def test_a_file_name_that_is_no_utf8(study):
     name = os.fsdecode(b"\xff.csv")
     (study.folder / "cox.csv").rename(study.folder / name)
     assert study.numbers(cox=name)["models"][0]["source"].startswith("\\udcff.csv, ")
+
+
+def test_a_file_with_a_fault_costs_its_model_and_not_the_others(study):
+    sound = study.numbers()
+    study.predictions["cox"].assign(**{"1.5": 1.5}).to_csv(study.folder / "cox.csv", index=False)
+    found = study.numbers()
+    [note] = [note for note in found["notes"] if note["kind"] == "missing"]
+    assert note["model"] == "cox"
+    assert "cox.csv" in note["text"]
+    assert "1.5" in note["text"]
+    for scores, before in zip(found["metrics"], sound["metrics"], strict=True):
+        for name, by_model in scores["scores"].items():
+            assert by_model == {"flat": before["scores"][name]["flat"]}

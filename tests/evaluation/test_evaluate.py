@@ -12,20 +12,21 @@ import pytest
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from tests.oracles.data import load, values
+from tests.refusals import refuses
 
 GRID = np.linspace(0.0, 20.0, 21)
-DEFAULT = ["ipcw", "dep", "cg_q", "imputed_prediction", "imputed_covariates"]
+DEFAULT = ["ipcw", "imputed"]
 
 
 def test_a_name_means_the_same_here_and_in_the_metric_functions(study):
-    result = study.evaluate(metrics=["ibs", cc.metric("ils", floor=0.01)])
-    assert list(result.results) == DEFAULT
+    asked = ["ipcw", "imputed", "dep", "cg_q", "imputed_prediction", "imputed_covariates"]
+    result = study.evaluate(metrics=["ibs", cc.metric("ils", floor=0.01)], adjustments=asked)
     for name in result.results:
         how = {"adjustment": name} | ({} if name == "ipcw" else {"copula": cc.Frank.from_tau(0.3)})
-        same = (study.train.y, study.test.y, study.models["three"], result.times)
+        same = (study.train.y, study.test.y, study.models, result.times)
         given = {"x_train": study.train.X, "x_test": study.test.X}
-        ibs = cc.integrated_brier_score(*same, **how, **given)
-        ils = cc.integrated_log_score(*same, floor=0.01, **how, **given)
+        ibs = cc.integrated_brier_score(*same, **how, **given)["three"]
+        ils = cc.integrated_log_score(*same, floor=0.01, **how, **given)["three"]
         assert result.score("three", adjustment=name).value == pytest.approx(ibs, rel=1e-12)
         assert result.score("three", "ils", name).value == pytest.approx(ils, rel=1e-12)
 
@@ -50,11 +51,11 @@ def test_a_score_is_an_object_with_a_number(study):
     assert float(score) == score.value == result.results["ipcw"].values["ibs"]["three"].value
     assert score.notes == ()
     primary = result.score("three")
-    assert (primary.metric, primary.adjustment) == ("ibs", result.primary) == ("ibs", "imputed_covariates")
+    assert (primary.metric, primary.adjustment) == ("ibs", result.primary) == ("ibs", "imputed")
 
 
 def test_fits_are_kept(study):
-    result = study.evaluate()
+    result = study.evaluate(adjustments=["ipcw", "imputed", "imputed_prediction"])
     for name, each in result.results.items():
         assert each.fits["three"].adjustment == each.adjustment
         shared = each.fits["three"] is each.fits["one"]
@@ -85,17 +86,25 @@ def test_without_censoring_every_adjustment_gives_the_plain_score(study):
     assert list(result.results) == DEFAULT
     for name in result.results:
         assert result.score("one", adjustment=name).value == pytest.approx(plain, rel=1e-9)
-    # No copula can be selected where nobody drops out.
     assert result.assumed.origin == "independence"
-    assert [note.kind for note in result.notes] == ["decision"]
+    assert result.notes == ()
+    # No copula can be selected where nobody drops out.
+    hint = result.copula_hint()
+    assert hint.choice is None
+    assert [note.kind for note in hint.notes] == ["missing"]
+    refuses(result.dependence_profile, "no copula")
+    samples = {"y_train": train, "x_train": study.train.X, "horizon": 18.0}
+    asked = cc.evaluate(study.models, test, study.test.X, **samples, copula="select")
+    assert asked.assumed.origin == "independence"
+    assert [note.kind for note in asked.notes] == ["decision"]
 
 
 # --- without a training sample --------------------------------------------------------------------------
 
 
 def test_without_a_training_sample_everything_learns_from_the_test_sample(study):
-    alone = cc.evaluate(study.models, study.test.y, study.test.X, copula=cc.Frank(2.0))
-    same = study.evaluate(y_train=study.test.y, x_train=study.test.X, copula=cc.Frank(2.0))
+    alone = cc.evaluate(study.models, study.test.y, study.test.X)
+    same = study.evaluate(y_train=study.test.y, x_train=study.test.X, copula=None)
     assert list(alone.results) == DEFAULT
     assert alone.horizon.time == same.horizon.time
     for name in alone.results:
@@ -185,6 +194,40 @@ def test_a_selected_copula_is_that_of_select_copula_and_said_to_be_a_hint(study)
     assert again.score("one").value == result.score("one").value
 
 
+def test_a_copula_is_selected_given_what_the_judge_conditions_on(study):
+    result = study.evaluate(copula=None)
+    assert result.assumed.copula.is_independence
+    assert result.computed("hint") is None
+    hint = result.copula_hint()
+    assert result.copula_hint() is hint is result.computed("hint")
+    assert (hint.given, hint.sample, hint.columns) == ("judge", "test", result.judge.design.columns)
+    expected = cc.select_copula(result.judge.design, study.test.y)
+    assert repr(hint.choice.copula) == repr(expected.copula)
+    assert hint.choice.validation == expected.validation
+    selected = study.evaluate(copula="select")
+    assert selected.assumed.choice.validation == expected.validation
+    assert result.dependence_profile().choice is hint.choice
+    held = json.loads(result.to_json())["hint"]
+    assert held["columns"] == list(hint.columns)
+    assert {each["family"] for each in held["candidates"]} == set(expected.models)
+
+
+def test_without_a_judge_a_copula_is_selected_given_the_covariates(study):
+    frames = [pd.DataFrame(part.X, columns=list("abc")) for part in (study.train, study.test)]
+    result = study.evaluate(x_train=frames[0], x_test=frames[1], adjustments="ipcw", copula=None)
+    hint = result.copula_hint()
+    assert (hint.given, hint.sample, hint.columns) == ("covariates", "training", ("a", "b", "c"))
+    assert result.judge is None
+
+
+def test_a_verdict_that_rests_on_a_copula_says_so(study):
+    assert not study.evaluate(copula=None).notes
+    assert not study.evaluate(copula=cc.Independence()).notes
+    [note] = study.evaluate(copula=cc.Frank.from_tau(0.3)).notes
+    assert note.kind == "caution"
+    assert "Frank" in note.text
+
+
 def test_no_copula_is_selected_where_nothing_takes_one(study):
     result = study.evaluate(copula="select", adjustments=["ipcw"])
     assert result.assumed.origin == "unused"
@@ -192,21 +235,11 @@ def test_no_copula_is_selected_where_nothing_takes_one(study):
 
 
 def test_a_copula_without_copula_graphic_form_leaves_two_adjustments_out_and_says_so(study):
-    result = study.evaluate(copula=cc.Gaussian.from_tau(0.3))
-    assert list(result.results) == ["ipcw", "imputed_prediction", "imputed_covariates"]
-    [note] = result.notes
-    assert note.kind == "decision"
+    result = study.evaluate(copula=cc.Gaussian.from_tau(0.3), adjustments="paper")
+    assert list(result.results) == DEFAULT
+    [note] = [note for note in result.notes if note.kind == "decision"]
     assert "IBS-Dep" in note.text
     assert "CG-Q" in note.text
-
-
-def test_covariates_that_are_no_numbers_serve_the_predictions_only(study):
-    text = pd.DataFrame({"site": ["a"] * len(study.train)}), pd.DataFrame({"site": ["b"] * len(study.test)})
-    result = study.evaluate(x_train=text[0], x_test=text[1])
-    assert "imputed_covariates" not in result.results
-    [note] = result.notes
-    assert note.kind == "decision"
-    assert "'site'" in note.text
 
 
 # --- what others do at the same time, and afterwards ------------------------------------------------------

@@ -100,8 +100,58 @@ def test_x_test_is_needed_where_x_train_is_given(study):
 
 def test_the_shortest_predictions_bound_what_can_be_asked_for(study):
     models = {"long": study.models["one"], "short": (GRID[:6], study.models["one"](GRID[:6]))}
-    refuses(lambda: study.evaluate(models, horizon=9.0), "horizon", "5", "models['short']", "9")
-    refuses(lambda: study.evaluate(models, times=[1.0, 9.0]), "times", "5", "models['short']", "9")
+    for asked in ({"horizon": 9.0}, {"times": [1.0, 9.0]}):
+        result = study.evaluate(models, adjustments="ipcw", copula=None, **asked)
+        [note] = result.notes
+        assert (note.kind, note.model) == ("missing", "short")
+        for part in (*asked, "5", "models['short']", "9"):
+            assert part in note.text
+        only = {"short": models["short"]}
+        refuses(lambda asked=asked, only=only: study.evaluate(only, **asked), *asked, "models['short']", "9")
+
+
+FAULTS = {
+    "NaN": (GRID, np.full((300, 21), np.nan)),
+    "outside": (GRID, 1.5 * ONES),
+    "shape": (GRID, ONES[:299]),
+    "vector": np.ones(300),
+    "class": cc.CoxPH,
+    "not fitted": cc.CoxPH(),
+    "none": None,
+    "error": ValueError("the file is empty."),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_one_models_predictions_costs_that_model_alone(study, fault):
+    with_fault = {"bad": FAULTS[fault], **study.models}
+    result, sound = (study.evaluate(models, copula=None) for models in (with_fault, study.models))
+    assert result.models == ("bad", "three", "one")
+    [note] = result.notes
+    assert (note.kind, note.model) == ("missing", "bad")
+    for name in result.results:
+        score = result.score("bad", adjustment=name)
+        assert np.isnan(score.value)
+        assert score.notes == (note,)
+        assert result.ranks(adjustment=name) == sound.ranks(adjustment=name)
+        for model in sound.models:
+            assert result.score(model, adjustment=name).value == sound.score(model, adjustment=name).value
+    assert result.judge.design.columns == sound.judge.design.columns
+    assert list(result.table()["score"].isna()) == 2 * [True, False, False]
+    assert f"bad: no score: {note.text}" in repr(result)
+    assert result.sensitivity("frank", [0.0, 0.3]).best().keys() == {"frank"}
+    held = {each["name"]: each["source"] for each in result.to_dict()["models"]}
+    assert held["bad"] is None
+
+
+def test_where_all_models_are_at_fault_the_first_says_why(study):
+    refuses(lambda: study.evaluate({"a": FAULTS["outside"], "b": FAULTS["NaN"]}), "models['a']", "1.5")
+
+
+def test_with_one_model_that_can_be_scored_nothing_is_ranked(study):
+    result = study.evaluate({"bad": FAULTS["NaN"], "one": study.models["one"]})
+    assert "nothing to rank" in result.ranking().statement
+    assert "one" in result.ranking().statement
 
 
 @pytest.mark.parametrize("outcome", ["y", "structured"])

@@ -82,6 +82,23 @@ def test_a_tuning_loop_catches_it(first_fold_without_events):
     assert issubclass(cc.FoldError, ValueError)
 
 
+def test_by_default_a_candidate_is_judged_given_its_own_prediction_and_the_covariates_at_independence(sample):
+    X, y = sample
+    estimator = CoxPHSurvivalAnalysis().fit(X[:, :1], y)
+
+    class Part:
+        def predict_survival_function(self, X):
+            return estimator.predict_survival_function(X[:, :1])
+
+    scorer = cc.survival_scorer(horizon=10.0)
+    found = cc.evaluate({"m": Part()}, y, X, times=scorer.times)
+    assert scorer(Part(), X, y) == pytest.approx(-found.score("m", adjustment="imputed").value, rel=1e-12)
+    without = cc.survival_scorer(horizon=10.0, covariates=None)
+    alone = cc.evaluate({"m": Part()}, y, X, times=scorer.times, covariates=None)
+    assert without(Part(), X, y) == pytest.approx(-alone.score("m", adjustment="imputed").value, rel=1e-12)
+    assert without(Part(), X, y) != scorer(Part(), X, y)
+
+
 def test_a_fold_that_does_not_reach_the_horizon_is_an_error(sample):
     X, y = sample
     scorer = cc.survival_scorer(horizon=500.0)
@@ -111,7 +128,6 @@ def test_an_estimator_without_curves_is_refused(sample):
     ("options", "parts"),
     [
         ({"adjustment": "ipwc"}, ("adjustment", "'ipwc'")),
-        ({"adjustment": "dep"}, ("copula", "'dep'")),
         ({"adjustment": cc.IPCW(), "copula": cc.Frank(1.0)}, ("copula",)),
         ({"metric": "auc"}, ("metric", "'auc'")),
         ({"x_train": [[1.0]]}, ("y_train", "x_train")),
@@ -133,7 +149,7 @@ def test_folds_need_one_interval():
     refuses(lambda: cc.survival_scorer(), "times", "horizon", "y_train")
     refuses(lambda: cc.survival_scorer(times=[1.0, 2.0], horizon=2.0), "horizon", "times")
     shown = repr(cc.survival_scorer(horizon=3.0))
-    assert shown.startswith("survival_scorer('ibs', IPCW(")
+    assert shown.startswith("survival_scorer('ibs', Imputation(")
     assert shown.endswith("until 3)")
 
 

@@ -48,8 +48,11 @@ ANY = within(-MOST, MOST, nan=True)
 
 
 def smallest_score(adjustment: Any) -> float:
-    """Weights of dependent IPCW may be negative."""
-    return -MOST if adjustment == "dependent_ipcw" or isinstance(adjustment, cc.DependentIPCW) else 0.0
+    """Weights of dependent IPCW, and of AIPCW, may be negative."""
+    negative = adjustment in ("dependent_ipcw", "aipcw") or isinstance(
+        adjustment, cc.DependentIPCW | cc.AIPCW
+    )
+    return -MOST if negative else 0.0
 
 
 def outcome(y: cc.Survival) -> None:
@@ -172,6 +175,8 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
         times=d.grid() if d.rng.random() < 0.2 else None,
         horizon=d.word("horizon", None, None, None, "t_max", {"at_risk": 0.2}, d.unit),
         copula=d.copula() if copula is None else copula,
+        covariates=d.word("covariates", "all", "all", None, 0, [0]),
+        folds=d.word("folds", None, None, None, [0] * len(y_test[0])),
     )
 
 

@@ -182,7 +182,7 @@ class Draw:
             copula = self.archimedean() if self.rng.random() < 0.8 else None
             how = {"adjustment": self.word("adjustment", *cc.adjustment_names()), "copula": copula}
         self.drawn.append(f"{how}")
-        needed = how["adjustment"] in ("ipcw_cox", "imputed_covariates") or not isinstance(
+        needed = how["adjustment"] in ("ipcw_cox", "aipcw", "imputed_covariates") or not isinstance(
             how["adjustment"], str
         )
         return how | (self.sample_covariates(trained) if needed or self.rng.random() < 0.1 else {})
@@ -190,11 +190,14 @@ class Draw:
     def adjustment(self) -> Any:
         """An adjustment as it is made by hand."""
         hold = self.word("tail", None, "last")
-        kind = self.one("IPCW", "MarginTime", "Imputation", "Imputation", "DependentIPCW", "Oracle")
+        kind = self.one("IPCW", "AIPCW", "MarginTime", "Imputation", "Imputation", "DependentIPCW", "Oracle")
         if kind == "IPCW":
             convention = self.word("convention", "left_limit", "scikit-survival")
             floor = self.one(None, self.number("min_probability", 0.01, 0.2, 1e-12))
             return cc.IPCW(self.word("censoring", "km", "cox"), convention, floor, hold)
+        if kind == "AIPCW":
+            learners = [self.word(name, "cox", "cox", ("cox",), "auto") for name in ("event", "dropout")]
+            return cc.AIPCW(*learners, self.given("folds", self.one(2, 5)), 0, 0.05, hold)
         if kind == "MarginTime":
             weighting = self.word("weighting", "none", "uncertainty")
             return cc.MarginTime(self.archimedean(), weighting, self.interpolation(), self.tail())

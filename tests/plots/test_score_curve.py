@@ -52,7 +52,11 @@ def test_any_metric_with_values_over_time_is_drawn(evaluation):
 def test_the_primary_adjustment_is_drawn_by_default_and_its_copula_named(evaluation):
     figure, ax = plt.subplots()
     assert evaluation.plot(ax) is ax
-    assert ax.get_title() == "CG-Q\nclayton, τ = 0.5"
+    assert ax.get_title() == "IPCW"  # the others do not vote
+    plt.close(figure)
+    ax = ScoreCurveDisplay.from_evaluation(evaluation, "imputed_margins").plot()
+    figure = ax.figure
+    assert ax.get_title() == "imputed from margins\nclayton, τ = 0.5"
     plt.close(figure)
 
 

@@ -43,11 +43,13 @@ def cox(split):
 
 @pytest.fixture(scope="session")
 def evaluation(split, cox):
-    """A selected copula, two metrics, and a name that would run if it were not escaped."""
+    """The paper's adjustments too, two metrics, and a name that would run if it were not escaped."""
     train, test = split
     models = {"all": cox(0, 1, 2), HOSTILE: cox(0, 1), "one & \\u003c \u2028": cox(0)}
     metrics = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
-    return cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, metrics=metrics)
+    return cc.evaluate(
+        models, test.y, test.X, y_train=train.y, x_train=train.X, metrics=metrics, adjustments="paper"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -59,5 +61,6 @@ def sensitivity(evaluation):
 def report(evaluation, sensitivity, tmp_path_factory):
     """Of everything that an evaluation can compute."""
     evaluation.survival_curves()
+    evaluation.copula_hint()
     evaluation.dependence_profile()
     return evaluation.to_html(tmp_path_factory.mktemp("report") / "report.html")

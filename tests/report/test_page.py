@@ -10,7 +10,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.report import page
-from cocensor.words import winners_in_words
+from cocensor.words import TAU_MEANS, winners_in_words
 from tests.report.conftest import HOSTILE, Sureness
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -142,7 +142,7 @@ def test_broken_bytes_in_names_are_drawn(broken, tmp_path):
 def test_the_embedded_numbers_are_those_of_to_json(evaluation, report):
     embedded = block(report, "numbers")
     assert json.loads(embedded) == json.loads(evaluation.to_json())
-    assert {"sensitivity", "survival", "profile"} <= json.loads(embedded).keys()
+    assert {"sensitivity", "survival", "profile", "hint"} <= json.loads(embedded).keys()
     assert not set("<>&\u2028\u2029") & set(embedded)
 
 
@@ -155,10 +155,10 @@ def test_every_score_of_the_evaluation_and_of_the_grid_stands_in_a_table(evaluat
 
 def test_the_first_screen_says_what_is_best_and_what_it_rests_on(evaluation, sensitivity, report):
     words = Page(report).words
-    ranked = evaluation.ranks("ibs", "ipcw")
+    ranked = evaluation.ranks("ibs", "imputed")
     best = min(ranked, key=ranked.get)
     assert best in unescape(lead(report))
-    for name in ("ipcw", "imputed_covariates"):
+    for name in ("ipcw", "imputed"):
         assert evaluation.results[name].adjustment.assumption in words
     assert sensitivity.missing["dep", "gaussian"].text in words
 
@@ -166,7 +166,7 @@ def test_the_first_screen_says_what_is_best_and_what_it_rests_on(evaluation, sen
 def test_every_metric_has_its_own_winners(evaluation, report):
     text = Page(report).words
     assert " ".join(winners_in_words(evaluation).split()) in text
-    label = evaluation.results["imputed_covariates"].label
+    label = evaluation.results["imputed"].label
     for metric in evaluation.data.metrics:
         assert f"By the {metric.label}, " in text
         assert f"Kendall’s τ of event and dropout, by “{label}” and the {metric.label}" in text
@@ -177,10 +177,10 @@ def test_what_was_not_computed_names_the_call_that_does_and_is_not_computed(spli
     found = evaluated(split, models, with_covariates=True)
     parsed = Page(found.to_html(tmp_path / "a.html"))
     assert parsed.open == []
-    for call in ("sensitivity()", "survival_curves()", "dependence_profile()"):
+    for call in ("sensitivity()", "survival_curves()", "dependence_profile()", "copula_hint()"):
         assert call in parsed.words
-    assert not any(found.computed(each) for each in ("sensitivity", "survival", "profile"))
-    assert lead(tmp_path / "a.html").startswith("If censoring is independent, ")
+    assert not any(found.computed(each) for each in ("sensitivity", "survival", "profile", "hint"))
+    assert lead(tmp_path / "a.html").startswith("If censoring is independent given ")
     numbers = json.loads(block(tmp_path / "a.html", "numbers"))
     assert not {"sensitivity", "survival", "profile"} & numbers.keys()
 
@@ -250,15 +250,34 @@ def test_one_model_has_no_rank_but_a_range(split, cox, tmp_path):
     assert lead(path) == "There is one model, only, and nothing to rank."
     assert f"{min(scores):.4f} (" in words
     assert f"{max(scores):.4f} (" in words
-    assert "No copula was selected from the data" in words
 
 
-def test_without_ipcw_the_answer_starts_at_independence_of_the_grid(split, cox, tmp_path):
-    models = {"a": cox(0, 1), "b": cox(0)}
-    found = evaluated(split, models, adjustments=["cg_q"], copula=cc.Frank.from_tau(0.2))
-    [best] = found.sensitivity(("frank",), (0.0, 0.5)).best()["frank"][0.0]
-    path = found.to_html(tmp_path / "a.html")
-    assert lead(path).startswith(f"If censoring is independent, {best} is best")
+def test_what_does_not_vote_has_no_star_and_no_rank(evaluation, report):
+    table = re.search(
+        r'<table class="scores".*?</table>', report.read_text(encoding="utf-8"), re.DOTALL
+    ).group(0)
+    columns = list(evaluation.results)
+    for row in re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)[1 : 1 + len(evaluation.models)]:
+        cells = dict(zip(columns, re.findall(r"<td.*?</td>", row, re.DOTALL), strict=True))
+        assert ["rank" in cells[name] for name in columns] == [True, True, False, False]
+        assert not any("★" in cells[name] for name in ("dep", "cg_q"))
+    assert "not counted" in Page(report).words
+
+
+def test_the_page_says_what_the_judge_conditions_on_and_what_tau_means(evaluation, report):
+    words = Page(report).words
+    for column in evaluation.judge.design.columns:
+        assert " ".join(column.split()) in words
+    assert TAU_MEANS in words
+
+
+def test_a_model_whose_predictions_are_refused_is_on_the_page_without_scores(split, cox, tmp_path):
+    models = {"a": cox(0, 1), "b": cox(0), "bad": ([0.0, 50.0], np.full((200, 2), np.nan))}
+    found = evaluated(split, models)
+    found.sensitivity("frank", [0.0, 0.4])
+    parsed = Page(found.to_html(tmp_path / "a.html"))
+    [note] = [note for note in found.notes if note.kind == "missing"]
+    assert f"bad: no score: {note.text}" in parsed.words
 
 
 def test_an_adjustment_without_an_answer_says_why(split, cox, tmp_path):
@@ -316,6 +335,14 @@ def test_the_code_of_the_settings_gives_the_numbers_again(evaluation, report, sp
     again, first = (json.loads(block(path, "numbers")) for path in (tmp_path / "again.html", report))
     for part in ("metrics", "sensitivity", "survival", "profile"):
         assert again[part] == first[part]
+
+
+def test_the_code_names_the_covariates_that_were_chosen_and_a_judge_that_was_given(split, cox, tmp_path):
+    models = {"a": cox(0), "b": cox(0, 1)}
+    first = evaluated(split, models, with_covariates=True, covariates=[0, 2])
+    assert "covariates=[0, 2]" in code(first.to_html(tmp_path / "a.html"))
+    again = evaluated(split, models, adjustments={"imputed": first.judge})
+    assert code(again.to_html(tmp_path / "b.html")).startswith("# 'imputed' is an object of your own code")
 
 
 def test_objects_are_shown_by_their_settings(split, cox, tmp_path):

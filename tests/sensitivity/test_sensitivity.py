@@ -26,7 +26,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def result(study):
-    return study(copula=cc.Clayton.from_tau(0.4))
+    return study(copula=cc.Clayton.from_tau(0.4), adjustments="paper")
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,8 @@ def grid(result):
 
 def test_each_point_is_an_evaluation_under_that_copula(study, result, grid):
     for family, tau in (("clayton", 0.4), ("frank", -0.3), ("joe", 0.8), ("gaussian", 0.4)):
-        again = study(copula=cc.copula(family, tau=tau))
-        for name in ("dep", "cg_q", "imputed_prediction", "imputed_covariates"):
+        again = study(copula=cc.copula(family, tau=tau), adjustments="paper")
+        for name in ("dep", "cg_q", "imputed"):
             if name in again.results:
                 expected = again.score("one", adjustment=name).value
                 found = grid.values(family, tau, adjustment=name)["one"]
@@ -46,21 +46,21 @@ def test_each_point_is_an_evaluation_under_that_copula(study, result, grid):
 
 
 def test_at_zero_all_families_are_independence(study, grid):
-    independent = study(copula=None).score("two", adjustment="imputed_covariates").value
+    independent = study(copula=None).score("two", adjustment="imputed").value
     for family in grid.families:
-        found = grid.values(family, 0.0, "ibs", "imputed_covariates")["two"]
+        found = grid.values(family, 0.0, "ibs", "imputed")["two"]
         assert found == pytest.approx(independent, rel=1e-12)
 
 
 def test_families_take_part_as_far_as_they_reach(grid):
-    assert list(grid.answers["imputed_covariates"]["clayton"]) == [0.0, 0.4, 0.8]
-    assert list(grid.answers["imputed_covariates"]["frank"]) == [-0.3, 0.0, 0.4, 0.8]
+    assert list(grid.answers["imputed"]["clayton"]) == [0.0, 0.4, 0.8]
+    assert list(grid.answers["imputed"]["frank"]) == [-0.3, 0.0, 0.4, 0.8]
     note = grid.missing["cg_q", "gaussian"]
     assert (note.kind, note.adjustment) == ("missing", "cg_q")
     assert "Archimedean" in note.text
     assert "gaussian" not in grid.answers["cg_q"]
     assert grid.values("gaussian", 0.4, adjustment="cg_q") == {}
-    assert grid.primary == "imputed_covariates"
+    assert grid.primary == "imputed"
 
 
 def test_the_table_has_every_score(result, grid):
@@ -76,7 +76,7 @@ def test_the_table_has_every_score(result, grid):
 
 def made(result, scores):
     """A sensitivity analysis of one adjustment with the given scores by family, model and τ."""
-    adjustment = result.results["imputed_covariates"]
+    adjustment = result.results["imputed"]
 
     def answer(values):
         found = {"ibs": {model: cc.MetricValue(value) for model, value in values.items()}}
@@ -89,7 +89,7 @@ def made(result, scores):
         for family, (taus, by_model) in scores.items()
     }
     taus = tuple(sorted({tau for line, _ in scores.values() for tau in line}))
-    return Sensitivity(result, tuple(scores), taus, {"imputed_covariates": answers}, {})
+    return Sensitivity(result, tuple(scores), taus, {"imputed": answers}, {})
 
 
 def test_a_change_lies_where_the_lines_cross(result):
@@ -105,7 +105,7 @@ def test_a_change_lies_where_the_lines_cross(result):
     assert [each.model for each in stretches] == ["two", "one", "two"]
     assert [each.high for each in stretches] == pytest.approx([0.3, 0.5, 0.6])
     assert found.statement == (
-        "By “imputed given covariates”, two is best from τ = 0 (independent censoring) to 0.30, then one up to 0.50, "
+        "By “imputed”, two is best from τ = 0 (independent censoring) to 0.30, then one up to 0.50, "
         "then two up to 0.6 under frank."
     )
 
@@ -196,7 +196,7 @@ def test_a_greater_score_is_better_where_the_metric_says_so(result):
 
 def test_a_family_without_an_answer_is_named(result):
     found = made(result, {"frank": ((0.0, 0.4), {"two": [0.1, 0.1], "one": [0.2, 0.2]})})
-    why = {("imputed_covariates", "gaussian"): Note("missing", "no answer.", "imputed_covariates")}
+    why = {("imputed", "gaussian"): Note("missing", "no answer.", "imputed")}
     found = Sensitivity(result, ("frank", "gaussian"), found.taus, found.answers, why)
     assert "gaussian" in found.statement.split("under frank")[1]
     assert found.to_dict()["missing"][0]["family"] == "gaussian"
@@ -206,7 +206,7 @@ def test_one_model_is_told_how_far_its_score_moves(study, result):
     alone = study({"one": result.data.predictions["one"]}, copula=None)
     found = alone.sensitivity("clayton", [0.0, 0.5])
     scores = found.table()
-    scores = scores.loc[scores["adjustment"] == "imputed_covariates", "score"]
+    scores = scores.loc[scores["adjustment"] == "imputed", "score"]
     assert f"{scores.min():.4f}" in found.statement
     assert f"{scores.max():.4f}" in found.statement
 

@@ -16,17 +16,15 @@ from cocensor.words.names import ISOLATE
 A_FIRST = {"a": 0.1, "b": 0.2}
 
 
-def told(evaluation, grid, ipcw=None, families=None):
-    """The headline by these scores: under IPCW by model (none if None), on the grid by family, τ and model."""
+def told(evaluation, grid, scores, families=None, ipcw=None):
+    """The headline by these scores: of the table by model, on the grid by family, τ and model."""
     models = list(grid[next(iter(grid))][1])
-    results = dict(evaluation.results)
-    if ipcw is None:
-        del results["ipcw"]
-    else:
-        results["ipcw"] = replace(results["ipcw"], values=values(ipcw))
+    by_name = {"ipcw": ipcw or scores, "imputed": scores}
+    results = {name: replace(evaluation.results[name], values=values(each)) for name, each in by_name.items()}
     predictions = {model: evaluation.data.predictions[model] for model in models}
-    made = replace(evaluation, results=results, data=replace(evaluation.data, predictions=predictions))
-    base = results["imputed_covariates"]
+    data = replace(evaluation.data, predictions=predictions, models=tuple(models))
+    made = replace(evaluation, results=results, data=data)
+    base = results["imputed"]
     answers = {
         family: {
             tau: replace(base, values=values({model: line[k] for model, line in by_model.items()}))
@@ -35,9 +33,7 @@ def told(evaluation, grid, ipcw=None, families=None):
         for family, (taus, by_model) in grid.items()
     }
     taus = tuple(sorted({tau for line, _ in grid.values() for tau in line}))
-    found = headline(
-        made, Sensitivity(made, families or tuple(grid), taus, {"imputed_covariates": answers}, {})
-    )
+    found = headline(made, Sensitivity(made, families or tuple(grid), taus, {"imputed": answers}, {}))
     return replace(
         found,
         **{part: plain(getattr(found, part)) for part in ("lead", "support", "by", "extent", "caution")},
@@ -63,10 +59,13 @@ def test_where_the_answer_stops(three):
     line = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.14, 0.18]}
     steep = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.13, 0.17]}
     found = told(three, {"frank": line, "clayton": line, "joe": steep}, A_FIRST)
-    assert found.lead == "If censoring is independent, a is best; from about τ = 0.50 on, another may be."
+    assert found.lead == (
+        "If censoring is independent given the predictions and the covariates, a is best; from about τ = 0.50 on, "
+        "another may be."
+    )
     assert (
         found.support
-        == "By “IPCW”, the integrated Brier score is 0.1000; next is b with 0.2000. Smaller is better."
+        == "By “imputed”, the integrated Brier score is 0.1000; next is b with 0.2000. Smaller is better."
     )
     assert found.extent == (
         "a is best from τ = 0 (independent censoring) to 0.60 under Frank and Clayton and 0.50 under Joe, then b up to "
@@ -94,7 +93,7 @@ def test_a_change_below_independence(three):
     joe = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.2]}
     found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
     assert says(found.lead, "independent", "a", "-0.20", "0.20")
-    assert says(found.by, "imputed given covariates", "2", "-0.4", "0.4", "0", "Frank alone")
+    assert says(found.by, "imputed", "2", "-0.4", "0.4", "0", "Frank alone")
     assert says(found.extent[0], "b", "-0.4", "-0.20", "a", "0.4", "Frank")
     without = told(three, {"frank": frank}, A_FIRST)
     assert says(without.lead, "independent", "a", "below", "-0.20")
@@ -136,16 +135,13 @@ def test_a_grid_without_independence_contradicts_no_score_there(three):
     assert says(found.lead, "independent", "a", "0.30")
     assert says(found.extent[0], "a", "0.3", "Joe")
     assert says(found.extent[1], "b", "0.3", "Frank")
-    alone = told(three, {"joe": joe, "frank": frank})
-    assert says(alone.lead, "0.3", "Joe", "a", "not", "Frank")
-    assert says(told(three, {"joe": joe}).lead, "0.3", "Joe", "a", "no other")
 
 
 def test_an_answer_that_is_lost_both_ways_from_a_grid_without_independence(three):
     lost = {"a": [0.3, 0.3], "b": [0.1, 0.2], "twin": [0.2, 0.1]}
     found = told(three, {"frank": ((-0.3, 0.3), lost)}, {"a": 0.1, "b": 0.2, "twin": 0.2})
     assert says(found.lead, "a", "-0.30", "0.30")
-    above = {"a": [0.1, 0.4], "b": [0.2, 0.2]}  # crosses at -0.1, where IPCW would object
+    above = {"a": [0.1, 0.4], "b": [0.2, 0.2]}  # crosses at -0.1, where the table would object
     later = {"a": [0.1, 0.25], "b": [0.3, 0.15]}
     assert says(told(three, {"frank": ((-0.3, 0.3), above)}, A_FIRST).lead, "from", "0.30")
     assert says(told(three, {"frank": ((-0.3, 0.3), later)}, A_FIRST).lead, "from", "0.10")
@@ -169,7 +165,7 @@ def test_independence_alone_is_no_dependence(three):
 def test_families_without_an_answer_are_named_and_not_counted(three):
     line = (0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]}
     found = told(three, {"frank": line, "joe": line}, A_FIRST, families=("frank", "joe", "gaussian"))
-    assert says(found.by, "imputed given covariates", "2", "Gaussian", "no answer", "0", "0.4")
+    assert says(found.by, "imputed", "2", "Gaussian", "no answer", "0", "0.4")
     assert "Gaussian" not in found.extent[0]
     assert says(found.lead, "a", "every dependence", "answer")
 
@@ -177,7 +173,7 @@ def test_families_without_an_answer_are_named_and_not_counted(three):
 def test_a_model_without_a_score_is_not_beaten(three):
     line = (0.0, 0.4, 0.8), {"a": [0.1, None, None], "b": [0.2, 0.2, 0.2]}
     found = told(three, {"frank": line}, {"a": 0.1})
-    assert says(found.support, "IPCW", "integrated Brier score", "0.1000", "b has no score", "Smaller")
+    assert says(found.support, "imputed", "integrated Brier score", "0.1000", "b has no score", "Smaller")
     assert says(found.extent[-1], "a has no score", "2", "Frank")
 
 
@@ -191,7 +187,7 @@ def test_weights_given_covariates_assume_independence_given_them(split, cox):
         return headline(found, found.sensitivity("frank", [0.0])).lead
 
     assert lead("ipcw_cox", "cg_q").startswith("If censoring is independent given the covariates, ")
-    assert lead("ipcw_cox", "ipcw", "cg_q").startswith("If censoring is independent, ")
+    assert lead("ipcw", "ipcw_cox", "cg_q").startswith("If censoring is independent, ")
 
 
 def test_one_model_is_not_told_of_differences(three):
@@ -224,23 +220,52 @@ def test_few_events_are_a_caution(three, train_events, test_events, said):
 
 
 def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
-    late = Note("missing", "it is late.", adjustment="imputed_covariates")
-    silent = replace(three.results["imputed_covariates"], values={"ibs": {}}, notes=(late,))
-    again = replace(three.results["imputed_covariates"], name="again", label="again")
-    made = replace(three, results=three.results | {"imputed_covariates": silent, "again": again})
-    answers = three.sensitivity("frank", [0.0, 0.4]).answers["imputed_covariates"]
+    late = Note("missing", "it is late.", adjustment="imputed")
+    silent = replace(three.results["imputed"], values={"ibs": {}}, notes=(late,))
+    again = replace(three.results["imputed"], name="again", label="again")
+    made = replace(three, results=three.results | {"imputed": silent, "again": again})
+    answers = three.sensitivity("frank", [0.0, 0.4]).answers["imputed"]
     found = headline(made, Sensitivity(made, ("frank",), (0.0, 0.4), {"again": answers}, {}))
-    assert says(found.by, "imputed given covariates", "no score", "it is late", "again")
+    assert says(found.by, "imputed", "no score", "it is late", "again")
 
 
 def test_without_a_sensitivity_analysis_it_says_what_it_can(three):
     found = headline(three, None)
-    assert found.lead.startswith("If censoring is independent, ")
+    assert found.lead.startswith("If censoring is independent given the predictions and the covariates, ")
     assert "sensitivity()" in found.by
+    assert "copula_hint()" in found.hint
     assert found.extent == ()
-    assert three.results["ipcw"].adjustment.assumption in found.rests_on
-    rest = {"imputed_covariates": three.results["imputed_covariates"]}
-    assert headline(replace(three, results=rest), None).lead.startswith("Under the Frank copula with τ = ")
+    assert three.results["imputed"].adjustment.assumption in found.rests_on
+    usual = headline(replace(three, results={"ipcw": three.results["ipcw"]}), None)
+    assert usual.lead.startswith("If censoring is independent, ")
+    assert three.results["ipcw"].adjustment.assumption in usual.rests_on
+
+
+def test_at_a_given_copula_the_answer_is_that_of_the_copula(split, cox):
+    train, test = split
+    models = {"a": cox(0, 1), "b": cox(0)}
+    found = cc.evaluate(models, test.y, test.X, y_train=train.y, copula=cc.Frank.from_tau(0.3))
+    assert [note.kind for note in found.notes] == ["caution"]
+    assert "Frank" in found.notes[0].text
+    for grid in (None, found.sensitivity("frank", [0.0, 0.3, 0.6])):
+        assert headline(found, grid).lead.startswith("Under the Frank copula with τ = 0.3, ")
+
+
+def test_the_usual_weights_are_named_where_they_have_another_answer(three):
+    line = (0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]}
+    unlike = told(three, {"frank": line}, A_FIRST, ipcw={"a": 0.2, "b": 0.1})
+    assert says(unlike.support, "Smaller is better", "IPCW", "b is best")
+    assert "IPCW" not in told(three, {"frank": line}, A_FIRST).support
+
+
+def test_a_hint_is_told_with_what_the_grid_says_there(three):
+    hint = three.copula_hint()
+    clayton = replace(hint.choice, best=hint.choice.models["clayton"])
+    made = replace(three, assumed=replace(three.assumed, hint=replace(hint, choice=clayton)))
+    said = headline(made, made.sensitivity("clayton", [0.0, 0.4])).hint
+    assert says(said, "independence", "nearest point", "Clayton")
+    assert "what the judge conditions on" in said
+    assert headline(made, None).hint in said
 
 
 def test_without_a_copula_there_is_nothing_to_vary(split, cox):
@@ -277,12 +302,10 @@ def test_of_several_metrics_the_one_that_is_told_by_is_named(split, cox):
     train, test = split
     metrics = ["ibs", cc.metric("ils", floor=0.01)]
     models = {"a": cox(0, 1), "b": cox(0)}
-    asked = {"metrics": metrics, "adjustments": ["ipcw", "cg_q"], "copula": cc.Frank(2.0)}
-    evaluation = cc.evaluate(models, test.y, y_train=train.y, **asked)
+    evaluation = cc.evaluate(models, test.y, y_train=train.y, metrics=metrics)
     found = headline(evaluation, evaluation.sensitivity("frank", [0.0, 0.4]))
     assert says(found.lead, "best", "integrated Brier score")
-    for said in (found.by, found.hint):
-        assert says(said, "CG-Q", "integrated Brier score")
+    assert says(found.by, "imputed", "integrated Brier score")
 
 
 def test_a_metric_without_any_score_has_no_winner(three):

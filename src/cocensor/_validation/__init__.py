@@ -15,7 +15,9 @@ from cocensor._validation.arrays import (
     to_numpy,
 )
 from cocensor._validation.blocks import read_only, row_blocks
-from cocensor._validation.frames import as_frame, column_names, frame_column, make_frame
+from cocensor._validation.covariates import coded, spelled
+from cocensor._validation.frames import Covariates, as_frame, column_names, frame_column, make_frame
+from cocensor._validation.optional import need
 from cocensor._validation.refusals import (
     as_tuple,
     check_choice,
@@ -37,6 +39,7 @@ from cocensor._validation.warned import (
 
 __all__ = [
     "BoolArray",
+    "Covariates",
     "FitWarning",
     "FloatArray",
     "HorizonWarning",
@@ -62,16 +65,19 @@ __all__ = [
     "check_length",
     "check_number",
     "check_whole",
+    "coded",
     "collected",
     "column_names",
     "escaped",
     "frame_column",
     "make_frame",
+    "need",
     "read_only",
     "refuse_at",
     "refuse_column",
     "refuse_first",
     "row_blocks",
+    "spelled",
     "take_rows",
     "to_numpy",
 ]

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+import numpy.typing as npt
 
 from cocensor._validation.refusals import refuse_column
+from cocensor._validation.types import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """Covariates as numbers, one row per subject, with the names of their columns."""
+
+    values: FloatArray
+    columns: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Covariates:
+        return Covariates(self.values[rows], self.columns)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
 
 
 def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
@@ -22,7 +43,9 @@ def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
 
 
 def column_names(values: Any) -> list[str] | None:
-    """The names of a data frame's columns; None for arrays."""
+    """The names of the columns of covariates or of a data frame; None for arrays."""
+    if isinstance(values, Covariates):
+        return list(values.columns)
     if not nw.dependencies.is_into_dataframe(values):
         return None
     return as_frame(values, "X").columns

@@ -1,5 +1,6 @@
 """Who is still event-free at t? One answer a file, each under a stated assumption about the censoring."""
 
+from cocensor.adjustments.aipcw import AIPCW
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
 from cocensor.adjustments.gradient import Gradient
@@ -19,6 +20,7 @@ from cocensor.adjustments.status import Status
 from cocensor.adjustments.true_law import TrueLaw
 
 __all__ = [
+    "AIPCW",
     "IPCW",
     "Adjustment",
     "DependentIPCW",

@@ -14,6 +14,7 @@ from cocensor._notes import Note
 from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
 from cocensor.adjustments.status import EVENT_FREE, Group, Status
 from cocensor.curves import Predictions, TimeGrid
+from cocensor.joint.design import Design
 from cocensor.outcomes import Survival
 
 #: Beyond the last time that an adjustment was fitted to: refuse, or hold curves at their last value.
@@ -44,6 +45,11 @@ class Adjustment(ABC):
         is one.
         """
         return frozenset()
+
+    @property
+    def votes(self) -> bool:
+        """Whether a verdict may count it: not where scores are biased even if censoring is independent."""
+        return True
 
     @property
     def rests_on_copula(self) -> bool:
@@ -96,10 +102,13 @@ class Fitted(ABC):
     adjustment : Adjustment
     notes : tuple of Note
         What was decided in the fit.
+    design : Design or None
+        What the test subjects are given that it was fitted to, column by column; None where it is not fitted to them.
     """
 
     adjustment: Adjustment
     notes: tuple[Note, ...] = ()
+    design: Design | None = None
 
     def status(self, y: Any, times: npt.ArrayLike | TimeGrid, x: Any = None) -> Status:
         """The weights of test subjects at ``times``, which may be in any order and repeated."""

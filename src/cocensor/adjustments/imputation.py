@@ -164,6 +164,11 @@ class Imputation(JointSettings, Adjustment):
         """What is given; covariates are not needed where "everything" is."""
         return frozenset("predictions" if each == "everything" else each for each in _as_given(self.given))
 
+    @property
+    def votes(self) -> bool:
+        """Not given nothing: what is imputed from margins alone does not follow the subject."""
+        return bool(self.given)
+
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if not self.given:
             return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))

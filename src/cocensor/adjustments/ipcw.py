@@ -24,17 +24,13 @@ from cocensor._validation import (
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.censoring_curves import CensoringCurves, by_cox, by_model
+from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.status import NOTHING, Group, Observed, Status, Terms, Weights, by_cut
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, structured
 
 Convention = Literal["left_limit", "scikit-survival"]
-#: One subject that carries more than this share of all weight is worth a word, unless there are but a few subjects.
-LARGEST_SHARE = 0.1
-_FEW = 50
-#: Weights sum to about 1 per subject where G is right; from where on they sum to more than this there is no score.
-LARGEST_MEAN = 10.0
 
 
 class CensoringModel(Protocol):
@@ -128,10 +124,8 @@ class IPCW(Adjustment):
             check_length(as_matrix(x, "x_train"), "x_train", len(y), "y_train")
             return _FittedIPCW(self, y.t_max, None, CoxPH(of="dropout").fit(x, y))
         check_length(x, "x_train", len(y), "y_train")
-        flipped = np.empty(len(y), dtype=[("event", bool), ("time", float)])
-        flipped["event"], flipped["time"] = ~y.event, y.time
         model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
-        model.fit(x, flipped)
+        model.fit(x, structured(y.time, ~y.event))
         return _FittedIPCW(self, y.t_max, None, model)
 
 
@@ -191,7 +185,13 @@ class _FittedIPCW(Fitted):
         np.maximum.at(by_events, cut[events], weights[events])
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(cut[events], weights[events], n_times + 1))[:n_times]
-        until = _until(grid.sorted, total, largest, len(y))
+        until = no_score_from(
+            grid.sorted,
+            total,
+            largest,
+            len(y),
+            "a model of the censoring with fewer covariates, or min_probability",
+        )
         return Status(grid, len(y), groups, until=until, n_floored=floored + int(small.sum()))
 
     def _inverse(
@@ -230,26 +230,3 @@ class _FittedIPCW(Fitted):
             return by_cox(self.model, x)
         check_length(x, "x_test", n, "y_test")
         return by_model(self.model, x, n)
-
-
-def _until(times: FloatArray, total: FloatArray, largest: FloatArray, n: int) -> float:
-    """The time from which on there is no score; warns of that, and of weight that rests on one subject."""
-    too_much = total > LARGEST_MEAN * n
-    until = float(times[too_much].min(initial=np.inf))
-    said = []
-    if too_much.any():
-        said.append(
-            f"from time {until:g} on the weights sum to more than {LARGEST_MEAN:g} times the number of subjects: "
-            "scores there are NaN; choose a horizon before that time, a model of the censoring with fewer covariates, "
-            "or min_probability."
-        )
-    known = (times < until) & (total > 0)
-    share = np.divide(largest, total, out=np.zeros(times.size), where=known)
-    if share.max() > max(LARGEST_SHARE, LARGEST_SHARE * _FEW / n):
-        worst = int(np.argmax(share))
-        said.append(
-            f"at time {times[worst]:g} one subject carries {share[worst]:.0%} of all weight: scores there rest on it."
-        )
-    for each in said:
-        warnings.warn(each, HorizonWarning, stacklevel=5)
-    return until

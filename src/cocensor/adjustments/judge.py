@@ -15,6 +15,7 @@ from cocensor._validation import (
     as_matrix,
     as_times,
     as_vector,
+    check_choice,
     check_whole,
     column_names,
     row_blocks,
@@ -38,7 +39,8 @@ _PER_SCORE = 10
 
 def check_score_times(score_times: Any) -> ScoreTimes:
     """How many times to read predictions at, or which."""
-    if isinstance(score_times, str) and score_times == "auto":
+    if isinstance(score_times, str):
+        check_choice(score_times, "score_times", ("auto",))
         return "auto"
     if isinstance(score_times, int | np.integer):
         return check_whole(score_times, "score_times")
@@ -146,10 +148,13 @@ def judge_design(
     return design, tuple(notes)
 
 
-def risk_score(predicted: Predictions, y: Survival) -> FloatArray | None:
+def risk_score(
+    predicted: Predictions, y: Survival, folds: npt.NDArray[Any] | None = None
+) -> FloatArray | None:
     """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
     read, _ = _scores(predicted, y, 1)
-    return next(iter(read.values()), None)
+    score = next(iter(read.values()), None)
+    return score if score is None or folds is None else _centred(score, folds)
 
 
 def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:

@@ -73,6 +73,11 @@ class MarginTime(Adjustment):
         CopulaGraphic(self.copula)  # refuses a copula without a graphic form
 
     @property
+    def votes(self) -> bool:
+        """Never: one imputed time per subject biases the score of even the true model."""
+        return False
+
+    @property
     def assumption(self) -> str:
         """What the weights rest on."""
         return (

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cocensor.adjustments.aipcw import AIPCW
 from cocensor.adjustments.base import Adjustment
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
 from cocensor.adjustments.imputation import Imputation
 from cocensor.adjustments.ipcw import IPCW
 from cocensor.adjustments.margin_time import MarginTime
-from cocensor.copulas import Copula
+from cocensor.copulas import Copula, Independence
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,11 @@ class _Entry:
 _REGISTRY: dict[str, _Entry] = {
     "ipcw": _Entry("IPCW", IPCW, False),
     "ipcw_cox": _Entry("IPCW (Cox)", lambda: IPCW("cox"), False),
-    "margin_km": _Entry("Dep (KM)", MarginTime, False),
-    "margin": _Entry("Dep (CG)", MarginTime, True),
-    "dep": _Entry("IBS-Dep", lambda copula: MarginTime(copula, "uncertainty"), True),
-    "cg_q": _Entry("CG-Q", lambda copula: Imputation((), copula, "event_free"), True),
+    "aipcw": _Entry("AIPCW", AIPCW, False),
+    "margin_km": _Entry("Dep (KM, paper)", MarginTime, False),
+    "margin": _Entry("Dep (CG, paper)", MarginTime, True),
+    "dep": _Entry("IBS-Dep (paper)", lambda copula: MarginTime(copula, "uncertainty"), True),
+    "cg_q": _Entry("CG-Q (paper)", lambda copula: Imputation((), copula, "event_free"), True),
     "imputed_margins": _Entry("imputed from margins", lambda copula: Imputation((), copula), True),
     "imputed": _Entry("imputed", lambda copula: Imputation("everything", copula), True),
     "imputed_covariates": _Entry(
@@ -81,7 +83,7 @@ def adjustment_names() -> list[str]:
     Examples
     --------
     >>> adjustment_names()
-    ['ipcw', 'ipcw_cox', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
+    ['ipcw', 'ipcw_cox', 'aipcw', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
     'imputed_covariates', 'imputed_prediction', 'dependent_ipcw']
     """
     return list(_REGISTRY)
@@ -98,7 +100,7 @@ def needs_copula(name: str) -> bool:
 
 
 def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
-    """An adjustment by name; those that rest on a copula need ``copula``.
+    """An adjustment by name; those that rest on a copula take ``copula``, independence by default.
 
     Examples
     --------
@@ -112,9 +114,7 @@ def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
         raise ValueError(f"adjustment must be one of {', '.join(_REGISTRY)}, but is {name!r}.")
     entry = _REGISTRY[name]
     if entry.with_copula:
-        if copula is None:
-            raise ValueError(f"copula is needed for the adjustment {name!r}.")
-        return entry.make(copula)
+        return entry.make(Independence() if copula is None else copula)
     if copula is not None:
         raise ValueError(f"copula must be None for the adjustment {name!r}, but is {copula!r}.")
     return entry.make()

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy.typing as npt
+
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.status import Status
 from cocensor.curves import Predictions, TimeGrid
@@ -17,17 +19,21 @@ StatusOfModels = tuple[dict[Any, Predictions], Fitted, Status]
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Test outcomes with their covariates, and a training sample where there is one."""
+    """Test outcomes with their covariates, and a training sample where there is one.
+
+    ``folds`` are labels of the fold that each test subject's prediction comes from, where these are out-of-fold.
+    """
 
     y_test: Survival
     x_test: Any = field(default=None, repr=False)
     y_train: Survival | None = None
     x_train: Any = field(default=None, repr=False)
+    folds: npt.NDArray[Any] | None = field(default=None, repr=False)
 
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
         """Fitted to the test sample if it needs predictions or there is no other, else to the training sample."""
         if adjustment.needs & {"prediction", "predictions"}:
-            return adjustment.fit(self.y_test, self.x_test, predictions)
+            return adjustment.fit(self.y_test, self.x_test, predictions, self.folds)
         if self.y_train is not None:
             return adjustment.fit(self.y_train, self.x_train)
         if "covariates" in adjustment.needs and self.x_test is None:

@@ -10,9 +10,9 @@ import typer
 
 import cocensor as cc
 from cocensor._notes import Note
-from cocensor._validation import check_choice, collected, escaped
+from cocensor._validation import check_choice, collected, escaped, spelled
 from cocensor.cli.console import progress_bar, refusing, say
-from cocensor.cli.files import read_table
+from cocensor.cli.files import Table, read_content, read_table
 from cocensor.cli.inputs import (
     DATA,
     Administrative,
@@ -84,6 +84,14 @@ def evaluate(
             rich_help_panel=_PREDICTIONS,
         ),
     ] = None,
+    folds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
+            rich_help_panel=_PREDICTIONS,
+        ),
+    ] = None,
     interpolation: Annotated[
         str, typer.Option(help="Between predicted times: linear or step.", rich_help_panel=_PREDICTIONS)
     ] = "linear",
@@ -98,11 +106,11 @@ def evaluate(
         str,
         typer.Option(
             metavar="FAMILY",
-            help="How event and dropout depend on each other: select (by likelihood, a hint), independence, or with "
-            "--tau clayton, frank, gumbel, joe or gaussian.",
+            help="The dependence of event and dropout that is left given what the judge conditions on: independence, "
+            "select (by likelihood), or with --tau clayton, frank, gumbel, joe or gaussian.",
             rich_help_panel=_ASSUMPTIONS,
         ),
-    ] = "select",
+    ] = "independence",
     tau: Annotated[
         float | None, typer.Option(help="Kendall's τ of the copula.", rich_help_panel=_ASSUMPTIONS)
     ] = None,
@@ -110,10 +118,19 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help=f"Some of {', '.join(cc.adjustment_names())}. By default the most used ones.",
+            help=f"Some of {', '.join(cc.adjustment_names())}, or paper: ipcw, imputed and the paper's. By default "
+            "ipcw and imputed.",
             rich_help_panel=_ASSUMPTIONS,
         ),
     ] = None,
+    hint: Annotated[
+        bool,
+        typer.Option(
+            "--hint/--no-hint",
+            help="Look for the copula that fits best, as a hint: no score rests on it.",
+            rich_help_panel=_ASSUMPTIONS,
+        ),
+    ] = True,
     families: Annotated[
         str | None,
         typer.Option(
@@ -178,7 +195,13 @@ def evaluate(
         check_choice(tail, "--tail", tuple(_BEYOND))
         if title is not None and out is None:
             raise ValueError("--title is the report's: give --out too.")
-        roles = {"time": time, "event": event, "administrative": administrative, "id": identity}
+        roles = {
+            "time": time,
+            "event": event,
+            "administrative": administrative,
+            "id": identity,
+            "folds": folds,
+        }
         names = covariate_names(covariates, **roles)
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
@@ -192,20 +215,17 @@ def evaluate(
             samples = [subjects] if train is None else [read_table(train), subjects]
             y = [outcomes(table, time, event, administrative) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
+            if folds is not None:
+                settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]
             if train is not None:
                 settings |= {"y_train": y[0], "x_train": x[0]}
             how: tuple[Any, Any] = interpolation, None if tail == "none" else tail
-            models = {
-                name: predictions_of(
-                    read_table(file, identity), subjects, identity, *how, _source(file, *how), notes
-                )
-                for name, file in files.items()
-            }
+            models = {name: _predicted(file, subjects, identity, how, notes) for name, file in files.items()}
         with progress_bar("Scoring") as progress, collected(UserWarning) as warned:
             result = cc.evaluate(models, y[-1], x[-1], progress=progress, **settings)
         notes += [Note("caution", text) for text in warned]
         result = replace(result, notes=(*notes, *result.notes))
-        sensitivity = _analyse(result, grid, for_report=out is not None or json is not None)
+        sensitivity = _analyse(result, grid, hint, for_report=out is not None or json is not None)
         with progress_bar("Writing"), written_together(out, json) as (page, numbers_file):
             if page is not None:
                 result.to_html(page, title)
@@ -221,16 +241,33 @@ def evaluate(
                 say(f"{content} in {path}.")
 
 
-def _analyse(result: cc.Evaluation, grid: dict[str, Any], for_report: bool) -> cc.Sensitivity | None:
-    """Compute what the report shows beside the scores; the sensitivity analysis also for the terminal."""
-    sensitivity = None
+def _predicted(
+    file: Path, test: Table, identity: str | None, how: tuple[Any, Any], notes: list[Note]
+) -> cc.Predictions | ValueError:
+    """A model's predictions, or why a file has none: that costs this model, and not the others."""
+    content = read_content(file)
+    try:
+        table = read_table(file, identity, content)
+        return predictions_of(table, test, identity, *how, _source(file, *how), notes)
+    except ValueError as error:
+        return error
+
+
+def _analyse(
+    result: cc.Evaluation, grid: dict[str, Any], hint: bool, for_report: bool
+) -> cc.Sensitivity | None:
+    """Compute what is shown beside the scores; the curves and the likelihood for the report alone."""
+    sensitivity, chosen = None, None
     if any(each.varies_with_copula for each in result.results.values()):
         with progress_bar("Other copulas") as progress:
             sensitivity = result.sensitivity(**grid, progress=progress)
+        if hint:
+            with progress_bar("Copula that fits best"):
+                chosen = result.copula_hint().choice
     if for_report:
         with progress_bar("Survival curves") as progress:
             result.survival_curves(progress=progress)
-        if result.assumed.choice is not None and result.assumed.choice.profile_is_quick:
+        if chosen is not None and chosen.profile_is_quick:
             with progress_bar("Profile likelihood") as progress:
                 result.dependence_profile(progress=progress)
     return sensitivity

@@ -31,8 +31,11 @@ class Table:
     def __len__(self) -> int:
         return int(self.data.num_rows)
 
-    def column(self, name: str) -> Any:
-        """A column by name, without missing values; rows are counted from 0, without the header."""
+    def column(self, name: str, go_on: str = "") -> Any:
+        """A column by name, without missing values; rows are counted from 0, without the header.
+
+        ``go_on`` ends the refusal of a missing value: what else can be done.
+        """
         import pyarrow.compute as pc
 
         if name not in self._columns:
@@ -44,7 +47,7 @@ class Table:
             missing = pc.or_kleene(missing, pc.equal(pc.utf8_trim_whitespace(texts), ""))
         if pc.any(missing).as_py():
             row = pc.index(missing, True).as_py()
-            raise ValueError(f"{self.path}: column {name!r} has no value in row {row}.")
+            raise ValueError(f"{self.path}: column {name!r} has no value in row {row}{go_on}.")
         if self.texts is not None:
             self._check_mark(name)
         return values
@@ -108,17 +111,23 @@ class Table:
             yield
 
 
-def read_table(path: Path, identity: str | None = None) -> Table:
+def read_content(path: Path) -> bytes:
+    """What is in a file, or a refusal where there is none."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def read_table(path: Path, identity: str | None = None, content: bytes | None = None) -> Table:
     """The table in a CSV or Parquet file, told apart by content.
 
     CSV is UTF-8, with or without a byte-order mark. A semicolon or a tab in the header separates columns, else a comma
     does; with the former two, numbers may have decimal commas, as spreadsheets of many countries write them. The column
-    ``identity`` is read as texts: 001 and 1 are two ids, and a long one is not rounded.
+    ``identity`` is read as texts: 001 and 1 are two ids, and a long one is not rounded. ``content`` is that of the
+    file, where it has been read.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+    content = read_content(path) if content is None else content
     with _naming(path):
         if content.startswith(b"PAR1"):
             table = Table(path, read_parquet(content))

@@ -10,10 +10,10 @@ import numpy as np
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, as_vector, collected
+from cocensor._validation import FloatArray, as_vector, collected, spelled
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
 from cocensor.curves import Interpolation, Predictions, Tail
-from cocensor.datasets.encoding import Encoder, UnseenLevelWarning, spelled
+from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
 from cocensor.outcomes import Survival
 
 DATA = "Data"
@@ -102,7 +102,8 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
         return [None, *(None for _ in others)]
     import pyarrow as pa
 
-    parts = [pa.table({name: table.column(name) for name in names}) for table in (train, *others)]
+    go_on = ": fill it, or go on without it in --covariates"
+    parts = [pa.table({name: table.column(name, go_on) for name in names}) for table in (train, *others)]
     texts = [
         name for name, values in zip(names, parts[0].columns, strict=True) if _is_text(values, name, train)
     ]

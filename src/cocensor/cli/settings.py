@@ -33,7 +33,7 @@ def copula_of(family: str, tau: float | None) -> Any:
     if family in ("select", "independence"):
         if tau is not None:
             raise ValueError(f"--tau must come with the family of a --copula, but that is {family}.")
-        return "select" if family == "select" else cc.Independence()
+        return "select" if family == "select" else None
     if tau is None:
         raise ValueError(f"--tau is needed for the {family} copula.")
     return cc.copula(family, tau=tau)
@@ -41,8 +41,8 @@ def copula_of(family: str, tau: float | None) -> Any:
 
 def adjustments_of(text: str | None, with_covariates: bool) -> Any:
     """``--adjustments``."""
-    if text is None:
-        return "default"
+    if text is None or text == "paper":
+        return text or "default"
     asked = items(text, "--adjustments")
     for name in asked:
         check_choice(name, "--adjustments", tuple(cc.adjustment_names()))

@@ -18,11 +18,11 @@ from cocensor._validation import (
     as_times,
     refuse_at,
     refuse_first,
+    spelled,
 )
 from cocensor.datasets._recipe import Recipe
 from cocensor.datasets._sources import DataHome, locate
 from cocensor.datasets.dataset import Dataset
-from cocensor.datasets.encoding import spelled
 from cocensor.outcomes import Survival
 
 Texts = npt.NDArray[np.object_]

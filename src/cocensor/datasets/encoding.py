@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import narwhals as nw
 import numpy as np
 
-from cocensor._validation import FloatArray, as_frame, check_choice
+from cocensor._validation import FloatArray, as_frame, check_choice, spelled
 
 Scaling = Literal["standard", "minmax"] | None
 
@@ -183,14 +183,3 @@ def _texts(frame: nw.DataFrame[Any], name: str) -> Any:
     values = series.to_list()
     texts = ["" if gone else spelled(value) for gone, value in zip(missing, values, strict=True)]
     return np.array(texts, dtype=np.str_)
-
-
-def spelled(value: Any) -> str:
-    """A level as text, the same whatever type it came in; empty for NaN."""
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, float | np.floating):
-        if np.isnan(value):
-            return ""
-        return str(int(value)) if float(value).is_integer() else repr(float(value))
-    return str(value)

@@ -98,16 +98,8 @@ class CoxPH:
         sets = RiskSets.build(outcomes, self.of, self.ties)
         if not sets.happens.any():
             raise ValueError(f"y has no {'event' if self.of == 'event' else 'dropout'}: nothing to fit.")
-        with np.errstate(over="ignore", invalid="ignore"):
-            centre, scale = X.mean(axis=0), X.std(axis=0)
-        outside = squares_beyond(scale)
-        if outside.any():
-            column = int(np.argmax(outside))
-            raise ValueError(
-                f"X must be of moderate size, but column {column} reaches "
-                f"{np.abs(X[:, column]).max():g}: measure it in another unit."
-            )
-        constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)
+        centre, scale = centre_and_scale(X)
+        constant = scale == 0
         if constant.any():
             raise ValueError(
                 f"X must vary in every column, but column {int(np.argmax(constant))} is constant."
@@ -213,6 +205,20 @@ class CoxPH:
                 stacklevel=3,
             )
         return found
+
+
+def centre_and_scale(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Means and standard deviations of covariates, 0 for what is constant up to rounding; refuses extreme ones."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, scale = X.mean(axis=0), X.std(axis=0)
+    outside = squares_beyond(scale)
+    if outside.any():
+        column = int(np.argmax(outside))
+        raise ValueError(
+            f"X must be of moderate size, but column {column} reaches "
+            f"{np.abs(X[:, column]).max():g}: measure it in another unit."
+        )
+    return centre, np.where(scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300), 0.0, scale)
 
 
 def _check_information(own: npt.NDArray[Any], curvature: npt.NDArray[Any]) -> None:

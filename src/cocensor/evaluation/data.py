@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import KaplanMeier
+from cocensor.evaluation.hint import CopulaHint
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
 
@@ -35,28 +36,34 @@ class Horizon:
 class AssumedCopula:
     """What adjustments by name assume about event and dropout.
 
-    ``origin`` is "selected" (``choice`` is what :func:`select_copula` found), "given", "independence", or "unused"
-    where no adjustment takes a copula from the evaluation.
+    ``origin`` is "selected" (``hint`` is what was found), "given", "independence", or "unused" where no adjustment
+    takes a copula from the evaluation.
     """
 
     copula: Copula
     origin: Literal["selected", "given", "independence", "unused"]
-    choice: CopulaChoice | None = None
+    hint: CopulaHint | None = None
+
+    @property
+    def choice(self) -> CopulaChoice | None:
+        """What :func:`select_copula` found, where the table rests on it."""
+        return None if self.hint is None else self.hint.choice
 
 
 @dataclass(frozen=True, eq=False)
 class EvaluationData:
-    """Predictions by model, the samples, the times and the metrics of one evaluation."""
+    """Predictions by model, the samples, the times and the metrics of one evaluation.
+
+    ``models`` are the names of all models; those whose predictions were refused have none. ``covariates`` are the
+    columns that were asked for.
+    """
 
     predictions: Mapping[str, Predictions]
     samples: Samples
     grid: TimeGrid
     metrics: tuple[Metric, ...]
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The names of the models."""
-        return tuple(self.predictions)
+    models: tuple[str, ...]
+    covariates: Any = "all"
 
     @cached_property
     def reference(self) -> Predictions:

@@ -10,25 +10,31 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import settled
-from cocensor._validation import FitWarning, FloatArray, Progress, collected, column_names
+from cocensor._validation import FloatArray, Progress, column_names
+from cocensor.adjustments import Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
 from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
+from cocensor.evaluation.hint import CopulaHint, hinted
+from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.options import (
+    SETS,
     AskedAdjustment,
     as_adjustments,
+    as_folds,
     as_interval,
     as_metrics,
     check_copula,
     labelled_adjustments,
+    made_adjustment,
     rest_on_given_copula,
     usable_covariates,
 )
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
-from cocensor.joint import CopulaChoice, select_copula
+from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, time_grid
 from cocensor.outcomes import Survival
 
@@ -49,7 +55,9 @@ def evaluate(
     metrics: str | Metric | Sequence[str | Metric] = "ibs",
     times: npt.ArrayLike | None = None,
     horizon: HorizonRule = None,
-    copula: Any = "select",
+    copula: Any = None,
+    covariates: str | int | Sequence[str | int] | None = "all",
+    folds: Any = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Score models under several assumptions about the censoring, on one and the same interval of time.
@@ -60,26 +68,38 @@ def evaluate(
         By name: :class:`Predictions`, a pair ``(times, array)`` whose curves run straight from time to time (for
         steps make :class:`Predictions`), an array (n_test, n_times) at ``times``, a frame with times in its columns or
         its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted estimator of
-        scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``.
+        scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``. A model whose
+        predictions are refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a
+        refusal. The others are scored without it.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
-        Covariates: for adjustments given covariates, and for estimators that have yet to predict.
+        Covariates: for adjustments that are given them, and for estimators that have yet to predict.
     y_train, x_train : optional
         The training sample, from which adjustments learn. Without it they learn from the test sample, as R's
         riskRegression does.
     adjustments : "default", or names, objects, or a dict of these
-        By default: IPCW, the paper's IBS-Dep and its CG-Q, imputation given the prediction, and given covariates where
-        there are any. Names are those of :func:`adjustment_names`; objects may be fitted already, to another sample.
+        By default IPCW, and imputation given the predictions of all models and the covariates, where there are any:
+        the judge. ``"paper"`` adds the paper's IBS-Dep and CG-Q, which are biased even if censoring is independent:
+        they are shown, and no verdict counts them. Names are those of :func:`adjustment_names`; objects may be fitted
+        already, such as the :attr:`~Evaluation.judge` of another evaluation of the same subjects.
     metrics : "ibs", or several names or :func:`cocensor.metric` objects
     times : array-like, optional
         Times to score at; by default 100 of them, equally spaced from 0 to the horizon.
     horizon : "t_max", number or {"at_risk": share}, optional
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
-    copula : "select", Copula, CopulaChoice or None
-        For adjustments by name that rest on one: chosen by :func:`select_copula` on the sample that adjustments learn
-        from, given, or independence. A selected copula is a hint: look at :meth:`Evaluation.sensitivity`.
+    copula : None, Copula, CopulaChoice or "select"
+        The dependence of event and dropout that is left given what the judge conditions on, for adjustments by name
+        that rest on a copula: none by default, that is, independence. Data cannot check it: see
+        :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.copula_hint` for the one that fits best. With a given or
+        selected copula the verdict rests on it.
+    covariates : "all", names or numbers of columns, or None
+        Which columns adjustments may be given; estimators predict from all of ``x_test``. Texts and categories become
+        indicators of their levels. None goes on without.
+    folds : array-like, optional
+        For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
+        models that were fitted to different folds are not on one scale, and are centred per fold.
     progress : callable, optional
         Called with the number of finished adjustments and of all.
 
@@ -109,29 +129,32 @@ def evaluate(
     if asked_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
     check_copula(copula)
-    samples, unusable = usable_covariates(Samples(test, x_test, train, x_train))
-    why_not = f": {unusable[0]}" if unusable else "."
-    asked = as_adjustments(adjustments, samples.x_test is not None, why_not)
-    by_default = isinstance(adjustments, str) and adjustments == "default"
-    # That covariates are left out is worth a word where they could have been used.
-    notes = unusable if by_default or rest_on_given_copula(asked) else []
+    asked, as_a_set = as_adjustments(adjustments), isinstance(adjustments, str) and adjustments in SETS
+    given = Samples(test, x_test, train, x_train, as_folds(folds, len(test)))
+    samples, notes = usable_covariates(given, covariates, asked)
     if isinstance(copula, Copula | CopulaChoice):
         # Refuses a copula that an adjustment cannot rest on.
-        labelled_adjustments(asked, assumed_copula(copula), by_default)
+        labelled_adjustments(asked, assumed_copula(copula), as_a_set)
     grid, ends = _times(samples, asked_times, horizon)
     _check_names(models)
-    predictions = _predictions(models, x_test, asked_times, len(test), notes)
-    grid, ends = _within_predictions(samples, predictions, grid, ends, asked_times is not None, horizon)
+    predictions, faults = _predictions(models, x_test, asked_times, len(test), notes)
+    if asked_times is not None or horizon is not None:
+        predictions, short = _reaching(predictions, ends.time, "horizon" if asked_times is None else "times")
+        faults |= short
+    if not predictions:
+        raise next(iter(faults.values()))
+    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
+    grid, ends = _within_predictions(samples, predictions, grid, ends)
     if asked_times is None:
         grid = _met_by_steps(grid, predictions)
-    data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics)
+    data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics, tuple(models), covariates)
     if train is None:
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
         notes.append(Note("decision", text))
     assumed = AssumedCopula(Independence(), "unused")
     if rest_on_given_copula(asked):
-        assumed = _assumed(copula, samples, notes)
-    made, left_out = labelled_adjustments(asked, assumed.copula, by_default)
+        assumed = _assumed(copula, asked, data, notes)
+    made, left_out = labelled_adjustments(asked, assumed.copula, as_a_set)
     report = progress or (lambda done, total: None)
     report(0, len(made))
     results = {}
@@ -160,16 +183,40 @@ def _check_names(models: Any) -> None:
 
 def _predictions(
     models: Mapping[str, Any], x_test: Any, times: FloatArray | None, n: int, notes: list[Note]
-) -> dict[str, Predictions]:
-    """The predictions of every model by name."""
-    found = {}
+) -> tuple[dict[str, Predictions], dict[str, Exception]]:
+    """The predictions of every model by name, and why a model has none."""
+    found, faults = dict[str, Predictions](), dict[str, Exception]()
     for name, model in models.items():
-        found[name] = as_predictions(model, n, times=times, X=x_test, name=f"models[{name!r}]")
+        try:
+            if isinstance(model, ValueError):
+                raise model
+            found[name] = as_predictions(model, n, times=times, X=x_test, name=f"models[{name!r}]")
+        except (TypeError, ValueError) as fault:
+            faults[name] = fault
+            continue
         rounded = found[name].n_rounded
         if rounded:
             text = f"{rounded} probabilities leave [0, 1] by less than 1e-6: they are read as 0 or 1."
             notes.append(Note("decision", text, model=name))
-    return found
+    return found, faults
+
+
+def _reaching(
+    predictions: Mapping[str, Predictions], end: float, asked: str
+) -> tuple[dict[str, Predictions], dict[str, Exception]]:
+    """The predictions that are known up to ``end``, which was asked for by ``asked``, and why others are left out."""
+    faults: dict[str, Exception] = {
+        name: ValueError(
+            f"{asked} must not pass {each.end:g}, the end of models[{name!r}], but {_asks(asked)} {end:g}."
+        )
+        for name, each in predictions.items()
+        if each.end < end
+    }
+    return {name: each for name, each in predictions.items() if name not in faults}, faults
+
+
+def _asks(asked: str) -> str:
+    return "reach" if asked == "times" else "is"
 
 
 def _times(samples: Samples, times: FloatArray | None, horizon: HorizonRule) -> tuple[FloatArray, Horizon]:
@@ -195,26 +242,12 @@ def _grid(samples: Samples, n: int, horizon: str | float | Mapping[str, float]) 
 
 
 def _within_predictions(
-    samples: Samples,
-    predictions: Mapping[str, Predictions],
-    grid: FloatArray,
-    ends: Horizon,
-    given: bool,
-    horizon: HorizonRule,
+    samples: Samples, predictions: Mapping[str, Predictions], grid: FloatArray, ends: Horizon
 ) -> tuple[FloatArray, Horizon]:
-    """The times that all predictions are known at: by default they end there, else they must not pass it."""
-    shortest = min(predictions, key=lambda name: predictions[name].end)
-    known = predictions[shortest].end
+    """The times that all predictions are known at."""
+    known = min(each.end for each in predictions.values())
     if ends.time <= known:
         return grid, ends
-    if given:
-        raise ValueError(
-            f"times must not pass {known:g}, the end of models[{shortest!r}], but reach {ends.time:g}."
-        )
-    if horizon is not None:
-        raise ValueError(
-            f"horizon must not pass {known:g}, the end of models[{shortest!r}], but is {ends.time:g}."
-        )
     reason = "the largest time up to which all predictions are known"
     return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
 
@@ -227,21 +260,37 @@ def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions]) -> F
     return np.minimum(grid, end)
 
 
-def _assumed(copula: Any, samples: Samples, notes: list[Note]) -> AssumedCopula:
+def _assumed(
+    copula: Any, asked: Mapping[str, AskedAdjustment], data: EvaluationData, notes: list[Note]
+) -> AssumedCopula:
     """The copula for adjustments that are given by name, and where it is from."""
     if copula is None:
         return AssumedCopula(Independence(), "independence")
     if isinstance(copula, CopulaChoice):
-        return AssumedCopula(copula.copula, "selected", copula)
-    if isinstance(copula, Copula):
-        return AssumedCopula(copula, "given")
-    x, y = (samples.x_test, samples.y_test) if samples.y_train is None else (samples.x_train, samples.y_train)
+        found = AssumedCopula(copula.copula, "selected", CopulaHint(copula, "own"))
+    elif isinstance(copula, Copula):
+        found = AssumedCopula(copula, "given")
+    else:
+        hint = hinted(data.samples, _fitted_judge(asked, data))
+        if hint.choice is None:
+            text = f"No copula could be selected, so that independence stands in: {hint.notes[0]}"
+            notes.append(Note("decision", text))
+            return AssumedCopula(Independence(), "independence")
+        notes += hint.notes
+        found = AssumedCopula(hint.choice.copula, "selected", hint)
+    if not found.copula.is_independence:
+        named = f"a {found.copula.name.capitalize()} copula with τ = {found.copula.tau:.2g}"
+        why = "data cannot check it, and at independence it may be another."
+        notes.append(Note("caution", f"The verdict rests on {named}, as {found.origin}: {why}"))
+    return found
+
+
+def _fitted_judge(asked: Mapping[str, AskedAdjustment], data: EvaluationData) -> Fitted | None:
+    """The judge at independence, before anything is scored; None where there is none, or it cannot be fitted."""
+    judge = judge_among(made_adjustment(each, Independence()) for each in asked.values())
+    if judge is None or isinstance(judge, Fitted):
+        return judge
     try:
-        with collected(FitWarning) as warned:
-            choice = select_copula(x, y)
-    except ValueError as error:
-        text = f"No copula could be selected, so that independence stands in: {error}"
-        notes.append(Note("decision", text))
-        return AssumedCopula(Independence(), "independence")
-    notes += [Note("caution", text) for text in warned]
-    return AssumedCopula(choice.copula, "selected", choice)
+        return data.samples.fit(judge, data.predictions)
+    except ValueError:
+        return None

@@ -280,10 +280,12 @@ def judge_fit(data: EvaluationData, fits: Mapping[str, Fitted]) -> JudgeFit | No
         fitted: Any = fits.get(name)
         if not isinstance(fitted, _JudgeFitted) or fitted.design is None or fitted.joint.model is None:
             continue
+        if len(fitted.design) != len(y):  # fitted to others, who cannot be scored by it either
+            continue
         model, copula = fitted.joint.model, fitted.joint.model.copula
         if id(fitted) not in expected:
             expected[id(fitted)] = expected_counts(model, fitted.design.matrix, y, periods)
-        groups = _groups(risk_score(predicted, y), len(y))
+        groups = _groups(risk_score(predicted, y, data.samples.folds), len(y))
         happened = y.event, y.dropout
         found[name] = {
             kind: _cells(groups, y.time, periods, each, of_kind)

@@ -13,14 +13,19 @@ from cocensor.evaluation.result import Evaluation
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
 
-_ANALYSES: tuple[Literal["sensitivity", "profile", "survival"], ...] = "sensitivity", "profile", "survival"
+_ANALYSES: tuple[Literal["sensitivity", "profile", "survival", "hint"], ...] = (
+    "sensitivity",
+    "profile",
+    "survival",
+    "hint",
+)
 
 
 def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
     """All numbers of an evaluation and all that they rest on, with the analyses computed so far."""
-    from cocensor.words import caveat_of, copula_in_words, winners_in_words
+    from cocensor.words import copula_in_words, winners_in_words
 
-    samples = evaluation.data.samples
+    samples, predictions = evaluation.data.samples, evaluation.data.predictions
     parts = {"train": samples.y_train, "test": samples.y_test}
     found: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),
@@ -40,10 +45,12 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         },
         "copula": {**_copula(evaluation), "in_words": copula_in_words(evaluation)},
         "models": [
-            {"name": name, "source": each.source} for name, each in evaluation.data.predictions.items()
+            {"name": name, "source": predictions[name].source if name in predictions else None}
+            for name in evaluation.models
         ],
         "reference": "Kaplan–Meier curve, the same for everybody",
         "primary": evaluation.primary,
+        "judge": _judge(evaluation),
         "adjustments": [
             {
                 "name": name,
@@ -51,6 +58,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 "assumption": each.adjustment.assumption,
                 "settings": repr(each.adjustment),
                 "rests_on_copula": each.varies_with_copula,
+                "votes": name in evaluation.voting,
                 "notes": [asdict(note) for note in each.notes],
                 "judge_fit": None if each.judge_fit is None else each.judge_fit.to_dict(),
             }
@@ -60,8 +68,6 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         "ranking": winners_in_words(evaluation),
         "notes": [asdict(note) for note in evaluation.notes],
     }
-    if evaluation.assumed.choice is not None:
-        found["copula"]["caveat"] = caveat_of(evaluation.assumed.choice)
     for name in _ANALYSES:
         analysis = evaluation.computed(name)
         if analysis is not None:
@@ -91,7 +97,7 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             }
             for name, each in by.items()
         },
-        "ranks": {name: evaluation.ranks(metric.name, name) for name in by},
+        "ranks": {name: evaluation.ranks(metric.name, name) for name in by if name in evaluation.voting},
         "times": evaluation.times.tolist(),
         "curves": {
             name: {
@@ -115,32 +121,22 @@ def _covariates(evaluation: Evaluation) -> list[str] | None:
     return None if x is None else column_names(x) or [f"x{k}" for k in range(np.shape(x)[1])]
 
 
+def _judge(evaluation: Evaluation) -> dict[str, Any] | None:
+    """What the models are judged by: the columns of z."""
+    judge = evaluation.judge
+    if judge is None or judge.design is None:
+        return None
+    return {"settings": repr(judge.adjustment), "columns": list(judge.design.names_of_effects)}
+
+
 def _copula(evaluation: Evaluation) -> dict[str, Any]:
-    assumed = evaluation.assumed
-    copula, choice = assumed.copula, assumed.choice
-    found: dict[str, Any] = {
-        "origin": assumed.origin,
+    copula = evaluation.assumed.copula
+    return {
+        "origin": evaluation.assumed.origin,
         "family": copula.name,
         "theta": float(copula.theta),
         "tau": float(copula.tau),
     }
-    if choice is not None:
-        found |= {
-            "how": choice.how,
-            "candidates": [
-                {
-                    "family": name,
-                    "theta": float(model.copula.theta),
-                    "tau": float(model.copula.tau),
-                    "train_nll": _finite(-model.loglik_ / model.n_),
-                    "validation_nll": _finite(choice.validation[name]),
-                    "converged": bool(model.converged_),
-                    "chosen": name == copula.name,
-                }
-                for name, model in choice.models.items()
-            ],
-        }
-    return found
 
 
 def _summary(y: Survival) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,22 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._validation import (
     FloatArray,
-    as_matrix,
     as_times,
     as_tuple,
     as_vector,
     check_length,
-    column_names,
+    coded,
     read_only,
+    to_numpy,
 )
-from cocensor.adjustments import Adjustment, Fitted, adjustment, adjustment_label, needs_copula
+from cocensor.adjustments import (
+    Adjustment,
+    Fitted,
+    Imputation,
+    adjustment,
+    adjustment_label,
+    needs_copula,
+)
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.joint import CopulaChoice
@@ -29,8 +36,8 @@ from cocensor.outcomes import Survival
 
 #: An adjustment by name, as it is, or fitted already.
 AskedAdjustment = str | Adjustment | Fitted
-#: The adjustments of an evaluation that is asked for none in particular.
-DEFAULT = ("ipcw", "dep", "cg_q", "imputed_prediction", "imputed_covariates")
+#: Adjustments that are asked for together; "default" where none in particular are.
+SETS = {"default": ("ipcw", "imputed"), "paper": ("ipcw", "imputed", "dep", "cg_q")}
 _ARCHIMEDEAN = ("dep", "cg_q")
 
 
@@ -62,14 +69,31 @@ def check_copula(copula: Any) -> None:
     )
 
 
-def usable_covariates(samples: Samples) -> tuple[Samples, list[Note]]:
-    """The samples with covariates that an adjustment can use, or without any and a note why."""
+def as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
+    """Labels of the fold that each of ``n`` test subjects was left out in."""
+    if folds is None:
+        return None
+    check_length(folds, "folds", n, "y_test")
+    labels = to_numpy(folds, "folds")
+    if labels.ndim != 1:
+        raise ValueError(f"folds must have one label per test subject, but its shape is {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"folds has no label in row {int(np.argmax(np.isnan(labels)))}.")
+    return read_only(labels)
+
+
+def usable_covariates(
+    samples: Samples, asked: Any, adjustments: Mapping[str, AskedAdjustment]
+) -> tuple[Samples, list[Note]]:
+    """The samples with the covariates that adjustments may be given, as numbers, and what was made of them.
+
+    Covariates that cannot be used are refused where an adjustment would use them; else nobody misses them.
+    """
     x_test, x_train = samples.x_test, samples.x_train
     if samples.y_train is None and x_train is not None:
         raise ValueError("y_train is needed where x_train is given.")
     if x_train is not None and x_test is None:
         raise ValueError("x_test is needed where x_train is given.")
-    without = Samples(samples.y_test, None, samples.y_train, None)
     parts = [
         (x, name, y, of)
         for x, name, y, of in (
@@ -84,22 +108,49 @@ def usable_covariates(samples: Samples) -> tuple[Samples, list[Note]]:
                 f"{name} must be covariates, but is an outcome: training outcomes go in as y_train=."
             )
         check_length(x, name, len(y), of)
-    if not parts:
-        return without, []
-    if samples.y_train is not None and x_train is None:
-        text = "Covariates serve the predictions only: the training sample has none (x_train)."
-        return without, [Note("decision", text)]
-    try:
-        shapes = [as_matrix(x, name).shape for x, name, _, _ in parts]
-    except ValueError as error:
-        return without, [Note("decision", f"Covariates serve the predictions only: {error}")]
-    names = [column_names(x) for x, *_ in parts]
-    if len(parts) == 2 and (shapes[0][1] != shapes[1][1] or (None not in names and names[0] != names[1])):
-        raise ValueError(
-            f"x_test must have the columns of x_train, {names[1] or shapes[1][1]}, but has "
-            f"{names[0] or shapes[0][1]}."
-        )
-    return samples, []
+    if asked is not None and not isinstance(asked, str) and not parts:
+        raise ValueError("x_test is needed where covariates are named.")
+    notes: list[Note] = []
+    matrices: list[Any] = []
+    if parts and asked is not None:
+        try:
+            matrices, levels = coded(asked, [(x, name) for x, name, _, _ in parts])
+            what = "has categories: indicators stand for its"
+            notes = [
+                Note("decision", f"Covariate {name!r} {what} {len(of)} levels; {of[0]!r} is the base.")
+                for name, of in levels.items()
+            ]
+        except ValueError:
+            if any(_reads_covariates(each) for each in adjustments.values()):
+                raise
+    usable = replace(
+        samples,
+        x_test=matrices[0] if matrices else None,
+        x_train=matrices[1] if len(matrices) > 1 else None,
+    )
+    _check_needs(usable, adjustments)
+    return usable, notes if any(_reads_covariates(each) for each in adjustments.values()) else []
+
+
+def _reads_covariates(each: AskedAdjustment) -> bool:
+    """Whether an adjustment is given covariates, where there are any."""
+    made = made_adjustment(each, Independence())
+    if isinstance(made, Fitted):
+        return "covariates" in made.adjustment.needs
+    return "covariates" in made.needs or (isinstance(made, Imputation) and "everything" in made.given)
+
+
+def _check_needs(samples: Samples, adjustments: Mapping[str, AskedAdjustment]) -> None:
+    """Refuse an adjustment that needs covariates where the sample that it learns from has none."""
+    for name, each in adjustments.items():
+        made = made_adjustment(each, Independence())
+        needs = made.needs if isinstance(made, Adjustment) else made.adjustment.needs
+        by_test = samples.y_train is None or isinstance(made, Fitted) or needs & {"prediction", "predictions"}
+        lacking = "x_test" if samples.x_test is None else "x_train"
+        if "covariates" in needs and (samples.x_test if by_test else samples.x_train) is None:
+            raise ValueError(
+                f"covariates are needed for the adjustment {name!r}: there are none in {lacking}."
+            )
 
 
 def _is_outcome(x: Any) -> bool:
@@ -110,10 +161,10 @@ def _is_outcome(x: Any) -> bool:
     return names is not None and len(names) == 2 and any(x.dtype[each].kind == "b" for each in names)
 
 
-def as_adjustments(asked: Any, with_covariates: bool, why_not: str) -> dict[str, AskedAdjustment]:
-    """Adjustments by name, as objects or as names of known ones; ``why_not`` says why there are no covariates."""
-    if isinstance(asked, str) and asked == "default":
-        asked = [name for name in DEFAULT if with_covariates or name != "imputed_covariates"]
+def as_adjustments(asked: Any) -> dict[str, AskedAdjustment]:
+    """Adjustments by name, as objects or as names of known ones."""
+    if isinstance(asked, str) and asked in SETS:
+        asked = SETS[asked]
     if not isinstance(asked, Mapping):
         several = as_tuple(asked, "adjustments", str, Adjustment, Fitted)
         listed = [(each if isinstance(each, str) else repr(each), each) for each in several]
@@ -125,10 +176,7 @@ def as_adjustments(asked: Any, with_covariates: bool, why_not: str) -> dict[str,
     for name, each in asked.items():
         if not isinstance(name, str) or name in ("", "model"):
             raise ValueError(f"adjustments must have texts other than 'model' as names, but one is {name!r}.")
-        made = made_adjustment(each, Independence())
-        needs = made.needs if isinstance(made, Adjustment) else made.adjustment.needs
-        if "covariates" in needs and not with_covariates:
-            raise ValueError(f"covariates are needed for the adjustment {name!r}{why_not}")
+        made_adjustment(each, Independence())  # refuses what is none
     return dict(asked)
 
 
@@ -145,11 +193,11 @@ def made_adjustment(each: AskedAdjustment, copula: Copula | None) -> Adjustment 
 
 
 def labelled_adjustments(
-    asked: Mapping[str, AskedAdjustment], copula: Copula, by_default: bool
+    asked: Mapping[str, AskedAdjustment], copula: Copula, as_a_set: bool
 ) -> tuple[dict[str, tuple[str, Adjustment | Fitted]], list[Note]]:
-    """By name what each is called, and the adjustment; and what was left out."""
+    """By name what each is called, and the adjustment; and what was left out of a set that was asked for as one."""
     notes = []
-    left = [name for name in asked if by_default and name in _ARCHIMEDEAN]
+    left = [name for name in asked if as_a_set and name in _ARCHIMEDEAN]
     if left and not isinstance(copula, ArchimedeanCopula):
         named = " and ".join(map(adjustment_label, left))
         notes.append(Note("decision", f"{named} are left out: they need an Archimedean copula."))
@@ -181,11 +229,19 @@ def _in_short(each: Adjustment | Fitted) -> str:
     if not is_dataclass(kind):
         return repr(each)
     set_apart = [
-        f"{field.name}={value!r}"
+        f"{field.name}={getattr(each, field.name)!r}"
         for field in fields(kind)
-        if repr(value := getattr(each, field.name)) != repr(field.default)
+        if not _is_as_without(kind, field.name, field.default)
     ]
     return f"{type(each).__name__}({', '.join(set_apart)})"
+
+
+def _is_as_without(each: Any, name: str, default: Any) -> bool:
+    """Whether an adjustment would be the same if a setting had its default, which may depend on the others."""
+    try:
+        return bool(replace(each, **{name: default}) == each)
+    except (TypeError, ValueError):
+        return False
 
 
 def _takes_copula(name: str) -> bool:

@@ -22,9 +22,11 @@ from cocensor._validation import (
     escaped,
     make_frame,
 )
-from cocensor.adjustments import IPCW, Imputation
+from cocensor.adjustments import IPCW, Fitted
 from cocensor.copulas.walks import as_taus
 from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
+from cocensor.evaluation.hint import CopulaHint, hinted
+from cocensor.evaluation.judge import judge_among, preference
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
 from cocensor.evaluation.scores import AdjustmentScores, Score
 from cocensor.joint import DependenceProfile
@@ -32,15 +34,6 @@ from cocensor.metrics import Metric
 
 if TYPE_CHECKING:
     from cocensor.sensitivity import MarginCurves, Sensitivity
-
-#: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
-_PREFERRED = (
-    ("everything",),
-    ("covariates", "predictions"),
-    ("predictions",),
-    ("covariates",),
-    ("prediction",),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +93,8 @@ class Evaluation:
     def primary(self) -> str:
         """The adjustment that answers come from unless another is named.
 
-        Imputation given as much as there is, else the first adjustment that rests on a copula.
+        Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
+        (:attr:`Adjustment.votes`) comes last.
         """
         return _first_choice([each for each in self.results.values() if each.answered])
 
@@ -108,6 +102,27 @@ class Evaluation:
     def preferred(self) -> str:
         """The adjustment that would be primary if all of them had scores."""
         return _first_choice(list(self.results.values()))
+
+    @property
+    def voting(self) -> tuple[str, ...]:
+        """The adjustments that ranks, statements and the headline count: those that vote, or all if none can."""
+        able = [name for name, each in self.results.items() if each.adjustment.votes]
+        return tuple(able if any(self.results[name].answered for name in able) else self.results)
+
+    @property
+    def judge(self) -> Fitted | None:
+        """The fitted imputation that judges all models alike; None where the evaluation has none.
+
+        Given as an adjustment of another evaluation of the same test subjects, it judges models that were added later
+        by the same standard: ``adjustments={"ipcw": "ipcw", "imputed": result.judge}``.
+        """
+        fitted = [
+            next(iter(each.fits.values()))
+            for each in self.results.values()
+            if each.fits and "predictions" in each.adjustment.needs
+        ]
+        found = judge_among(fitted)
+        return found if isinstance(found, Fitted) else None
 
     # --- numbers ---------------------------------------------------------------------------------------
 
@@ -140,7 +155,8 @@ class Evaluation:
         """
         check_choice(model, "model", self.models)
         by, found = self.metric(metric).name, self.under(adjustment)
-        notes = tuple(note for note in found.notes_of("missing") if note.model in (None, model))
+        missing = (*found.notes_of("missing"), *(note for note in self.notes if note.kind == "missing"))
+        notes = tuple(note for note in missing if note.model in (None, model))
         value = found.value(by, model)
         return Score(model, by, found.name, value, notes if np.isnan(value) else ())
 
@@ -152,8 +168,13 @@ class Evaluation:
         return np.nan if base is None else by.skill(value, base.value)
 
     def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
-        """The rank of every model that has a score; equal scores share the better rank."""
+        """The rank of every model that has a score; equal scores share the better rank.
+
+        Nothing ranks by an adjustment that does not vote where there is one that does.
+        """
         by, found = self.metric(metric), self.under(adjustment)
+        if found.name not in self.voting:
+            return {}
         return by.ranks({model: found.value(by.name, model) for model in self.models})
 
     def table(self) -> Any:
@@ -179,7 +200,7 @@ class Evaluation:
         """The rank of each model under each adjustment, and whether the winner changes."""
         from cocensor.words import winners_in_words
 
-        by = {name: self.ranks(metric, name) for name in self.results}
+        by = {name: self.ranks(metric, name) for name in self.voting}
         rows = [(model, *(ranked.get(model) for ranked in by.values())) for model in self.models]
         return Ranking(self._frame(("model", *by), rows), winners_in_words(self, self.metric(metric).name))
 
@@ -258,13 +279,22 @@ class Evaluation:
 
         return self._computed_once(("judge_fit", judge.name, copula), moved)
 
+    def copula_hint(self) -> CopulaHint:
+        """Which copula fits best, given what the judge conditions on: a hint, on which no score rests.
+
+        Without a judge, given the covariates of the sample that adjustments learn from. It is computed once, and then
+        part of the report.
+        """
+        if self.assumed.hint is not None:
+            return self.assumed.hint
+        found: CopulaHint = self._computed_once("hint", lambda: hinted(self.data.samples, self.judge))
+        return found
+
     def dependence_profile(self, progress: Progress | None = None) -> DependenceProfile:
-        """The profile likelihood over τ of the copula that was selected; computed once, and then part of the report."""
-        if self.assumed.choice is None:
-            raise ValueError(
-                "copula must have been selected from the data for a profile likelihood, but was not."
-            )
-        choice = self.assumed.choice
+        """The likelihood over τ behind :meth:`copula_hint`; computed once, and then part of the report."""
+        choice = self.copula_hint().choice
+        if choice is None:
+            raise ValueError(f"no copula could be selected: {self.copula_hint().notes[0]}")
         with collected(FitWarning):  # they are among the notes of the profile
             return self._computed_once("profile", lambda: choice.profile(progress=progress))
 
@@ -277,8 +307,10 @@ class Evaluation:
 
         return self._computed_once("survival", lambda: margin_curves(self, progress=progress))
 
-    def computed(self, analysis: Literal["sensitivity", "profile", "survival"]) -> Any:
+    def computed(self, analysis: Literal["sensitivity", "profile", "survival", "hint"]) -> Any:
         """An analysis that has been asked for, the last one of its kind; None where there is none yet."""
+        if analysis == "hint" and self.assumed.hint is not None:
+            return self.assumed.hint
         found = [value for key, value in self._analyses.items() if key == analysis or key[0] == analysis]
         return found[-1] if found else None
 
@@ -332,10 +364,4 @@ class Evaluation:
 
 def _first_choice(results: Sequence[AdjustmentScores]) -> str:
     """The name of the adjustment that answers should come from."""
-
-    def preference(each: AdjustmentScores) -> int:
-        given = each.adjustment.given if isinstance(each.adjustment, Imputation) else None
-        return _PREFERRED.index(given) if given in _PREFERRED else len(_PREFERRED)
-
-    varied = [each for each in results if each.varies_with_copula]
-    return min(varied or results, key=preference).name
+    return min(results, key=lambda each: preference(each.adjustment)).name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid, predict
 from cocensor.evaluation.evaluate import DEFAULT_HORIZON, N_TIMES, HorizonRule
-from cocensor.evaluation.options import as_interval, as_metrics
+from cocensor.evaluation.options import as_interval, as_metrics, usable_covariates
 from cocensor.metrics import Metric, time_grid
 from cocensor.metrics.scoring import chosen_adjustment
 from cocensor.outcomes import Survival
@@ -26,9 +26,10 @@ class FoldError(ValueError):
 
 def survival_scorer(
     metric: str | Metric = "ibs",
-    adjustment: str | Adjustment | Fitted = "ipcw",
+    adjustment: str | Adjustment | Fitted = "imputed",
     *,
     copula: Copula | None = None,
+    covariates: str | int | Sequence[str | int] | None = "all",
     times: npt.ArrayLike | None = None,
     horizon: HorizonRule = None,
     y_train: Any = None,
@@ -40,14 +41,15 @@ def survival_scorer(
 
     Parameters
     ----------
-    metric, adjustment, copula
-        As in :func:`evaluate`; one of each.
+    metric, adjustment, copula, covariates
+        As in :func:`evaluate`; one of each. By default candidates are judged by imputation given their own prediction,
+        as one is seen at a time, and the covariates; without a copula, at independence.
     times : array-like, optional
         Times to score at; by default 100, equally spaced from 0 to the horizon.
     horizon : number, or with ``y_train`` also "t_max" or {"at_risk": share}
         By default the largest time with at least 5 % of ``y_train`` at risk.
     y_train, x_train : outcomes and covariates, optional
-        What the adjustment learns from; by default the fold that is scored.
+        What an adjustment learns from that is not given predictions; by default the fold that is scored.
 
     Examples
     --------
@@ -57,7 +59,7 @@ def survival_scorer(
     >>> from sksurv.linear_model import CoxPHSurvivalAnalysis
     >>> X, y = load_whas500()
     >>> frank = cc.Frank.from_tau(0.3)
-    >>> scorer = cc.survival_scorer(adjustment="imputed_prediction", copula=frank, y_train=y, horizon=1000.0)
+    >>> scorer = cc.survival_scorer(copula=frank, horizon=1000.0)
     >>> found = cross_val_score(CoxPHSurvivalAnalysis(), X[["age", "bmi"]].astype(float), y, scoring=scorer, cv=3)
     >>> bool((found < 0).all())
     True
@@ -80,7 +82,7 @@ def survival_scorer(
     if "covariates" in needs and y_train is not None and x_train is None:
         raise ValueError("x_train is needed beside y_train for an adjustment given covariates.")
     [chosen] = as_metrics(metric)
-    return Scorer(chosen, made, grid, y_train, x_train)
+    return Scorer(chosen, made, grid, y_train, x_train, covariates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,6 +94,7 @@ class Scorer:
     times: FloatArray
     y_train: Any
     x_train: Any
+    covariates: Any = "all"
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """How well ``estimator`` predicts for ``X``; greater is better."""
@@ -101,7 +104,8 @@ class Scorer:
             last = min(each.t_max for each in (test, train) if each is not None)
             if self.times.max() > last:
                 raise ValueError(f"the times reach {self.times.max():g}, and its last time is {last:g}.")
-            samples = Samples(test, X, train, self.x_train)
+            given = Samples(test, X, train, self.x_train)
+            samples, _ = usable_covariates(given, self.covariates, {repr(self.adjustment): self.adjustment})
             [(models, _, status)] = samples.statuses(
                 self.adjustment, TimeGrid.of(self.times), {"": predict(estimator, X)}
             )

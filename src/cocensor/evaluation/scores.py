@@ -104,7 +104,7 @@ def scores_under(
     fit = judge_fit(data, scoring.fits)
     misfit = [] if fit is None or not fit.failed else [fit.statement]
     cautions = [Note("caution", text, adjustment=name) for text in [*warned, *misfit]]
-    notes = tuple(dict.fromkeys([*_merged(scoring.notes, data.models), *cautions]))
+    notes = tuple(dict.fromkeys([*_merged(scoring.notes, tuple(data.predictions)), *cautions]))
     return AdjustmentScores(name, label, value, scoring.fits, scoring.values, scoring.reference, notes, fit)
 
 
@@ -206,7 +206,7 @@ class _Scoring:
     def _missing(self, models: Mapping[str, Predictions], text: str) -> None:
         """Note why models have no score, once for all if all have none for one reason."""
         named = [name for name in models if name != REFERENCE]
-        whole = set(named) == set(self.data.models)
+        whole = set(named) == set(self.data.predictions)
         self.notes += [
             Note("missing", text, adjustment=self.adjustment, model=None if whole else name)
             for name in (named[:1] if whole else named)

@@ -31,6 +31,8 @@ STARTS = (-0.6, 0.3, 0.6, 0.9)
 BARRIER = 1e-4
 # τ moves by at most this much at once when margins are followed along it.
 _STRIDE = 0.3
+# Up to this stride the optimum is sought at once, from where the two before it point to.
+_SHORT = 0.12
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +204,16 @@ class JointProblem:
         known = self._optima.setdefault(family, {})
         if tau in known:
             return known[tau]
-        reached = max((t for t in known if 0.0 < t / tau < 1.0), key=abs, default=0.0) if tau else 0.0
-        start = known[reached] if reached else self.independence
-        point = self._followed(family, start.point, reached, tau)
-        found = self._minimised(family, point, fixed=copula.theta)
+        on_the_way = {0.0: self.independence} | {
+            t: at for t, at in known.items() if tau and 0.0 < t / tau < 1.0
+        }
+        nearest = sorted(on_the_way, key=abs)[-2:]
+        found = None
+        if abs(tau - nearest[-1]) <= _SHORT:
+            found = self._minimised(family, _extrapolated(on_the_way, nearest, tau), fixed=copula.theta)
+        if found is None or not found.converged:
+            point = self._followed(family, on_the_way[nearest[-1]].point, nearest[-1], tau)
+            found = self._minimised(family, point, fixed=copula.theta)
         if found.converged:
             known[tau] = found
         return found
@@ -232,11 +240,15 @@ class JointProblem:
         start: FloatArray,
         *,
         fixed: float | None,
-        tolerance: float = 1e-10,
+        tolerance: float = 1e-8,
         max_iter: int = 200,
         ridge: FloatArray | None = None,
     ) -> Minimum:
-        """Newton's method on the penalised mean; ``tolerance`` is in units of the log-likelihood."""
+        """Newton's method on the penalised mean.
+
+        What the last step promises is below ``tolerance``, in units of the log-likelihood; what is left after it is
+        about the square of that.
+        """
         n, link = self.likelihood.n, Link.of(family)
         lam, theta_0 = self.penalty, family.independence_theta
         k = self.likelihood.n_parameters
@@ -284,6 +296,15 @@ class JointProblem:
         return (
             -self.likelihood.n * (minimum.value - penalty) + shrinkage - self.likelihood.barrier_at(margins)
         )
+
+
+def _extrapolated(known: dict[float, Minimum], nearest: list[float], tau: float) -> FloatArray:
+    """Where the margins are at τ if they go on as between the nearest two that are known."""
+    if len(nearest) < 2:
+        return known[nearest[-1]].point
+    before, last = nearest
+    slope = (known[last].point - known[before].point) / (last - before)
+    return known[last].point + slope * (tau - last)
 
 
 def _checked_starts(starts: Sequence[float]) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
 
 from cocensor._validation import FloatArray, as_matrix, check_length, column_names
@@ -87,14 +86,3 @@ def _part(X: FloatArray, x_name: str, y: Any, y_name: str) -> Part:
     outcomes = Survival.coerce(y, y_name)
     check_length(X, x_name, len(outcomes), y_name)
     return Part(X, outcomes)
-
-
-def need(module: str, learner: Learner, package: str, extra: str) -> Any:
-    """Import what an extra brings, or say in one sentence how to get it."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
-            raise
-        message = f"{type(learner).__name__} needs {package}: pip install 'cocensor[{extra}]'."
-        raise ModuleNotFoundError(message, name=error.name) from None

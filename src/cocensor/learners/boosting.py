@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cocensor._validation import FloatArray, check_number
+from cocensor._validation import FloatArray, check_number, need
 from cocensor.curves import Predictions
-from cocensor.learners.base import Part, need
+from cocensor.learners.base import Part
 from cocensor.learners.hazards import ProportionalHazards
-from cocensor.learners.trees import TreeLearner, structured
+from cocensor.learners.trees import TreeLearner
+from cocensor.outcomes import structured
 
 
 @dataclass(eq=False, kw_only=True)
@@ -79,13 +80,13 @@ class GBSA(TreeLearner):
             raise ValueError(f"subsample must lie in (0, 1], but is {self.subsample:g}.")
 
     def _fit(self, part: Part, validation: Part | None) -> None:
-        need("sksurv.ensemble", self, "scikit-survival", "learners")
+        need("sksurv.ensemble", type(self).__name__, "scikit-survival", "learners")
         from cocensor.learners.cox_boosting import SortedCoxBoosting
 
         self.model_ = SortedCoxBoosting(
             **self._settings(), learning_rate=self.learning_rate, subsample=self.subsample
         )
-        self.model_.fit(part.X, structured(part.y))
+        self.model_.fit(part.X, structured(part.y.time, part.y.event))
         self._hazards = ProportionalHazards.fit(part.y, self.model_.predict(part.X))
 
     def _predict(self, X: FloatArray) -> Predictions:

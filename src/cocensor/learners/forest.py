@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, need
 from cocensor.curves import Predictions
-from cocensor.learners.base import Part, need
-from cocensor.learners.trees import TreeLearner, structured
+from cocensor.learners.base import Part
+from cocensor.learners.trees import TreeLearner
+from cocensor.outcomes import structured
 
 # Elements of scikit-survival's array of curves at a time, 32 MiB.
 _BLOCK_ELEMENTS = 1 << 22
@@ -72,9 +73,9 @@ class RSF(TreeLearner):
     name: ClassVar[str] = "rsf"
 
     def _fit(self, part: Part, validation: Part | None) -> None:
-        ensemble = need("sksurv.ensemble", self, "scikit-survival", "learners")
+        ensemble = need("sksurv.ensemble", type(self).__name__, "scikit-survival", "learners")
         self.model_ = ensemble.RandomSurvivalForest(**self._settings())
-        self.model_.fit(part.X, structured(part.y))
+        self.model_.fit(part.X, structured(part.y.time, part.y.event))
         self._times = np.unique(part.y.time[part.y.event])
         self._kept = np.searchsorted(self.model_.unique_times_, self._times)
 

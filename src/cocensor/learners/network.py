@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, as_generator, check_number, check_whole
-from cocensor.learners.base import Learner, Part, need
+from cocensor._validation import BoolArray, FloatArray, as_generator, check_number, check_whole, need
+from cocensor.learners.base import Learner, Part
 from cocensor.outcomes import Survival
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class NetworkLearner(Learner, ABC):
         check_whole(self.seed, "seed", 0)
 
     def _fit(self, part: Part, validation: Part | None) -> None:
-        torch = need("torch", self, "torch", "deep")
+        torch = need("torch", type(self).__name__, "torch", "deep")
         if self.patience is None:
             validation = None
         elif validation is None:

@@ -6,12 +6,8 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
 from cocensor._validation import check_whole
 from cocensor.learners.base import Learner
-from cocensor.outcomes import Survival
 
 MaxFeatures = Literal["sqrt", "log2"] | int | float | None
 
@@ -46,13 +42,6 @@ class TreeLearner(Learner, ABC):
             "max_features": self.max_features,
             "random_state": self.seed,
         }
-
-
-def structured(y: Survival) -> npt.NDArray[Any]:
-    """Outcomes as scikit-survival takes them."""
-    array = np.empty(len(y), dtype=[("event", bool), ("time", np.float64)])
-    array["event"], array["time"] = y.event, y.time
-    return array
 
 
 def _check_max_features(value: Any) -> None:

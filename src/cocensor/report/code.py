@@ -13,11 +13,14 @@ def code(evaluation: Evaluation) -> str:
     """What to run for the same results; objects of the user's own code are shown by their settings."""
     samples, horizon = evaluation.data.samples, evaluation.horizon
     given = ["models", "y_test"]
-    given += ["x_test"] if samples.x_test is not None else []
+    chosen = not isinstance(evaluation.data.covariates, str) or evaluation.data.covariates != "all"
+    given += ["x_test"] if chosen or samples.x_test is not None else []
     given += ["y_train=y_train"] if samples.y_train is not None else []
     given += ["x_train=x_train"] if samples.x_train is not None else []
+    given += [f"covariates={evaluation.data.covariates!r}"] if chosen else []
+    given += ["folds=folds"] if samples.folds is not None else []
     end = "times=times" if horizon.by == "times" else f"horizon={horizon.time!r}"
-    copula = '"select"' if evaluation.assumed.choice is not None else f"cc.{evaluation.assumed.copula!r}"
+    copula = _copula(evaluation)
     metrics = ", ".join(_metric(each) for each in evaluation.data.metrics)
     asked, own = _adjustments(evaluation)
     own += [each.name for each in evaluation.data.metrics if each.name not in metric_names()]
@@ -38,6 +41,12 @@ def code(evaluation: Evaluation) -> str:
     )
 
 
+def _copula(evaluation: Evaluation) -> str:
+    """The copula that adjustments by name were given."""
+    known = {"selected": '"select"', "independence": "None", "unused": "None"}
+    return known.get(evaluation.assumed.origin, f"cc.{evaluation.assumed.copula!r}")
+
+
 def _analyses(evaluation: Evaluation) -> list[str]:
     lines = []
     sensitivity = evaluation.computed("sensitivity")
@@ -47,6 +56,7 @@ def _analyses(evaluation: Evaluation) -> list[str]:
             f"                   taus={list(sensitivity.taus)!r},",
             f"                   adjustments={list(sensitivity.answers)!r})",
         ]
+    lines += ["result.copula_hint()"] if evaluation.computed("hint") is not None else []
     lines += ["result.survival_curves()"] if evaluation.computed("survival") is not None else []
     lines += ["result.dependence_profile()"] if evaluation.computed("profile") is not None else []
     return lines
@@ -77,5 +87,7 @@ def _is_known(evaluation: Evaluation, name: str) -> bool:
     """Whether the name of an adjustment stands for it."""
     if name not in adjustment_names():
         return False
+    if needs_copula(name) and evaluation.assumed.origin == "unused":
+        return False  # a fitted one was given
     copula = evaluation.assumed.copula if needs_copula(name) else None
     return adjustment(name, copula=copula) == evaluation.results[name].adjustment

@@ -28,7 +28,7 @@ from cocensor.report.tables import (
     survival_table,
     winner_maps,
 )
-from cocensor.words import headline, winners_in_words
+from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
 from cocensor.words.headline import why_no_sensitivity
 from cocensor.words.names import ISOLATE, ON_PAGE, family_name
 
@@ -67,7 +67,10 @@ def _page(evaluation: Evaluation, title: str) -> str:
         series_json=_inline(json.dumps(drawn, allow_nan=False)),
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
+        uncounted=uncounted_in_words(evaluation),
+        tau_means=TAU_MEANS,
         series=drawn,
+        n_scored=len(evaluation.data.predictions),
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         scores=score_tables(evaluation),
         grids=[] if sensitivity is None else grid_tables(sensitivity),
@@ -106,9 +109,10 @@ def _inline(text: str) -> Markup:
 
 def _missing(evaluation: Evaluation) -> dict[str, str]:
     """For every section that could be absent, why it is, and which call would fill it."""
+    hint = evaluation.computed("hint")
     profile = "The profile likelihood has not been computed: call dependence_profile() of the evaluation."
-    if evaluation.assumed.choice is None:
-        profile = "No copula was selected from the data, so that there is no likelihood to show."
+    if hint is not None and hint.choice is None:
+        profile = hint.statement
     return {
         "sensitivity": why_no_sensitivity(evaluation),
         "curves": "None of the metrics has values over time.",
@@ -133,7 +137,10 @@ def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:
 
 def _start(evaluation: Evaluation) -> dict[str, Any]:
     """Where the controls stand at first: independence, or the τ nearest to it, under the family at hand."""
+    hint = evaluation.computed("hint")
     family = evaluation.assumed.copula.name
+    if hint is not None and hint.choice is not None and evaluation.assumed.copula.is_independence:
+        family = hint.choice.copula.name
     found: dict[str, Any] = {"curves": evaluation.primary, "survival": family}
     sensitivity = evaluation.computed("sensitivity")
     if sensitivity is not None:

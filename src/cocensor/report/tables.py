@@ -215,10 +215,11 @@ def _score(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> 
     score = evaluation.score(model, metric, adjustment).value
     if np.isnan(score):
         return NumberCell(_MISSING)
-    rank = evaluation.ranks(metric, adjustment)[model]
+    rank = evaluation.ranks(metric, adjustment).get(model)
     skill = evaluation.skill(model, metric, adjustment)
-    beside = f"rank {rank}" if np.isnan(skill) else f"rank {rank}, skill {100 * skill:+.1f}\u00a0%"
-    return NumberCell(f"{score:.4f}", score, beside, rank == 1)
+    beside = [] if rank is None else [f"rank {rank}"]
+    beside += [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
+    return NumberCell(f"{score:.4f}", score, ", ".join(beside), rank == 1)
 
 
 def _number(value: float | None, best: bool = False, digits: int = 4) -> NumberCell:

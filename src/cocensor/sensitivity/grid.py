@@ -64,10 +64,10 @@ def sensitivity(
     >>> train, test = data[:300], data[300:]
     >>> cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k]) for k in (3, 10)}
     >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
-    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
+    >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y)
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
-    By “CG-Q”, 10 covariates is best from τ = 0 (independent censoring) to 0.33 under clayton and 0.53 under frank, then
-    3 covariates up to 0.6.
+    By “imputed”, 10 covariates is best from τ = 0 (independent censoring) to ... under clayton and ... under frank,
+    then 3 covariates up to 0.6.
     """
     chosen = as_tuple(families, "families", str)
     if not chosen:

@@ -85,9 +85,9 @@ class Sensitivity:
 
     @property
     def primary(self) -> str:
-        """The primary adjustment of the evaluation, or the first that has an answer here."""
-        primary = self.evaluation.primary
-        return primary if primary in self.answers else next(iter(self.answers))
+        """The primary adjustment of the evaluation, or the first with an answer here, by preference a voting one."""
+        order = (self.evaluation.primary, *self.evaluation.voting, *self.answers)
+        return next(name for name in order if name in self.answers)
 
     def values(
         self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None

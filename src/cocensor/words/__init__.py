@@ -1,7 +1,7 @@
 """Results in words: one narrator for terminal, notebook and page."""
 
-from cocensor.words.choice import candidates_as_text, choice_as_text, choice_in_words
-from cocensor.words.dependence import caveat, caveat_of, profile_in_words
+from cocensor.words.choice import candidates_as_text, choice_as_text, choice_in_words, hint_in_words
+from cocensor.words.dependence import TAU_MEANS, caveat, caveat_of, profile_in_words
 from cocensor.words.evaluation import (
     copula_in_words,
     evaluation_as_html,
@@ -9,6 +9,7 @@ from cocensor.words.evaluation import (
     important_notes,
     minor_notes,
     note_in_words,
+    uncounted_in_words,
     winners_in_words,
 )
 from cocensor.words.headline import Headline, headline
@@ -16,6 +17,7 @@ from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
 
 __all__ = [
+    "TAU_MEANS",
     "Headline",
     "candidates_as_text",
     "caveat",
@@ -26,6 +28,7 @@ __all__ = [
     "evaluation_as_html",
     "evaluation_as_text",
     "headline",
+    "hint_in_words",
     "important_notes",
     "judge_fit_in_words",
     "minor_notes",
@@ -33,5 +36,6 @@ __all__ = [
     "profile_in_words",
     "sensitivity_as_text",
     "sensitivity_in_words",
+    "uncounted_in_words",
     "winners_in_words",
 ]

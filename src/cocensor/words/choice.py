@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from math import isfinite
 
+from cocensor.evaluation.hint import CopulaHint
 from cocensor.joint import CopulaChoice
-from cocensor.words.dependence import caveat_of
+from cocensor.words.dependence import TAU_MEANS, caveat_of
 from cocensor.words.names import copula_name
+
+_MOST_LISTED = 4
 
 
 def choice_in_words(choice: CopulaChoice) -> str:
@@ -17,10 +20,32 @@ def choice_in_words(choice: CopulaChoice) -> str:
     gain = f"{choice.gain:.1f} units of held-out log-likelihood (by {choice.how})"
     if choice.copula.is_independence:
         return (
-            f"Independence is taken: {named} is better by {gain}, and {choice.min_gain:g} are asked for, as margins of "
-            "another form than assumed pass for a weak dependence."
+            f"Independence is selected: {named} is better by {gain}, and {choice.min_gain:g} are asked for, as margins "
+            "of another form than assumed pass for a weak dependence."
         )
     return f"Of all families, {named} predicts held-out outcomes best, better than independence by {gain}."
+
+
+def hint_in_words(hint: CopulaHint) -> str:
+    """Which copula fits best, given what, and what to think of it."""
+    if hint.choice is None:
+        return f"No copula could be selected: {hint.notes[0]}"
+    return f"{choice_in_words(hint.choice)} {_given(hint)}{TAU_MEANS} {caveat_of(hint.choice)}"
+
+
+def _given(hint: CopulaHint) -> str:
+    """Given what the copula was selected, and by whose outcomes."""
+    if hint.given == "own":
+        return ""
+    shown = list(hint.columns[:_MOST_LISTED])
+    more = len(hint.columns) - len(shown)
+    columns = "; ".join([*shown, f"{more} more"] if more else shown)
+    given = {
+        "judge": f"what the judge conditions on ({columns})",
+        "covariates": f"the covariates ({columns})",
+        "nothing": "nothing else",
+    }
+    return f"This is by the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
 
 
 def candidates_as_text(choice: CopulaChoice) -> str:

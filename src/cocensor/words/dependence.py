@@ -8,6 +8,8 @@ from cocensor.joint import CopulaChoice, DependenceProfile
 from cocensor.joint.profile import CUT
 from cocensor.words.names import copula_name
 
+#: The one meaning of τ.
+TAU_MEANS = "τ is the dependence of event and dropout that is left given what the judge conditions on."
 # Families that fit equally well disagree if their best τ are this far apart.
 _DISAGREE = 0.2
 # A family is flat if this share of its τ fits about as well as the best.

@@ -9,7 +9,6 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
-from cocensor.words.choice import choice_in_words
 from cocensor.words.names import BARE, Names, as_noun, counted, in_a_line, listed
 
 
@@ -18,7 +17,8 @@ def evaluation_as_text(evaluation: Evaluation) -> str:
     lines = [_opening(evaluation), ""]
     for metric in evaluation.data.metrics:
         lines += [_caption(metric), *_text_table(evaluation, metric), ""]
-    return "\n".join([*lines, winners_in_words(evaluation), *important_notes(evaluation)])
+    said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
+    return "\n".join([*lines, *said])
 
 
 def evaluation_as_html(evaluation: Evaluation) -> str:
@@ -36,14 +36,14 @@ def evaluation_as_html(evaluation: Evaluation) -> str:
             f"<table><caption>{escape(_caption(metric))}</caption><thead><tr><th></th>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>"
         )
-    said = (winners_in_words(evaluation), *important_notes(evaluation))
+    said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
 
 
 def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """Which model is best under which adjustment, metric by metric unless one is named."""
-    if len(evaluation.models) == 1:
-        return f"There is one model, {names.model(evaluation.models[0])}, and nothing to rank."
+    """Which model is best under which adjustment that votes, metric by metric unless one is named."""
+    if len(evaluation.data.predictions) == 1:
+        return nothing_to_rank(evaluation, names)
     if metric is None and len(evaluation.metrics) > 1:
         return " ".join(
             f"By the {each.label}, {_winners(evaluation, each.name, names, 'the best', 'no adjustment')}"
@@ -52,11 +52,33 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
     return _winners(evaluation, metric, names, "The best", "No adjustment")
 
 
+def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
+    """That one model alone has predictions."""
+    [model] = evaluation.data.predictions
+    if len(evaluation.models) > 1:
+        return f"Only {names.model(model)} has predictions that can be scored: there is nothing to rank."
+    return f"There is one model, {names.model(model)}, and nothing to rank."
+
+
+def uncounted_in_words(evaluation: Evaluation) -> list[str]:
+    """Which columns of the table no verdict counts, and why."""
+    silent = [
+        as_noun(each.label) for name, each in evaluation.results.items() if name not in evaluation.voting
+    ]
+    if not silent:
+        return []
+    verb = "is" if len(silent) == 1 else "are"
+    return [
+        f"{listed(silent)} {verb} shown, but not counted: such scores are biased even if censoring is independent."
+    ]
+
+
 def _winners(evaluation: Evaluation, metric: str | None, names: Names, the_best: str, none: str) -> str:
     """Which model is best by one metric; the last two are how a sentence begins."""
     labels: dict[str, list[str]] = {}
     silent = []
-    for name, each in evaluation.results.items():
+    for name in evaluation.voting:
+        each = evaluation.results[name]
         best = [model for model, rank in evaluation.ranks(metric, name).items() if rank == 1]
         if best:
             labels.setdefault(names.are_best(best), []).append(as_noun(each.label))
@@ -67,7 +89,8 @@ def _winners(evaluation: Evaluation, metric: str | None, names: Names, the_best:
     more = f"; {listed(silent)} {'has' if len(silent) == 1 else 'have'} no score" if silent else ""
     if len(labels) == 1:
         [(said, under)] = labels.items()
-        return f"{said} under {listed(under) if silent else 'every adjustment'}{more}."
+        every = not silent and len(evaluation.voting) == len(evaluation.results)
+        return f"{said} under {'every adjustment' if every else listed(under)}{more}."
     parts = "; ".join(f"{said} under {listed(under)}" for said, under in labels.items())
     return f"{the_best} model depends on what is assumed about the censoring: {parts}{more}."
 
@@ -79,7 +102,8 @@ def copula_in_words(evaluation: Evaluation) -> str:
         own = any(each.varies_with_copula for each in evaluation.results.values())
         return "adjustments have copulas of their own" if own else "no copula is assumed"
     if assumed.copula.is_independence:
-        said = "event and dropout are taken for independent"
+        given = "" if evaluation.judge is None else " given what the judge conditions on"
+        said = f"event and dropout are taken for independent{given}"
     else:
         said = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"
     origin = {"selected": ", as selected: a hint, not a measurement", "given": ", as given"}
@@ -102,9 +126,9 @@ def important_notes(evaluation: Evaluation) -> list[str]:
         for note in each.notes
         if note.kind in ("caution", "missing")
     ]
-    choice = evaluation.assumed.choice
-    chosen = [] if choice is None else [choice_in_words(choice)]
-    return [*chosen, *(note_in_words(evaluation, note) for note in (*found, *evaluation.notes))]
+    hint = evaluation.computed("hint")
+    hinted = [] if hint is None else [hint.statement]
+    return [*hinted, *(note_in_words(evaluation, note) for note in (*found, *evaluation.notes))]
 
 
 def minor_notes(evaluation: Evaluation) -> list[str]:
@@ -151,7 +175,7 @@ def _cells(evaluation: Evaluation, model: str, metric: Metric) -> list[str]:
         if np.isnan(score):
             cells.append("–")
             continue
-        best = "*" if evaluation.ranks(metric.name, name)[model] == 1 else " "
+        best = "*" if evaluation.ranks(metric.name, name).get(model) == 1 else " "
         skill = evaluation.skill(model, metric.name, name)
         saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
         cells.append(f"{score:.4f}{best} {saved}")

@@ -49,11 +49,11 @@ def limit_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: fl
     return f"; {f'outside of τ = {low} to {high}' if low != high else f'away from τ = {low}'}, {then}"
 
 
-def extent_in_words(sensitivity: Sensitivity, winners: tuple[str, ...]) -> Iterator[str]:
+def extent_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: float | None) -> Iterator[str]:
     """Whether the grid starts with the same answer, who is best from where to where, and how often."""
     best = sensitivity.best()
     at_zero = next((by_tau[0.0] for by_tau in best.values() if 0.0 in by_tau), winners)
-    if not _hold(winners, at_zero):
+    if not start and not _hold(winners, at_zero):
         verb = "is" if len(at_zero) == 1 else "are"
         yield f"This is not the same answer: already at τ = 0 it is {ON_PAGE.models(at_zero)} that {verb} best."
     for clause in stretches_in_words(sensitivity, ON_PAGE):
@@ -113,7 +113,7 @@ def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:
 def _without_score(sensitivity: Sensitivity) -> Iterator[str]:
     """Which models could not be best, as nothing is known of them, rather than were beaten."""
     points = [(family, tau) for family, by_tau in sensitivity.best().items() for tau in by_tau]
-    for model in sensitivity.evaluation.models:
+    for model in sensitivity.evaluation.data.predictions:
         silent = Counter(
             ON_PAGE.family(family) for family, tau in points if model not in sensitivity.values(family, tau)
         )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cocensor.adjustments import Adjustment
+from cocensor.adjustments import IPCW, Adjustment, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.hint import CopulaHint
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.choice import choice_in_words
-from cocensor.words.dependence import caveat_of
-from cocensor.words.evaluation import copula_in_words
+from cocensor.words.evaluation import copula_in_words, nothing_to_rank
 from cocensor.words.extent import extent_in_words, grid_in_words, limit_in_words
-from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, quoted
+from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
 from cocensor.words.sensitivity import scores_over_grid
 
 _FEW_EVENTS = 10
@@ -34,7 +33,7 @@ class Headline:
 
 @dataclass(frozen=True)
 class _Start:
-    """The answer under independent censoring, or as near to it as there is one.
+    """The answer that everything else is held against.
 
     ``tau`` is None where no copula is assumed.
     """
@@ -51,60 +50,56 @@ class _Start:
 
 
 def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headline:
-    """Which model is best if censoring is independent, and how far that holds by the primary adjustment.
+    """Which model is best by the primary adjustment, and how far that holds over other dependences.
 
-    All by the first metric. The copula of the evaluation comes last: it is a hint.
+    All by the first metric. By default this is at independence given what the judge conditions on; the copula that fits
+    best comes last, as a hint.
     """
     unanswered = sensitivity is not None and not sensitivity.best()
     if unanswered:
         sensitivity = None
-    start = _start(evaluation, sensitivity)
+    start = _start(evaluation)
     lead, support = _answer(evaluation, sensitivity, start)
     extent: tuple[str, ...] = ()
     if sensitivity is not None:
-        one = len(evaluation.models) == 1
-        extent = (_span(sensitivity),) if one else tuple(extent_in_words(sensitivity, start.winners))
+        one = len(evaluation.data.predictions) == 1
+        extent = (
+            (_span(sensitivity),) if one else tuple(extent_in_words(sensitivity, start.winners, start.tau))
+        )
     return Headline(
         lead=lead,
         support=support,
         by=" ".join([*_passed_over(evaluation), _extent_by(evaluation, sensitivity, unanswered)]),
         extent=extent,
         rests_on=_rests_on(evaluation, sensitivity, start),
-        hint=_hint(evaluation),
+        hint=_hint(evaluation, sensitivity),
         caution=_caution(evaluation),
     )
 
 
-def _start(evaluation: Evaluation, sensitivity: Sensitivity | None) -> _Start:
-    """By IPCW; else by the primary adjustment, at the τ nearest to 0 of the grid, or at the copula that it has."""
+def _start(evaluation: Evaluation) -> _Start:
+    """By the primary adjustment at the copula that it has, or by the first after it that has a score."""
     metric = evaluation.metric()
-    weighted = evaluation.under_ipcw()
-    if weighted is not None:
-        where = _if_independent(weighted.adjustment)
-        scores = {model: found.value for model, found in weighted.values[metric.name].items()}
-        return _Start(where, 0.0, weighted.name, scores, metric)
-    if sensitivity is not None:
-        points = [(tau, family) for family, by_tau in sensitivity.best().items() for tau in by_tau]
-        tau, family = min(points, key=lambda point: abs(point[0]))
-        name, scores = sensitivity.primary, sensitivity.values(family, tau)
-        where = f"At τ = {tau:g} under {ON_PAGE.family(family)}"
-        if tau == 0:
-            where = _if_independent(evaluation.results[name].adjustment)
-        return _Start(where, tau, name, scores, metric)
-    primary = evaluation.under()
-    scores = {model: found.value for model, found in primary.values[metric.name].items()}
-    copula = getattr(primary.adjustment, "copula", None)
-    if not isinstance(copula, Copula):
-        return _Start(f"By {quoted(evaluation, primary.name)}", None, primary.name, scores, metric)
-    where = f"Under {copula_name(copula)}"
-    if copula.is_independence:
-        where = _if_independent(primary.adjustment)
-    return _Start(where, float(copula.tau), primary.name, scores, metric)
+    order = [evaluation.results[name] for name in dict.fromkeys((evaluation.primary, *evaluation.voting))]
+    first = next((each for each in order if each.values[metric.name]), order[0])
+    scores = {model: found.value for model, found in first.values[metric.name].items()}
+    copula = getattr(first.adjustment, "copula", None)
+    where, tau = f"By {quoted(evaluation, first.name)}", None
+    if isinstance(first.adjustment, IPCW) or (isinstance(copula, Copula) and copula.is_independence):
+        where, tau = _if_independent(evaluation, first.adjustment), 0.0
+    elif isinstance(copula, Copula):
+        where, tau = f"Under {copula_name(copula)}", float(copula.tau)
+    return _Start(where, tau, first.name, scores, metric)
 
 
-def _if_independent(adjustment: Adjustment) -> str:
-    given = " given the covariates" if "covariates" in adjustment.needs else ""
-    return f"If censoring is independent{given}"
+def _if_independent(evaluation: Evaluation, adjustment: Adjustment) -> str:
+    known = []
+    if adjustment.needs & {"prediction", "predictions"}:
+        known.append("the predictions")
+    everything = isinstance(adjustment, Imputation) and "everything" in adjustment.given
+    if "covariates" in adjustment.needs or (everything and evaluation.data.samples.x_test is not None):
+        known.append("the covariates")
+    return f"If censoring is independent{f' given {listed(known)}' if known else ''}"
 
 
 def _answer(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _Start) -> tuple[str, str]:
@@ -113,16 +108,28 @@ def _answer(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _Sta
     better = f"{metric.direction.capitalize()} is better."
     if not start.scores:
         return f"No model has a score by the {metric.label}.", better
-    if len(evaluation.models) == 1:
-        [model] = evaluation.models
-        lead = f"There is one model, {ON_PAGE.model(model)}, and nothing to rank."
+    if len(evaluation.data.predictions) == 1:
+        [model] = evaluation.data.predictions
+        lead = nothing_to_rank(evaluation, ON_PAGE)
         return lead, f"{start.where}, its {metric.label} is {start.scores[model]:.4f} by “{by}”. {better}"
     told = f" by the {metric.label}" if len(evaluation.metrics) > 1 else ""
     limit = ""
     if sensitivity is not None and start.tau is not None:
         limit = limit_in_words(sensitivity, start.winners, start.tau)
     lead = f"{start.where}, {ON_PAGE.are_best(start.winners)}{told}{limit}."
-    return lead, f"By “{by}”, {_lead_over(evaluation, start)} {better}"
+    return lead, f"By “{by}”, {_lead_over(evaluation, start)} {better}{_unlike_ipcw(evaluation, start)}"
+
+
+def _unlike_ipcw(evaluation: Evaluation, start: _Start) -> str:
+    """That the usual weights have another answer."""
+    weighted = evaluation.under_ipcw()
+    if weighted is None or weighted.name == start.adjustment:
+        return ""
+    ranked = evaluation.ranks(adjustment=weighted.name)
+    best = tuple(model for model, rank in ranked.items() if rank == 1)
+    if set(best) == set(start.winners):
+        return ""
+    return f" By {quoted(evaluation, weighted.name)}, {ON_PAGE.are_best(best)}."
 
 
 def _lead_over(evaluation: Evaluation, start: _Start) -> str:
@@ -142,7 +149,7 @@ def _lead_over(evaluation: Evaluation, start: _Start) -> str:
 
 def _span(sensitivity: Sensitivity) -> str:
     """Between which values the score of the only model moves."""
-    [model] = sensitivity.evaluation.models
+    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model)
     low, high = (
         f"{scores[at]:.4f} ({ON_PAGE.family(at[0])}, τ = {at[1]:g})"
@@ -184,30 +191,40 @@ def _rests_on(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _S
         said.append(
             "Over the grid, the copula is that of each point. Data alone cannot check it: that is why it is varied."
         )
+    said += [note.text for note in evaluation.notes if note.kind == "caution" and note.model is None]
     return " ".join(said)
 
 
-def _hint(evaluation: Evaluation) -> str:
-    """What the copula of the table is, and what it says."""
-    assumed, ranked = evaluation.assumed, evaluation.ranks()
+def _hint(evaluation: Evaluation, sensitivity: Sensitivity | None) -> str:
+    """What the copula of the table is, and which one fits best."""
+    assumed, hint = evaluation.assumed, evaluation.computed("hint")
     if assumed.origin == "unused":
-        return f"{copula_in_words(evaluation).capitalize()}."
-    there = ""
-    if ranked and len(evaluation.models) > 1:
-        best = tuple(model for model, rank in ranked.items() if rank == 1)
-        by = quoted(evaluation, evaluation.primary) + and_metric(evaluation)
-        there = f" With it, by {by}, {ON_PAGE.are_best(best)}."
-    if assumed.choice is not None:
-        return f"{choice_in_words(assumed.choice)}{there} {caveat_of(assumed.choice)}"
-    if assumed.origin == "given":
-        return f"The table of scores takes {copula_name(assumed.copula)}, as given.{there}"
-    return f"No copula was given or selected: the table of scores takes independence.{there}"
+        said = f"{copula_in_words(evaluation).capitalize()}."
+    else:
+        how = {"given": ", as given", "selected": ", as selected"}.get(assumed.origin, "")
+        said = f"The table of scores takes {copula_name(assumed.copula)}{how}."
+    if hint is None:
+        return f"{said} Which copula fits best has not been computed: call copula_hint() of the evaluation."
+    return f"{said} {hint.statement}{_at_the_hint(hint, sensitivity)}"
+
+
+def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
+    """What the grid says nearest to the hint, which is of the same dependence if it is given what the judge is."""
+    if hint.choice is None or hint.given != "judge" or sensitivity is None:
+        return ""
+    copula, one = hint.choice.copula, len(sensitivity.evaluation.data.predictions) == 1
+    best = {} if one or copula.is_independence else sensitivity.best().get(copula.name, {})
+    if not best:
+        return ""
+    tau = min(best, key=lambda each: abs(each - copula.tau))
+    point = f"{ON_PAGE.family(copula.name)} with τ = {tau:g}"
+    return f" At the nearest point of the grid, {point}, {ON_PAGE.are_best(best[tau])}."
 
 
 def _caution(evaluation: Evaluation) -> str:
     """That numbers are uncertain, and where there are next to no events, that they are very much so."""
     chance = "differences between models may be within chance"
-    if len(evaluation.models) == 1:
+    if len(evaluation.data.predictions) == 1:
         chance = "another sample would give another score"
     said = [f"Sampling intervals are not given yet: {chance}."]
     train, test = evaluation.data.samples.y_train, evaluation.data.samples.y_test.n_events

@@ -20,7 +20,7 @@ def sensitivity_in_words(sensitivity: Sensitivity) -> str:
     label, best = quoted(evaluation, sensitivity.primary), sensitivity.best()
     if not best:
         return f"By {label} there is no {evaluation.metric().label} at any point of the grid."
-    if len(evaluation.models) == 1:
+    if len(evaluation.data.predictions) == 1:
         return _range_in_words(sensitivity)
     said = "; ".join(stretches_in_words(sensitivity, BARE))
     silent = [family for family in sensitivity.families if family not in best]
@@ -41,7 +41,7 @@ def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, fl
 
 def _range_in_words(sensitivity: Sensitivity) -> str:
     """How far the score of a single model moves."""
-    evaluation, [model] = sensitivity.evaluation, sensitivity.evaluation.models
+    evaluation, [model] = sensitivity.evaluation, sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model).values()
     return (
         f"The {evaluation.metric().label} of {model} lies between {min(scores):.4f} and {max(scores):.4f} over the "

@@ -1,0 +1,314 @@
+"""Doubly robust weights at independence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor._numerics import lookup
+from cocensor._validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Rows,
+    as_matrix,
+    check_length,
+    check_number,
+    check_whole,
+    row_blocks,
+)
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
+from cocensor.adjustments.limits import no_score_from
+from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
+from cocensor.adjustments.status import Group, Imputed, Status
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.outcomes import Survival
+
+# Integrals run over all distinct times of the fitted sample up to so many, then over quantiles of these.
+_MOST_KNOTS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class AIPCW(Adjustment):
+    r"""Augmented inverse probability of censoring weights: right if the event's model or the dropout's is.
+
+    With S the survival function of the event and G that of the censoring, both given x, and :math:`b = 1 - a`,
+
+    .. math:: a_i(t) = \frac{1[t_i > t]}{G(t)}
+        + \int_0^t \frac{S(t)}{S(u)} \frac{dN^C_i(u) - Y^C_i(u)\,d\Lambda^C(u)}{G(u)},
+
+    IPCW's weight for the event-free, and what the event's model adds by way of the censoring's martingale. At tied
+    times events come first: :math:`Y^C_i(u)` is 0 from an event at u on. As computed here, the same weights are
+
+    .. math:: a_i(t) = \begin{cases} w_i(t) & \text{before } t_i, \\
+        w_i(c)\, S(t)/S(c) & \text{after a censoring at } c, \\
+        [w_i(e-) - 1/G(e-)]\, S(t)/S(e-) & \text{after an event at } e, \end{cases}
+        \qquad w_i(t) = 1 + \int_0^t \frac{S(t)}{S(u)} \Bigl(\frac1{G(u-)} - 1\Bigr) d\Lambda(u),
+
+    the imputed status, corrected by the event's martingale. The two are equal for all step functions S and G, with
+    :math:`d\Lambda(u) = 1 - S(u)/S(u-)`. The expectation of a score is right if S is *or* G is, where an imputation
+    needs S and IPCW needs G. Weights outside [0, 1] are legitimate.
+
+    A subject's curves come from other subjects: from the training sample, where there is one, or, where the sample
+    that is scored is the one fitted to (the same outcomes and covariates, row by row), from its other folds.
+
+    Parameters
+    ----------
+    event, dropout : {"auto", "cox", "forest"}, an object with ``fit`` and ``predict``, or several of these
+        What learns the hazard of the event, and of the censoring, given covariates: a :class:`CoxPH` with a small
+        ridge, a random survival forest, or any estimator of a risk score in scikit-survival's manner. A Cox model of
+        their out-of-fold scores, with weights that are not negative, makes one hazard of them. ``"auto"`` is
+        ``("cox", "forest")`` where scikit-survival is installed, else ``"cox"``.
+    folds : int
+        Number of folds; each has its share of the events.
+    seed : int
+        Of folds and forests.
+    min_probability : float
+        Smaller G are lifted to this floor, above 0, and a note says for how many subjects. Where S is right it costs
+        nothing; without it one subject may carry a score.
+    tail : {"last"} or None
+        Hold curves at their last value beyond the last time fitted to, or refuse.
+
+    Notes
+    -----
+    Administrative censoring is censoring like any other here. A margin in which nothing happens has no hazard: without
+    censorings the weights are the truth. Integrals are exact where the fitted sample has up to 256 distinct times; else
+    they run over 256 quantiles of these by the trapezoidal rule. As for :class:`IPCW`, there is a
+    :class:`HorizonWarning` where one subject carries more than a tenth of :math:`\sum_i |a_i| + |b_i|`, and scores are
+    NaN from the time on where that exceeds 10 n.
+
+    Hazards are proportional given the scores: where both margins have crossing hazards, both models are wrong.
+
+    Examples
+    --------
+    >>> from cocensor import IPCW
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(4000, 1))
+    >>> event, dropout = (rng.exponential(np.exp(-0.8 * x[:, 0])) for _ in range(2))
+    >>> y = Survival.from_latent(event, dropout)
+    >>> weights = AIPCW("cox", "cox").fit(y, x).status(y, [1.0], x)
+    >>> ipcw = IPCW().fit(y).status(y, [1.0])
+    >>> [round(float(each.mean()), 2) for each in (event > 1.0, weights.a, ipcw.a)]
+    [0.37, 0.37, 0.42]
+
+    References
+    ----------
+    Robins, J. M., Rotnitzky, A. (1992). Recovery of information and adjustment for dependent censoring using surrogate
+    markers. *AIDS Epidemiology*, 297–331.
+    """
+
+    event: Learners = "auto"
+    dropout: Learners = "auto"
+    folds: int = 5
+    seed: int = 0
+    min_probability: float = 0.05
+    tail: Hold = None
+
+    def __post_init__(self) -> None:
+        for name in ("event", "dropout"):
+            object.__setattr__(self, name, check_learners(getattr(self, name), name))
+        check_whole(self.folds, "folds", 2)
+        check_whole(self.seed, "seed", 0)
+        floor = check_number(self.min_probability, "min_probability", lower=0.0, upper=1.0)
+        object.__setattr__(self, "min_probability", floor)
+        check_hold(self.tail)
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Covariates."""
+        return frozenset({"covariates"})
+
+    @property
+    def assumption(self) -> str:
+        """What the weights rest on."""
+        return (
+            "Censoring is independent of the event given the covariates, and the model of the one or of the other is "
+            "right."
+        )
+
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+        if x is None:
+            raise ValueError(f"x_train is needed: {self!r} models event and censoring given covariates.")
+        x = as_matrix(x, "x_train")
+        check_length(x, "x_train", len(y), "y_train")
+        if not y.n_events:
+            raise ValueError("y_train has no event: there is no model of the event given covariates.")
+        if self.folds > len(y):
+            raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
+        y = Survival(y.time, y.event)  # whoever is censored is censored
+        fold = _folds(y, self.folds, self.seed)
+        learners = resolved(self.event), resolved(self.dropout)
+        event = Nuisance(x, y, "event", learners[0], fold, self.seed)
+        dropout = Nuisance(x, y, "dropout", learners[1], fold, self.seed)
+        said = f"The event is modelled by {in_words(learners[0])}, the censoring by {in_words(learners[1])}."
+        return _FittedAIPCW(self, event, dropout, (Note("decision", said),))
+
+
+def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
+    """The fold of each subject, at random; events are dealt out first, then the others."""
+    shuffled = np.random.default_rng(seed).permutation(len(y))
+    fold = np.empty(len(y), dtype=np.intp)
+    fold[shuffled[np.argsort(~y.event[shuffled], kind="stable")]] = np.arange(len(y)) % n_folds
+    return fold
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _FittedAIPCW(Fitted):
+    adjustment: AIPCW
+    event: Nuisance
+    dropout: Nuisance
+    notes: tuple[Note, ...] = ()
+
+    @cached_property
+    def _within(self) -> list[tuple[Rows, Hazard, Hazard]]:
+        """The subjects of each fold, and their hazards from the other folds."""
+        fold = self.event.fold
+        return [
+            (np.flatnonzero(fold == k), self.event.of_fold(k), self.dropout.of_fold(k))
+            for k in range(self.adjustment.folds)
+        ]
+
+    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+        if x is None:
+            raise ValueError(
+                f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
+            )
+        x, known = as_matrix(x, "x_test"), self.event
+        check_length(x, "x_test", len(y), "y_test")
+        if x.shape[1] != known.x.shape[1]:
+            raise ValueError(
+                f"x_test must have {known.x.shape[1]} columns, as x_train, but has {x.shape[1]}."
+            )
+        refuse_beyond(self.adjustment.tail, grid.times, known.y.t_max, "times")
+        same = all(
+            np.array_equal(one, other)
+            for one, other in ((y.time, known.y.time), (y.event, known.y.event), (x, known.x))
+        )
+        parts = (
+            self._within
+            if same
+            else [(np.arange(len(y)), self.event.of_others(x), self.dropout.of_others(x))]
+        )
+        knots = np.union1d(grid.sorted, _spread(known.y.time[known.y.time <= grid.last]))
+        cut = grid.cut(y.time)
+        largest, lifted = -float(np.log(self.adjustment.min_probability)), 0
+        groups = []
+        for rows, event, dropout in parts:
+            curves = _Augmented(event, dropout, knots, grid.sorted, largest)
+            lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
+            after = curves.after(y, rows[y.time[rows] <= grid.last])
+            groups.append(Group.of(rows, cut, Imputed(curves.before), Imputed(after)))
+        notes = self.notes
+        if lifted:
+            floor = self.adjustment.min_probability
+            said = (
+                f"The probability of being uncensored falls below {floor:g} for {lifted} of {len(y)} subjects"
+            )
+            notes += (Note("decision", f"{said}, and counts as {floor:g} there."),)
+        status = Status(grid, len(y), tuple(groups), notes=notes)
+        remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
+        status.until = no_score_from(grid.sorted, *_extent(status), len(y), remedy)
+        return status
+
+
+def _spread(times: FloatArray) -> FloatArray:
+    """The distinct times, or quantiles of these where there are many."""
+    distinct = np.unique(times)
+    if distinct.size <= _MOST_KNOTS:
+        return distinct
+    return distinct[np.linspace(0, distinct.size - 1, _MOST_KNOTS).round().astype(np.intp)]
+
+
+def _extent(status: Status) -> tuple[FloatArray, FloatArray]:
+    """The sum and the largest of abs(a) + abs(b), at each of the sorted times."""
+    total, largest = np.zeros((2, status.grid.sorted.size))
+    for block in status.blocks():
+        for weights, columns, mask in block.stretches:
+            a, b = weights.dense()
+            size = (np.abs(a) + np.abs(b)) * (1.0 if mask is None else mask)
+            total[columns] += size.sum(axis=0)
+            largest[columns] = np.maximum(largest[columns], size.max(axis=0))
+    return total, largest
+
+
+class _Augmented:
+    """The weights of subjects whose hazards have the same baselines; integrals run over knots.
+
+    ``times``, sorted, are some of the knots: those that are asked for. ``largest`` is the largest hazard of dropout
+    that is taken at its word.
+    """
+
+    def __init__(
+        self, event: Hazard, dropout: Hazard, knots: FloatArray, times: FloatArray, largest: float
+    ) -> None:
+        self.event, self.dropout, self.knots, self.largest = event, dropout, knots, largest
+        self.place = np.searchsorted(knots, times)
+        self.log_event = np.asarray(event.log_baseline(knots))
+        self.log_dropout = {side: np.asarray(dropout.log_baseline(knots, side)) for side in ("left", "right")}
+
+    def before(self, rows: Rows, columns: slice) -> FloatArray:
+        """W of those seen event-free."""
+        found = np.empty((rows.size, columns.stop - columns.start))
+        place = self.place[columns]
+        column = 0
+        for k, w in enumerate(self._walk(rows, int(place[-1]) + 1)):
+            if k == place[column]:
+                found[:, column] = w
+                column += 1
+        return found
+
+    def after(self, y: Survival, rows: Rows) -> Callable[[Rows, slice], FloatArray]:
+        """The weights of ``rows`` after their observed times."""
+        hazard, weight = np.zeros((2, len(y)))
+        for part in row_blocks(rows.size, 1):
+            own = rows[part]
+            hazard[own], weight[own] = self._when_seen(y.time[own], y.event[own], own)
+
+        def weights(rows: Rows, columns: slice) -> FloatArray:
+            passed = self.event.over(self.log_event[self.place[columns]], rows[:, None])
+            # Before its own time nothing is asked of a subject.
+            return weight[rows, None] * np.exp(-np.maximum(passed - hazard[rows, None], 0.0))
+
+        return weights
+
+    def _when_seen(self, t: FloatArray, event: BoolArray, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """The hazard of each subject just before its event, or at its censoring, and its weight from then on."""
+        last = lookup(self.knots, t, "left") - 1
+        w = np.ones(rows.size)
+        for k, at_knot in enumerate(self._walk(rows, int(last.max()) + 1)):
+            np.copyto(w, at_knot, where=last == k)
+        # What is left from the last knot before; where there is none, from the start.
+        log_event, log_dropout = (
+            np.append(self.log_event, -np.inf),
+            np.append(self.log_dropout["right"], -np.inf),
+        )
+        passed = self.event.over(log_event[last], rows)
+        lifted = self._lifted(self.dropout.over(log_dropout[last], rows))
+        until = self._lifted(self.dropout.at(t, rows, "left"))
+        hazard = np.where(event, self.event.at(t, rows, "left"), self.event.at(t, rows))
+        w = _stepped(w, hazard - passed, 0.5 * (lifted + until))
+        return hazard, np.where(event, w - 1.0 - until, w)
+
+    def _walk(self, rows: Rows, stop: int) -> Iterator[FloatArray]:
+        """W at one knot after the other."""
+        w, passed, lifted = np.ones(rows.size), np.zeros(rows.size), np.zeros(rows.size)
+        for k in range(stop):
+            hazard = self.event.over(self.log_event[k], rows)
+            until = self._lifted(self.dropout.over(self.log_dropout["left"][k], rows))
+            w = _stepped(w, hazard - passed, 0.5 * (lifted + until))
+            yield w
+            passed, lifted = hazard, self._lifted(self.dropout.over(self.log_dropout["right"][k], rows))
+
+    def _lifted(self, dropout_hazard: FloatArray) -> FloatArray:
+        """1/G − 1."""
+        return np.expm1(np.minimum(dropout_hazard, self.largest))
+
+
+def _stepped(w: FloatArray, hazard: FloatArray, lifted: FloatArray) -> FloatArray:
+    """W after some hazard of the event, during which 1/G − 1 is ``lifted`` on average."""
+    return 1.0 + (w - 1.0) * np.exp(-hazard) - lifted * np.expm1(-hazard)

@@ -1,0 +1,191 @@
+"""Hazards of event and dropout given covariates, by learners of any kind, cross-fitted."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from cocensor._numerics import LOG_LARGEST_HAZARD
+from cocensor._validation import FloatArray, IntArray, Rows, Side, as_vector, check_choice, check_length, need
+from cocensor.curves import StepFunction
+from cocensor.estimators import CoxPH
+from cocensor.estimators.cox import centre_and_scale
+from cocensor.estimators.risk_sets import RiskSets
+from cocensor.outcomes import Survival, WhichMargin, structured
+
+# Of standardised covariates: about as much as one more event says.
+_RIDGE = 1.0
+# A forest costs (distinct times) × (subjects of a tree): both are limited.
+_FOREST = {"n_estimators": 100, "min_samples_leaf": 15, "max_features": "sqrt", "low_memory": True}
+_FOREST_SUBJECTS, _FOREST_TIMES = 1000, 32
+_NO_HAZARD = StepFunction.trusted(np.array([]), np.array([]), initial=-np.inf)
+
+
+class RiskModel(Protocol):
+    """Any estimator of a risk score given covariates, in scikit-survival's manner."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit to covariates and a structured array of outcomes."""
+
+    def predict(self, X: Any) -> Any:
+        """One score per row, the higher the sooner it happens."""
+
+
+Learner = Literal["cox", "forest"] | RiskModel
+Learners = Literal["auto"] | Learner | tuple[Learner, ...]
+
+
+def check_learners(learners: Any, name: str) -> Any:
+    """Learners as they are asked for: a word, an object, or a tuple of these."""
+    if isinstance(learners, str) and learners == "auto":
+        return learners
+    several = isinstance(learners, list | tuple)
+    if several and not learners:
+        raise ValueError(f"{name} is empty: at least one learner is needed.")
+    for each in learners if several else [learners]:
+        if isinstance(each, str):
+            check_choice(each, name, ("auto", "cox", "forest") if not several else ("cox", "forest"))
+        elif isinstance(each, type) or not (hasattr(each, "fit") and hasattr(each, "predict")):
+            raise TypeError(
+                f"{name} must be 'auto', 'cox', 'forest', an object with fit and predict, or several of these, but is "
+                f"{each!r}."
+            )
+    return tuple(learners) if several else learners
+
+
+def resolved(learners: Learners) -> tuple[Learner, ...]:
+    """The learners themselves; by default a Cox model and, where scikit-survival is there, a forest."""
+    if isinstance(learners, tuple):
+        return learners
+    if isinstance(learners, str) and learners == "auto":
+        return ("cox", "forest") if find_spec("sksurv") else ("cox",)
+    return (learners,)
+
+
+def in_words(learners: tuple[Learner, ...]) -> str:
+    """What the learners are called."""
+    known = {"cox": "a Cox model", "forest": "a random survival forest"}
+    return " and ".join(known[each] if isinstance(each, str) else type(each).__name__ for each in learners)
+
+
+@dataclass(frozen=True, eq=False)
+class Hazard:
+    """The cumulative hazard of each subject, a baseline times a ratio, as their logarithms."""
+
+    log_baseline: StepFunction
+    log_ratio: FloatArray
+
+    def at(self, times: FloatArray, rows: Rows, side: Side = "right") -> FloatArray:
+        """That of each of ``rows`` at its own time."""
+        return self.over(np.asarray(self.log_baseline(times, side)), rows)
+
+    def over(self, log_baseline: FloatArray, rows: Rows) -> FloatArray:
+        """That of ``rows`` over a baseline whose logarithm is known already; the two broadcast."""
+        return np.exp(np.minimum(log_baseline + self.log_ratio[rows], LOG_LARGEST_HAZARD))
+
+
+@dataclass(frozen=True, eq=False)
+class Nuisance:
+    r"""What one margin, event or dropout, is learned from: a sample in folds.
+
+    Each learner is fitted with each fold left out, and gives the subjects of that fold a risk score s. A Cox model of
+    these scores makes one hazard of them, :math:`\Lambda(t \mid x) = \Lambda_0(t) \exp \sum_l w_l s_l(x)` with w ≥ 0: a
+    score that overfits gets a small weight. For the subjects of a fold it is fitted to the scores of the other folds.
+    """
+
+    x: FloatArray
+    y: Survival
+    of: WhichMargin
+    learners: tuple[Learner, ...]
+    fold: IntArray
+    seed: int
+
+    def of_fold(self, k: int) -> Hazard:
+        """The hazard of the subjects of a fold, from the other folds."""
+        return self._stacked(self.fold != k, self._scores)
+
+    def of_others(self, x: FloatArray) -> Hazard:
+        """The hazard of subjects that were not fitted to, from all folds."""
+        return self._stacked(np.ones(len(self.y), dtype=bool), self._learned(slice(None), x))
+
+    def _stacked(self, fitted: Any, scores: FloatArray) -> Hazard:
+        """The hazard at ``scores``, by a Cox model of the out-of-fold scores of those ``fitted``."""
+        model = _proportional(self._scores[fitted], self.y[fitted], self.of, rising=True)
+        return Hazard(model.log_baseline, model.log_ratio(scores))
+
+    @cached_property
+    def _scores(self) -> FloatArray:
+        """Out-of-fold scores, (subjects, learners)."""
+        scores = np.empty((len(self.y), len(self.learners)))
+        for k in np.unique(self.fold):
+            out = self.fold == k
+            scores[out] = self._learned(~out, self.x[out])
+        return scores
+
+    def _learned(self, fitted: Any, x: FloatArray) -> FloatArray:
+        """The scores of ``x`` by learners fitted to some of the subjects; 0 where these tell nothing."""
+        y, known = self.y[fitted], self.x[fitted]
+        happens = y.event if self.of == "event" else ~y.event
+        if len(y) < 2 or not happens.any():
+            return np.zeros((len(x), len(self.learners)))
+        columns = []
+        for learner in self.learners:
+            if isinstance(learner, str):
+                if learner == "cox":
+                    columns.append(_proportional(known, y, self.of).log_ratio(x))
+                else:
+                    columns.append(_forest_score(known, y.time, happens, x, self.seed))
+                continue
+            model: Any = copy.deepcopy(learner)  # the user's own stays as it is
+            model.fit(known, structured(y.time, happens))
+            name = f"what {type(learner).__name__} predicts"
+            columns.append(as_vector(model.predict(x), name))
+            check_length(columns[-1], name, len(x), "x")
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Proportional:
+    """A Cox model of standardised columns; those that do not vary, or that would count the wrong way, have none."""
+
+    centre: FloatArray
+    slope: FloatArray
+    log_baseline: StepFunction
+
+    def log_ratio(self, x: FloatArray) -> FloatArray:
+        return (x - self.centre) @ self.slope
+
+
+def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool = False) -> _Proportional:
+    """Fitted with a small ridge, under which a constant column has the slope 0; ``rising`` allows no slope below."""
+    centre, scale = centre_and_scale(x)
+    slope = np.zeros(scale.size)
+    if not (y.event.any() if of == "event" else (~y.event).any()):
+        return _Proportional(centre, slope, _NO_HAZARD)
+    kept = np.flatnonzero(scale)
+    while kept.size:
+        z = (x[:, kept] - centre[kept]) / scale[kept]
+        model = CoxPH(of=of, ridge=_RIDGE).fit(z, y)
+        if not rising or model.coef_.min() >= 0:
+            slope[kept] = model.coef_ / scale[kept]
+            return _Proportional(centre, slope, model.log_baseline_at_centre_)
+        kept = np.delete(kept, np.argmin(model.coef_))
+    return _Proportional(centre, slope, RiskSets.build(y, of, "efron").log_breslow(np.zeros(len(y))))
+
+
+def _forest_score(x: FloatArray, time: FloatArray, happens: Any, x_new: FloatArray, seed: int) -> FloatArray:
+    """The logarithm of a forest's cumulative hazard, summed over times."""
+    ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
+    levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
+    ends = np.unique(np.quantile(time, levels, method="inverted_cdf"))
+    forest = ensemble.RandomSurvivalForest(
+        **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
+    )
+    forest.fit(x, structured(ends[np.searchsorted(ends, time)], happens))
+    # A leaf may have seen nothing happen.
+    return np.asarray(np.log(forest.predict(x_new) + 1e-3))

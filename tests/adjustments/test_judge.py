@@ -1,0 +1,184 @@
+"""What the judge is given of covariates and predictions."""
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.adjustments.judge import Recipe, judge_design
+from cocensor.curves import as_predictions
+from cocensor.simulate import SyntheticDesign
+from tests.refusals import refuses
+
+FULL = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
+
+
+def sample(n=600, p=4, seed=0, copula=None):
+    data = SyntheticDesign(n=n, n_features=p, copula=copula or cc.Clayton(2.0)).draw(seed)
+    times = np.linspace(0.0, float(np.quantile(data.y.time, 0.9)), 30)
+    return data, times
+
+
+def curves(data, times, columns):
+    """A Cox model of some covariates."""
+    return cc.CoxPH().fit(data.X[:, columns], data.y).survival(times, data.X[:, columns])
+
+
+def read(models, times):
+    return {name: as_predictions(each, len(each), times=times) for name, each in models.items()}
+
+
+def test_what_the_rest_explains_leaves_and_is_named():
+    pd = pytest.importorskip("pandas")
+    data, times = sample()
+    frame = pd.DataFrame(data.X, columns=list("abcd")).assign(total=data.X[:, :2].sum(axis=1), flat=1.0)
+    models = read({"cox": curves(data, times, [0, 1, 2, 3])}, times)
+    design, notes = judge_design(frame, models, data.y, FULL)
+    assert design.columns is not None
+    # Of a Cox score, four covariates and a sum of two there are four different columns.
+    kept = [name for name in design.columns if name in frame]
+    assert 3 <= len(kept) <= 4
+    assert "flat" not in design.columns
+    [left_out] = [note.text for note in notes if note.model is None]
+    assert "flat" in left_out
+    assert any(name in left_out for name in ("a", "b", "total"))
+    assert np.linalg.cond(np.corrcoef(design.matrix.T)) < 1e8
+    assert design.ridges[0] == ""
+    assert set(design.ridges[1:]) == {"covariates", "curvature"}
+    assert design.varying == (0,)
+
+
+def test_copies_of_a_model_add_nothing():
+    data, times = sample()
+    one = curves(data, times, [0, 1])
+    alone, _ = judge_design(None, read({"a": one}, times), data.y, FULL)
+    copies, _ = judge_design(None, read({"a": one, "b": one, "c": one**1.3}, times), data.y, FULL)
+    assert copies.n_columns == alone.n_columns
+
+
+def test_crossing_curves_are_read_at_the_quartiles():
+    data, times = sample()
+    rng = np.random.default_rng(0)
+    shape, scale = rng.uniform(0.5, 4, len(data)), rng.uniform(8, 16, len(data))
+    crossing = np.exp(-((times / scale[:, None]) ** shape[:, None]))
+    design, notes = judge_design(None, read({"m": crossing}, times), data.y, FULL)
+    quartiles = np.quantile(data.y.time, (0.25, 0.5, 0.75), method="inverted_cdf")
+    [text] = [note.text for note in notes if note.model == "m"]
+    assert all(f"{t:g}" in text for t in quartiles)
+    # log(−log S) has two numbers per subject, so that the third time adds nothing but rounding between the grid's.
+    assert len(design.varying) in (2, 3)
+    proportional, _ = judge_design(None, read({"m": curves(data, times, [0, 1])}, times), data.y, FULL)
+    assert len(proportional.varying) == 1
+
+
+def test_out_of_fold_scores_are_centred_within_folds():
+    data, times = sample()
+    fold = np.arange(len(data)) % 3
+    risk = data.X[:, 0] + 2.0 * fold
+    predicted = read({"m": np.exp(-np.outer(np.exp(risk), times / 10))}, times)
+    design, _ = judge_design(None, predicted, data.y, Recipe(), fold)
+    means = [design.matrix[fold == k, 0].mean() for k in range(3)]
+    np.testing.assert_allclose(means, means[0], atol=1e-9)
+    spread = design.matrix[:, 0] - design.matrix[:, 0].mean()
+    expected = data.X[:, 0] - np.array([data.X[fold == k, 0].mean() for k in range(3)])[fold]
+    np.testing.assert_allclose(spread, expected, atol=0.1)  # straight lines between the times of the grid
+    fitted = cc.Imputation("everything").fit(data.y, None, predicted, fold)
+    assert fitted.status(data.y, times).model is not None
+
+
+def test_predictions_of_0_and_1_float32_and_constant_ones():
+    data, times = sample()
+    sure = np.repeat((data.X[:, :1] > 0).astype(float), times.size, axis=1)
+    sure[:, 0] = 1.0
+    models = {
+        "cox": curves(data, times, [0, 1]).astype(np.float32),
+        "sure": sure,
+        "same": np.broadcast_to(np.exp(-times / 10), sure.shape),
+    }
+    predicted = read(models, times)
+    fitted = cc.Imputation("everything", cc.Clayton(2.0)).fit(data.y, data.X, predicted)
+    assert {note.model for note in fitted.notes} >= set(models)
+    assert np.isfinite(fitted.status(data.y, times).a).all()
+
+
+def test_many_models_and_covariates_with_a_hundred_events():
+    """Scores beyond one for ten events or dropouts are shrunk too, and a note says so."""
+    rng = np.random.default_rng(1)
+    data, times = sample(n=210, p=50, seed=1)
+    models = {
+        f"m{k}": curves(data, times, np.sort(rng.choice(50, 3, replace=False)).tolist()) for k in range(12)
+    }
+    predicted = read(models, times)
+    fitted = cc.Imputation("everything", cc.Frank(3.0)).fit(data.y, data.X, predicted)
+    rarer = min(data.y.n_events, int(data.y.dropout.sum()))
+    assert 60 <= rarer <= 110
+    assert fitted.design.ridges.count("") == rarer // 10
+    assert any(str(rarer) in note.text for note in fitted.notes)
+    assert fitted.joint.model.converged_
+    a = fitted.status(data.y, times).a
+    assert np.isfinite(a).all()
+    assert (np.diff(a, axis=1) <= 1e-12).all()
+
+
+def test_separation_by_a_covariate_is_held_by_the_ridge():
+    data, times = sample()
+    separates = data.y.event.astype(float)[:, None]
+    predicted = read({"cox": curves(data, times, [0, 1])}, times)
+    fitted = cc.Imputation("everything").fit(data.y, np.hstack((data.X, separates)), predicted)
+    assert fitted.joint.model.converged_
+    assert np.isfinite(fitted.status(data.y, times).a).all()
+
+
+def test_times_of_zero_do_not_remove_the_judge():
+    data, times = sample()
+    time = data.y.time.copy()
+    happened, left = np.flatnonzero(data.y.event)[0], np.flatnonzero(~data.y.event)[0]
+    time[[happened, left]] = 0.0
+    y = cc.Survival(time, data.y.event)
+    predicted = read({"cox": curves(data, times, [0, 1])}, times)
+    with pytest.warns(cc.FitWarning, match="^2 subjects"):
+        fitted = cc.Imputation("everything", cc.Clayton(2.0)).fit(y, data.X, predicted)
+    status = fitted.status(y, times)
+    np.testing.assert_array_equal(status.a[happened], 0.0)
+    margin = status.model.survival(times, fitted.design.matrix[[left]])[0]
+    np.testing.assert_allclose(status.a[left], margin, atol=1e-12)
+
+
+def test_one_status_for_all_models_and_no_training_sample():
+    data, times = sample()
+    models = {"a": curves(data, times, [0, 1]), "b": curves(data, times, [2, 3])}
+    found = cc.brier_score(None, data.y, models, times, adjustment=cc.Imputation("everything"), x_test=data.X)
+    assert set(found) == {"a", "b"}
+    without = cc.brier_score(None, data.y, models, times, adjustment=cc.Imputation("everything"))
+    assert not np.array_equal(found["a"], without["a"])
+
+
+def test_the_judge_does_not_favour_models_like_itself():
+    """Squares in the truth: a linear judge overstates the loss of who knows them; the judge given scores does not."""
+    rng = np.random.default_rng(2)
+    n = 3_000
+    x = rng.normal(size=(n, 3))
+    risk = 0.9 * (x[:, 0] ** 2 - 1.0) + 0.4 * x[:, 1]
+    event = (rng.exponential(size=n) * np.exp(-risk)) ** (1 / 1.5)
+    dropout = (1.2 * rng.exponential(size=n) * np.exp(-0.5 * (x[:, 0] ** 2 - 1.0))) ** (1 / 1.2)
+    y = cc.Survival.from_latent(event, dropout)
+    times = np.linspace(0.0, float(np.quantile(y.time, 0.9)), 30)
+    knows = np.exp(-np.outer(np.exp(risk), times**1.5))
+    linear = cc.CoxPH().fit(x, y).survival(times, x)
+
+    def difference(adjustment, train=None):
+        found = cc.integrated_brier_score(
+            train, y, {"cox": linear, "knows": knows}, times, adjustment=adjustment, x_train=x, x_test=x
+        )
+        return found["cox"] - found["knows"]
+
+    truth = difference(cc.Oracle(event))
+    assert abs(difference(cc.Imputation("covariates"), y) - truth) > 0.008
+    assert abs(difference(cc.Imputation("everything")) - truth) < 0.002
+
+
+def test_refusals():
+    refuses(lambda: cc.Imputation(("everything", "covariates")), "given", "everything")
+    refuses(lambda: cc.Imputation("everything", score_df=0), "score_df", "0")
+    refuses(lambda: cc.Imputation("everything", score_times="never"), "score_times", "never")
+    data, _ = sample()
+    refuses(lambda: cc.Imputation("everything").fit(data.y, data.X), "predictions")
