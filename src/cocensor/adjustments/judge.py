@@ -154,6 +154,15 @@ def judge_design(
     return design, tuple(notes)
 
 
+def risk_score(
+    predicted: Predictions, y: Survival, folds: npt.NDArray[Any] | None = None
+) -> FloatArray | None:
+    """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
+    read, _ = _scores(predicted, y, 1)
+    score = next(iter(read.values()), None)
+    return score if score is None or folds is None else _centred(score, folds)
+
+
 def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:
     """The columns that those before them leave something of, those that add most first, and the names of the rest.
 
