@@ -9,21 +9,23 @@ import numpy as np
 from cocensor._newton import Derivatives
 from cocensor._validation import FloatArray, IntArray
 
-# A slope is d log H / d log t, 1 for a constant hazard: the smooth minimum lies below the true one by at most this.
-_BELOW = 0.01
+# A root is good to this share of its bracket; what a barrier is worth does not hang on more.
+_PRECISION = 1e-14
+_MAX_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    r"""A weight times the sum of the logs of the least slopes.
+    r"""A weight times the logs of the slopes that must stay positive.
 
     The slope of :math:`\log H(t \mid x)` by log t is :math:`s'(\log t) + w'\gamma`, with w the columns whose effect
-    changes with log time. It is positive for all subjects at all times if every bound on :math:`s'` and the least
-    :math:`w_i'\gamma` sum to more than 0. For the least stands a smooth minimum, which lies below it:
+    changes with log time. It is positive for all subjects at all times if some c lies below all bounds :math:`b_k` on
+    :math:`s'` and if :math:`w_i'\gamma + c` is positive for all of the n subjects. The barrier is
 
-    .. math:: m(\gamma) = -\frac{1}{\kappa} \log \sum_i e^{-\kappa w_i'\gamma}, \qquad \kappa = \log(n) / 0.01.
+    .. math:: \max_c \; \sum_k \log(b_k - c) + \frac{1}{n} \sum_i \log(w_i'\gamma + c),
 
-    It is concave, and so is the barrier.
+    and :math:`\sum_k \log b_k` where no effect changes. It is concave, and as smooth as Newton's method likes: a maximum
+    over c of logs of linear functions.
     """
 
     margin: int
@@ -34,41 +36,58 @@ class Barrier:
 
     def value(self, parameters: FloatArray) -> float:
         """The barrier; −∞ where a cumulative hazard may fall."""
-        slopes = self.bounds @ parameters[: self.bounds.shape[1]]
-        if self.drifts is not None:
-            slopes = slopes + _least(self.drifts, parameters[self.bounds.shape[1] :])[0]
-        if not (slopes > 0).all():
+        found = self._rooms(parameters)
+        if found is None:
             return -np.inf
-        return self.weight * float(np.log(slopes).sum())
+        above, below = found
+        return self.weight * float(np.log(above).sum() + (np.log(below).mean() if below.size else 0.0))
 
     def derivatives(self, parameters: FloatArray) -> Derivatives:
-        """The barrier with its gradient and Hessian."""
+        """The barrier with its gradient and Hessian, inside of where it is finite."""
+        found = self._rooms(parameters)
+        assert found is not None
+        above, below = found
+        scaled = self.bounds / above[:, None]
+        gradient, hessian = scaled.sum(axis=0), -(scaled.T @ scaled)
+        if self.drifts is not None:
+            n, size = len(self.drifts), gradient.size
+            pulled = self.drifts / below[:, None]
+            gradient = np.concatenate((gradient, pulled.mean(axis=0)))
+            whole = np.zeros((gradient.size, gradient.size))
+            whole[:size, :size] = hessian
+            whole[size:, size:] = -(pulled.T @ pulled) / n
+            # c moves along with the parameters.
+            along = np.concatenate(((1.0 / above) @ scaled, -((1.0 / below) @ pulled) / n))
+            hessian = whole + np.outer(along, along) / (np.sum(above**-2.0) + np.mean(below**-2.0))
+        value = self.value(parameters)
+        return Derivatives(value, self.weight * gradient, self.weight * hessian)
+
+    def _rooms(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """How far the bounds are above the best c, and the drifts above −c; None where there is none between."""
         size = self.bounds.shape[1]
-        slopes, extended = self.bounds @ parameters[:size], self.bounds
-        if self.drifts is not None:
-            least, shares = _least(self.drifts, parameters[size:])
-            mean = shares @ self.drifts
-            slopes = slopes + least
-            extended = np.hstack((self.bounds, np.broadcast_to(mean, (slopes.size, mean.size))))
-        scaled = extended / slopes[:, None]
-        hessian = -(scaled.T @ scaled)
-        if self.drifts is not None:
-            centred = self.drifts - mean
-            spread = (centred * shares[:, None]).T @ centred
-            hessian[size:, size:] -= np.sum(1.0 / slopes) * _sharpness(len(shares)) * spread
-        value = float(np.log(slopes).sum())
-        return Derivatives(self.weight * value, self.weight * scaled.sum(axis=0), self.weight * hessian)
+        slopes = self.bounds @ parameters[:size]
+        if self.drifts is None:
+            return (slopes, np.empty(0)) if (slopes > 0).all() else None
+        drifts = self.drifts @ parameters[size:]
+        if not slopes.min() + drifts.min() > 0:
+            return None
+        c = _between(slopes, drifts)
+        return slopes - c, drifts + c
 
 
-def _least(drifts: FloatArray, gamma: FloatArray) -> tuple[float, FloatArray]:
-    """The smooth minimum of the drifts, and the share of every subject in it."""
-    kappa = _sharpness(len(drifts))
-    values = drifts @ gamma
-    lowest = float(values.min())
-    shares = np.exp(-kappa * (values - lowest))
-    total = float(shares.sum())
-    return lowest - np.log(total) / kappa, shares / total
-
-
-def _sharpness(n: int) -> float:
-    return float(np.log(max(n, 2))) / _BELOW
+def _between(slopes: FloatArray, drifts: FloatArray) -> float:
+    """The best c, by Newton's method, halving where that leaves the bracket."""
+    low, high = -float(drifts.min()), float(slopes.min())
+    width = high - low
+    c = 0.5 * (low + high)
+    for _ in range(_MAX_STEPS):
+        above, below = 1.0 / (slopes - c), 1.0 / (drifts + c)
+        rise = float(below.mean() - above.sum())
+        low, high = (c, high) if rise > 0 else (low, c)
+        moved = c + rise / float(np.sum(above**2) + np.mean(below**2))
+        if not low < moved < high:
+            moved = 0.5 * (low + high)
+        if abs(moved - c) <= _PRECISION * width:
+            break
+        c = moved
+    return c

@@ -1,13 +1,15 @@
-"""How many knots the margins need."""
+"""How many knots a margin needs, and where."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from cocensor._newton import Derivatives, minimise
 from cocensor._validation import BoolArray, FloatArray
-from cocensor.copulas import Independence
-from cocensor.joint.likelihood import Likelihood
+from cocensor.joint.barrier import Barrier
 from cocensor.joint.margins import Basis
 from cocensor.outcomes import Survival
 
@@ -15,29 +17,47 @@ from cocensor.outcomes import Survival
 CANDIDATES = (0, 1, 2, 3, 4, 6, 8, 12, 16)
 # Each knot needs so many events of its margin.
 _EVENTS_PER_KNOT = 10
+# Continuous times are counted in about so many intervals.
+_INTERVALS = 400
 
 
-def chosen_knots(y: Survival, happened: BoolArray, ends: FloatArray | None, most: int, barrier: float) -> int:
-    """The number of inner knots with the smallest AIC of the margin alone, without covariates.
+def chosen_basis(
+    y: Survival, happened: BoolArray, ends: FloatArray | None, most: int, barrier: float
+) -> Basis:
+    r"""Inner knots as the data need them, ``most`` at most.
 
-    For that, whatever else ended the observation counts as an end of study. Two candidates in a row that do not lower
-    the AIC end the search.
+    Grouped times (their ``ends`` are given) have as many as there may be: no spline is smooth over a few steps. For
+    continuous times, it is those with the smallest AIC of the margin alone, without covariates, whatever else ended the
+    observation counting as an end of study. Tried are some numbers of knots, at quantiles of the log times of what
+    ``happened``: at equally spaced levels p, or at equally spaced log(p/(1 − p)), which reaches into both tails. Two numbers
+    in a row that do not lower the AIC end the search.
     """
-    alone = Survival(y.time, happened, administrative=~happened)
-    log_t = np.log(y.time)
-    best, lowest, worse = 0, np.inf, 0
+    own = np.log(y.time[happened])
+    most = min(most, own.size // _EVENTS_PER_KNOT, CANDIDATES[-1])
+    if ends is not None:
+        return Basis.at_quantiles(np.unique(own), most)
+    counts = _Counts.of(y.time, happened)
+    best, lowest, worse = Basis(np.empty(0)), np.inf, 0
     for inner in CANDIDATES:
-        if inner > min(most, int(happened.sum()) // _EVENTS_PER_KNOT):
+        if inner > most:
             break
-        basis = Basis.at_quantiles(log_t[happened], inner).orthonormal(log_t)
-        aic = 2.0 * (_negative_loglik(alone, basis, ends, barrier) + basis.size)
-        if aic < lowest:
-            best, lowest, worse = inner, aic, 0
-        else:
-            worse += 1
-            if worse == 2:
-                break
+        worse += 1
+        for basis in _placed(own, inner):
+            aic = 2.0 * (counts.negative_loglik(basis, barrier) + basis.size)
+            if aic < lowest:
+                best, lowest, worse = basis, aic, 0
+        if worse == 2:
+            break
     return best
+
+
+def _placed(log_times: FloatArray, inner: int) -> Iterator[Basis]:
+    """The ways to place so many inner knots."""
+    yield Basis.at_quantiles(log_times, inner)
+    if inner > 1:
+        far = np.log(log_times.size)
+        levels = 1.0 / (1.0 + np.exp(-np.linspace(-far, far, inner + 2)[1:-1]))
+        yield Basis(np.unique(np.quantile(log_times, [0.0, *levels, 1.0])))
 
 
 def constant_hazard(basis: Basis, n_happened: int, exposure: float) -> FloatArray:
@@ -47,18 +67,71 @@ def constant_hazard(basis: Basis, n_happened: int, exposure: float) -> FloatArra
     return np.asarray(np.linalg.solve(basis.matrix, raw))
 
 
-def _negative_loglik(y: Survival, basis: Basis, ends: FloatArray | None, barrier: float) -> float:
-    """At the best fit of one margin, all that is left being administrative."""
-    never = Basis(np.empty(0), present=False)
-    likelihood = Likelihood(y, np.empty((len(y), 0)), (basis, never), ends, barrier)
-    independence = Independence()
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """By interval, with its end on the log scale: how many events, and how many went through without."""
 
-    def value(point: FloatArray) -> float:
-        return -likelihood.value(point, independence)
+    log_ends: FloatArray
+    happened: FloatArray
+    passed: FloatArray
+    exposure: float
 
-    def derivatives(point: FloatArray) -> Derivatives:
-        at = likelihood.derivatives(point, Independence, 0.0, fixed=True)
-        return Derivatives(-at.value, -at.gradient, -at.hessian)
+    @classmethod
+    def of(cls, time: FloatArray, happened: BoolArray) -> _Counts:
+        """Between all times; of many times, between quantiles and between some that are even in log time."""
+        own, ends = time[happened], np.unique(time)
+        if ends.size > _INTERVALS:
+            share = np.linspace(0.0, 1.0, _INTERVALS // 3)
+            quantiles = [np.quantile(each, share, method="inverted_cdf") for each in (own, time)]
+            even = np.exp(np.log(ends[0]) * (1.0 - share) + np.log(ends[-1]) * share)[1:-1]
+            ends = np.unique(np.concatenate((*quantiles, ends[np.searchsorted(ends, even)])))
+        n = ends.size
+        at = np.searchsorted(ends, own)
+        outlasted = np.searchsorted(ends, time[~happened], side="right")
+        # Whoever left in interval i went through the i before it.
+        left = np.bincount(at, minlength=n + 1) + np.bincount(outlasted, minlength=n + 1)
+        passed = time.size - np.cumsum(left)[:-1]
+        return cls(
+            np.log(ends),
+            np.bincount(at, minlength=n).astype(np.float64),
+            passed.astype(np.float64),
+            float(time.sum()),
+        )
 
-    start = constant_hazard(basis, y.n_events, float(y.time.sum()))
-    return minimise(derivatives, value, start, tolerance=1e-3).value
+    def negative_loglik(self, basis: Basis, barrier: float) -> float:
+        r"""At the best fit of :math:`\sum_j d_j \log(1 - e^{-\Delta H_j}) - p_j \Delta H_j`."""
+        basis = basis.orthonormal(self.log_ends)
+        design = basis.values(self.log_ends)
+        rising = Barrier(0, np.arange(basis.size), basis.slope_bounds(), None, barrier)
+
+        def hazards(point: FloatArray) -> tuple[FloatArray, FloatArray]:
+            hazard = np.exp(design @ point)
+            return hazard, np.diff(hazard, prepend=0.0)
+
+        def value(point: FloatArray) -> float:
+            with np.errstate(all="ignore"):
+                some, step = self.happened > 0, hazards(point)[1]
+                found = self.happened[some] @ np.log(-np.expm1(-step[some])) - self.passed @ step
+                found += rising.value(point)
+            return float(-found) if np.isfinite(found) else np.inf
+
+        def derivatives(point: FloatArray) -> Derivatives:
+            hazard, step = hazards(point)
+            slopes = hazard[:, None] * design
+            steps = np.diff(slopes, axis=0, prepend=0.0)
+            some = self.happened > 0
+            first, second = -self.passed, np.zeros_like(step)
+            with np.errstate(over="ignore"):
+                first[some] += self.happened[some] / np.expm1(step[some])
+            second[some] = (first + self.passed)[some] / -np.expm1(-step[some])
+            # Each cumulative hazard ends one interval and starts the next.
+            bent = hazard * (first - np.append(first[1:], 0.0))
+            at = rising.derivatives(point)
+            return Derivatives(
+                value(point),
+                -(first @ steps) - at.gradient,
+                steps.T @ (second[:, None] * steps) - design.T @ (bent[:, None] * design) - at.hessian,
+            )
+
+        start = constant_hazard(basis, int(self.happened.sum()), self.exposure)
+        return minimise(derivatives, value, start, tolerance=1e-3).value

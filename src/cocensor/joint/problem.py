@@ -16,7 +16,7 @@ from cocensor.copulas import Copula, Independence
 from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.joint.design import Design, standardised
 from cocensor.joint.estimates import fitted_model
-from cocensor.joint.knots import chosen_knots, constant_hazard
+from cocensor.joint.knots import chosen_basis, constant_hazard
 from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.link import LARGEST_TAU, Link
 from cocensor.joint.margins import Basis, MarginForm, informative
@@ -99,21 +99,23 @@ class JointProblem:
                 raise ValueError(
                     f"y has all its {what}s at time {own_times[0]:g}: mark an end of study as administrative."
                 )
-            # A margin of grouped times needs more different times than it has functions of time.
-            most = own_times.size - 3 if kind == "grouped" else found
+            # A margin of grouped times may have as many functions of time as times, if somebody is seen to outlast them.
+            outlasted = bool(outcomes.t_max > own_times[-1])
+            most = own_times.size - (2 if outlasted else 3) if kind == "grouped" else found
             if most < 0:
                 raise ValueError(
                     f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."
                 )
             if log_t.min() == log_t.max():
                 raise ValueError(f"y must have different times, but all of them are {outcomes.time[0]:g}.")
-            inner = 0
-            if margins == "spline":
-                inner = chosen_knots(outcomes, happened, ends, most, BARRIER) if knots == "auto" else knots
-                if inner > most:
-                    inner = most
-                    reason += f"; {inner} inner knots for the {what}s at {own_times.size} times"
-            basis = Basis.at_quantiles(log_t[happened], inner)
+            if margins == "weibull":
+                basis = Basis.at_quantiles(log_t[happened], 0)
+            elif knots == "auto":
+                basis = chosen_basis(outcomes, happened, ends, most, BARRIER)
+            else:
+                if knots > most:
+                    reason += f"; {most} inner knots for the {what}s at {own_times.size} times"
+                basis = Basis.at_quantiles(log_t[happened], min(knots, most))
             needed = basis.size + n_unshrunk
             if found < needed:
                 some = f"{found} {what}{'s' if found > 1 else ''}"

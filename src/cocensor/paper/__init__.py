@@ -3,6 +3,7 @@
 from cocensor.paper.base import Config, Experiment
 from cocensor.paper.copula_scatter import CopulaScatter
 from cocensor.paper.fit_cost import FitCost, FitCostConfig
+from cocensor.paper.floor import Floor
 from cocensor.paper.runner import Outcome, run
 from cocensor.paper.semi_synthetic import (
     SemiSyntheticConfig,
@@ -38,6 +39,7 @@ _EXPERIMENTS: tuple[type[Experiment], ...] = (
     IntervalEnd,
     SemiSyntheticExperiment,
     SemiSyntheticCopula,
+    Floor,
     FitCost,
 )
 

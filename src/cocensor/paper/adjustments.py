@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import cocensor as cc
@@ -57,6 +58,22 @@ def imputation(given: Given, copula: cc.Copula, margins: MarginForm) -> cc.Imput
     )
 
 
+def judge(copula: cc.Copula) -> cc.Imputation:
+    """Imputation by one joint model for all learners, given their predictions and the covariates."""
+    return cc.Imputation(
+        "everything",
+        copula,
+        score_times="auto",
+        score_df=3,
+        time_varying=True,
+        shrink=True,
+        margins="spline",
+        knots="auto",
+        penalty=_PENALTY,
+        time_kind="auto",
+    )
+
+
 def floor(sample: SemiSyntheticSample) -> cc.TrueLaw:
     """Imputation by the law that the times of a sample were drawn from, given all features."""
     return cc.TrueLaw(
@@ -88,12 +105,22 @@ def selected_copula(train: SimulatedSurvival, validation: SimulatedSurvival) -> 
     return choice.copula
 
 
-def fitted_once(adjustment: cc.Adjustment, train: SimulatedSurvival) -> cc.Adjustment | cc.Fitted:
-    """Fitted here, for all learners; one that cannot be says so when it is asked."""
-    if adjustment.needs & {"prediction", "predictions"}:
+def fitted_once(
+    adjustment: cc.Adjustment,
+    train: SimulatedSurvival,
+    test: SimulatedSurvival,
+    predictions: Mapping[str, cc.Predictions],
+) -> cc.Adjustment | cc.Fitted:
+    """Fitted here, for all learners; one that cannot be says so when it is asked, and a judge at once.
+
+    What needs the prediction of one model alone is fitted when that is scored.
+    """
+    if "prediction" in adjustment.needs:
         return adjustment
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.FitWarning)
+        if "predictions" in adjustment.needs:
+            return adjustment.fit(test.y, test.X, predictions)
         try:
             return adjustment.fit(train.y, train.X)
         except ValueError:

@@ -105,13 +105,18 @@ class SemiSyntheticExperiment(Experiment):
         train, validation, test = parts_of(cell, self.config.protocol, self.config.max_rows)
         design = test.design
         known = None if design.dependence == "omitted" else design.dependence
-        adjustments, chosen = self._adjustments(train, validation, test, known)
+        chosen = selected_copula(train, validation) if known is None else known
+        models = {name: self._predicted(name, train, validation, test) for name in self.config.learners}
+        adjustments = {
+            name: fitted_once(each, train, test, models)
+            for name, each in self._adjustments(chosen, "selected" if known is None else "true").items()
+        }
+        adjustments["floor"] = floor(test)
         scoring = Scoring(self.config.protocol, train, test)
-        same = {"selected": chosen, "censored": test.censoring_rate}
+        same = {"selected": repr(chosen), "censored": test.censoring_rate}
         rows = []
-        for name in self.config.learners:
-            curves = self._predicted(name, train, validation, test)
-            told = {} if known is None else _at_tau_given_the_score(known, test, curves)
+        for name, curves in models.items():
+            told = {} if known is None else self._told(known, test, curves)
             rows += scoring.rows(curves, adjustments | told, learner=name, **same)
         return rows
 
@@ -128,23 +133,21 @@ class SemiSyntheticExperiment(Experiment):
         model = learner(name, preset="published").fit(train.X, train.y, validation.X, validation.y)
         return published_curves(model.predict(test.X), train.y.time[train.y.event])
 
-    def _adjustments(
-        self,
-        train: SemiSyntheticSample,
-        validation: SemiSyntheticSample,
-        test: SemiSyntheticSample,
-        known: cc.Copula | None,
-    ) -> tuple[dict[str, cc.Adjustment | cc.Fitted], str]:
-        """Those of the paper and ours, at the true copula where it is known and at the selected one else."""
-        chosen, where = (known, "true") if known else (selected_copula(train, validation), "selected")
-        found = without_covariates(chosen, self.config.protocol, f", {where}")
-        at: dict[str, cc.Copula] = {where: chosen, "independence": cc.Independence()}
-        for label, copula in at.items():
+    def _adjustments(self, copula: cc.Copula, where: str) -> dict[str, cc.Adjustment]:
+        """Those of the paper and ours; ``where`` says in their names where the copula is from."""
+        found = without_covariates(copula, self.config.protocol, f", {where}")
+        at: dict[str, cc.Copula] = {where: copula, "independence": cc.Independence()}
+        for label, assumed in at.items():
             for margins in MARGIN_FORMS:
                 for given in _GIVEN:
-                    found[f"given {given}, {margins}, {label}"] = imputation(given, copula, margins)
-        fitted = {name: fitted_once(each, train) for name, each in found.items()}
-        return fitted | {"floor": floor(test)}, repr(chosen)
+                    found[f"given {given}, {margins}, {label}"] = imputation(given, assumed, margins)
+        return found
+
+    def _told(
+        self, known: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+    ) -> dict[str, cc.Adjustment]:
+        """Adjustments for one learner that are told more of the truth than the copula."""
+        return _at_tau_given_the_score(known, test, curves)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
         """Mean |error| by data set; mean and SD by data set and strategy (or law); and the ranking table.

@@ -1,0 +1,39 @@
+"""How far imputations are from the floor: a known copula on real covariates, one judge for all learners."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cocensor as cc
+from cocensor.paper.adjustments import imputation, judge, without_covariates
+from cocensor.paper.semi_synthetic import SemiSyntheticConfig, SemiSyntheticCopula
+from cocensor.simulate import SemiSyntheticSample
+
+
+class Floor(SemiSyntheticCopula):
+    """IPCW and the imputations at the true copula beside imputation by the true law, which errs by chance alone."""
+
+    name = "floor"
+    about = "a known copula injected, one judge for all learners beside the true law (not in the paper)"
+
+    @classmethod
+    def default_config(cls) -> SemiSyntheticConfig:
+        """Cox, forest and gradient boosting."""
+        return replace(super().default_config(), learners=("coxph", "rsf", "gbsa"))
+
+    def _adjustments(self, copula: cc.Copula, where: str) -> dict[str, cc.Adjustment]:
+        """IPCW, the imputations at the true copula, and the judge at independence as well."""
+        ipcw = without_covariates(copula, self.config.protocol)
+        return {
+            **{name: ipcw[name] for name in ("IPCW (KM)", "IPCW (Cox)")},
+            f"given covariates, {where}": imputation("covariates", copula, "spline"),
+            f"given prediction, {where}": imputation("prediction", copula, "spline"),
+            f"imputed, {where}": judge(copula),
+            "imputed, independence": judge(cc.Independence()),
+        }
+
+    def _told(
+        self, known: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
+    ) -> dict[str, cc.Adjustment]:
+        """The copula is all that is told."""
+        return {}
