@@ -29,8 +29,8 @@ def chosen_basis(
     Grouped times (their ``ends`` are given) have as many as there may be: no spline is smooth over a few steps. For
     continuous times, it is those with the smallest AIC of the margin alone, without covariates, whatever else ended the
     observation counting as an end of study. Tried are some numbers of knots, at quantiles of the log times of what
-    ``happened``: at equally spaced levels p, or at equally spaced log(p/(1 − p)), which reaches into both tails. Two numbers
-    in a row that do not lower the AIC end the search.
+    ``happened``: at equally spaced levels p, or at equally spaced log(p/(1 − p)), which reaches into both tails. Two
+    numbers in a row that do not lower the AIC end the search.
     """
     own = np.log(y.time[happened])
     most = min(most, own.size // _EVENTS_PER_KNOT, CANDIDATES[-1])

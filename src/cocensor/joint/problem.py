@@ -99,7 +99,7 @@ class JointProblem:
                 raise ValueError(
                     f"y has all its {what}s at time {own_times[0]:g}: mark an end of study as administrative."
                 )
-            # A margin of grouped times may have as many functions of time as times, if somebody is seen to outlast them.
+            # A margin of grouped times may have as many functions of time as times, if somebody outlasts them.
             outlasted = bool(outcomes.t_max > own_times[-1])
             most = own_times.size - (2 if outlasted else 3) if kind == "grouped" else found
             if most < 0:
