@@ -44,7 +44,7 @@ def test_what_the_rest_explains_leaves_and_is_named():
     assert np.linalg.cond(np.corrcoef(design.matrix.T)) < 1e8
     assert design.ridges[0] == ""
     assert set(design.ridges[1:]) == {"covariates", "curvature"}
-    assert design.varying == (0,)
+    assert design.varying == tuple(range(1 + len(kept)))
 
 
 def test_copies_of_a_model_add_nothing():

@@ -131,7 +131,8 @@ def judge_design(
     names = [name for part in parts for name in part.names]
     values = [value for part in parts for value in part.values]
     ridges = [ridge for part in parts for ridge in part.ridges]
-    n_scores, n_varying = len(scores.names), len(scores.names) + len(others.names)
+    n_scores = len(scores.names)
+    n_varying = n_scores + len(others.names) + len(covariates.names)
     varying = tuple(i for i, column in enumerate(kept) if column < n_varying) if recipe.time_varying else ()
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
