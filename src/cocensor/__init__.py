@@ -39,7 +39,7 @@ from cocensor.copulas import (
 )
 from cocensor.curves import Predictions, StepFunction
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
-from cocensor.evaluation import Evaluation, FoldError, evaluate, survival_scorer
+from cocensor.evaluation import Evaluation, FoldError, JudgeFit, evaluate, survival_scorer
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
     IntegratedBrierScore,
@@ -92,6 +92,7 @@ __all__ = [
     "IntegratedLogScore",
     "Joe",
     "JointModel",
+    "JudgeFit",
     "KaplanMeier",
     "MarginTime",
     "Metric",

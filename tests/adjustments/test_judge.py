@@ -44,7 +44,7 @@ def test_what_the_rest_explains_leaves_and_is_named():
     assert np.linalg.cond(np.corrcoef(design.matrix.T)) < 1e8
     assert design.ridges[0] == ""
     assert set(design.ridges[1:]) == {"covariates", "curvature"}
-    assert design.varying == (0,)
+    assert design.varying == tuple(range(1 + len(kept)))
 
 
 def test_copies_of_a_model_add_nothing():
@@ -119,6 +119,14 @@ def test_many_models_and_covariates_with_a_hundred_events():
     assert (np.diff(a, axis=1) <= 1e-12).all()
 
 
+def test_three_subjects():
+    y = cc.Survival([1.0, 2.0, 3.0], [1, 0, 1])
+    predicted = read({"m": np.array([[0.9, 0.5], [0.8, 0.4], [0.7, 0.3]])}, np.array([1.0, 2.5]))
+    design, _ = judge_design(None, predicted, y, FULL)
+    assert design.n_columns == 1
+    refuses(lambda: cc.Imputation("everything").fit(y, None, predicted), "y_test", "too few events")
+
+
 def test_separation_by_a_covariate_is_held_by_the_ridge():
     data, times = sample()
     separates = data.y.event.astype(float)[:, None]
@@ -180,5 +188,11 @@ def test_refusals():
     refuses(lambda: cc.Imputation(("everything", "covariates")), "given", "everything")
     refuses(lambda: cc.Imputation("everything", score_df=0), "score_df", "0")
     refuses(lambda: cc.Imputation("everything", score_times="never"), "score_times", "never")
-    data, _ = sample()
+    data, times = sample()
     refuses(lambda: cc.Imputation("everything").fit(data.y, data.X), "predictions")
+    huge = data.X.copy()
+    huge[0, 1] = 1e308
+    predicted = read({"cox": curves(data, times, [0, 1])}, times)
+    refuses(
+        lambda: cc.Imputation("everything").fit(data.y, huge, predicted), "x_test", "covariate 1", "1e+308"
+    )

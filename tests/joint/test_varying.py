@@ -72,9 +72,9 @@ def test_the_barrier_holds_for_every_subject():
 
 def test_newtons_method_follows_the_barrier():
     """The nearest point where all hazards rise to one where many fall: found, and hazards rise by next to nothing."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     barrier = Barrier(0, np.arange(5), rng.uniform(0.5, 1.5, (20, 2)), rng.normal(size=(2_000, 3)), 1e-4)
-    wanted = np.array([0.3, 0.3, 2.0, -1.0, 3.0])
+    wanted = np.array([3.0, 3.0, 20.0, -10.0, 30.0])
 
     def derivatives(point):
         at = barrier.derivatives(point)
@@ -84,7 +84,7 @@ def test_newtons_method_follows_the_barrier():
     def value(point):
         return 0.5 * np.sum((point - wanted) ** 2) - barrier.value(point)
 
-    found = minimise(derivatives, value, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), tolerance=1e-10)
+    found = minimise(derivatives, value, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), tolerance=1e-10, max_iter=120)
     assert found.converged
     least = (barrier.bounds @ found.point[:2]).min() + (barrier.drifts @ found.point[2:]).min()
     assert 0 < least < 0.01

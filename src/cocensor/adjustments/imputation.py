@@ -72,8 +72,8 @@ class Imputation(JointSettings, Adjustment):
         The degrees of freedom of the natural spline by which a score acts: 1 is a straight line. By default 3 given
         everything, else 1.
     time_varying : bool
-        Whether the effects of scores change with log time, in both margins: without it, the judge favours models with
-        proportional hazards. By default given everything.
+        Whether the effects of scores and covariates change with log time, in both margins: without it, the judge
+        favours models with proportional hazards. By default given everything.
     shrink : bool
         Whether ridges shrink all effects but the linear ones of scores, which would bias the verdict. Scores at further
         times, covariates, curvature and changes with time have one each, in each margin, with weights by marginal

@@ -115,6 +115,12 @@ def judge_design(
         matrix = as_matrix(x, "x_test")
         names = column_names(x) or [f"covariate {i}" for i in range(matrix.shape[1])]
         for i, name in enumerate(names):
+            if not np.isfinite(_spread(matrix[:, i])):
+                reached = np.abs(matrix[:, i]).max()
+                raise ValueError(
+                    f"x_test must be of moderate size, but column {name!r} reaches {reached:g}: "
+                    "measure it in another unit."
+                )
             covariates.add(name, matrix[:, i], shrunk["covariates"])
     parts = (scores, others, covariates, bent)
     kept, left_out = _independent(parts)
@@ -125,7 +131,8 @@ def judge_design(
     names = [name for part in parts for name in part.names]
     values = [value for part in parts for value in part.values]
     ridges = [ridge for part in parts for ridge in part.ridges]
-    n_scores, n_varying = len(scores.names), len(scores.names) + len(others.names)
+    n_scores = len(scores.names)
+    n_varying = n_scores + len(others.names) + len(covariates.names)
     varying = tuple(i for i, column in enumerate(kept) if column < n_varying) if recipe.time_varying else ()
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
@@ -146,6 +153,15 @@ def judge_design(
         shrunk["time"],
     )
     return design, tuple(notes)
+
+
+def risk_score(
+    predicted: Predictions, y: Survival, folds: npt.NDArray[Any] | None = None
+) -> FloatArray | None:
+    """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
+    read, _ = _scores(predicted, y, 1)
+    score = next(iter(read.values()), None)
+    return score if score is None or folds is None else _centred(score, folds)
 
 
 def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:
@@ -181,7 +197,8 @@ def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:
 
 def _spread(value: FloatArray) -> float:
     """The standard deviation; 0 where it is rounding alone."""
-    spread = float(np.std(value))
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = float(np.std(value))
     return 0.0 if spread <= 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0))) else spread
 
 
@@ -263,7 +280,7 @@ def _curvature(score: FloatArray, df: int) -> list[FloatArray]:
     """What a natural spline of the score has beyond the straight line: orthonormal, and orthogonal to that line."""
     levels = np.linspace(_KNOTS[0], _KNOTS[-1], df + 1)
     basis = Basis(np.unique(np.quantile(score, levels)))
-    if basis.size < 3:
+    if basis.size < 3 or score.size <= basis.size:
         return []
     unit = (score - score.mean()) / _spread(score)
     scaled = Basis((basis.knots - score.mean()) / _spread(score))

@@ -60,6 +60,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 "rests_on_copula": each.varies_with_copula,
                 "votes": name in evaluation.voting,
                 "notes": [asdict(note) for note in each.notes],
+                "judge_fit": None if each.judge_fit is None else each.judge_fit.to_dict(),
             }
             for name, each in evaluation.results.items()
         ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,6 +27,7 @@ from cocensor.copulas.walks import as_taus
 from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among, preference
+from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
 from cocensor.evaluation.scores import AdjustmentScores, Score
 from cocensor.joint import DependenceProfile
 from cocensor.metrics import Metric
@@ -252,6 +253,31 @@ class Evaluation:
             None if adjustments is None else as_tuple(adjustments, "adjustments", str),
         )
         return self._computed_once(key, lambda: sensitivity(self, *key[1:], progress=progress))
+
+    def judge_fit(self, copula: Any = None) -> JudgeFit:
+        """Observed events and dropouts against those that the joint model expects, by decile of score and period.
+
+        Of the primary adjustment, or of the first that has a joint model of the test outcomes. See :class:`JudgeFit`.
+
+        Parameters
+        ----------
+        copula : Copula, family or name, optional
+            By default the one that the adjustment rests on; under another the margins are fitted anew.
+        """
+        first = [self.results[self.primary], *self.results.values()]
+        judge = next((each for each in first if each.judge_fit is not None), None)
+        if judge is None or judge.judge_fit is None:
+            raise ValueError("adjustments must have one that is given predictions, such as 'imputed'.")
+        if copula is None:
+            return replace(judge.judge_fit, template=self.template)
+
+        def moved() -> JudgeFit:
+            made = {id(each): each.with_copula(copula) for each in judge.fits.values()}
+            fit = judge_fit(self.data, {name: made[id(each)] for name, each in judge.fits.items()})
+            assert fit is not None  # as under the first copula
+            return replace(fit, template=self.template)
+
+        return self._computed_once(("judge_fit", judge.name, copula), moved)
 
     def copula_hint(self) -> CopulaHint:
         """Which copula fits best, given what the judge conditions on: a hint, on which no score rests.

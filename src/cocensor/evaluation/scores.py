@@ -12,6 +12,7 @@ from cocensor._validation import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.curves import Predictions
 from cocensor.evaluation.data import REFERENCE, EvaluationData
+from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
 from cocensor.metrics import Metric, MetricValue
 
 
@@ -54,6 +55,8 @@ class AdjustmentScores:
     reference : dict of MetricValue
         The values of the reference curve by metric.
     notes : tuple of Note
+    judge_fit : JudgeFit or None
+        How well the joint models of the test outcomes fit, where the adjustment has such.
     """
 
     name: str
@@ -63,6 +66,7 @@ class AdjustmentScores:
     values: dict[str, dict[str, MetricValue]]
     reference: dict[str, MetricValue]
     notes: tuple[Note, ...] = ()
+    judge_fit: JudgeFit | None = field(default=None, repr=False)
 
     @property
     def answered(self) -> bool:
@@ -97,9 +101,11 @@ def scores_under(
             for models in data.samples.groups(adjustment, predictions):
                 scoring.fit(models, adjustment)
     value = adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment
-    cautions = [Note("caution", text, adjustment=name) for text in warned]
+    fit = judge_fit(data, scoring.fits)
+    misfit = [] if fit is None or not fit.failed else [fit.statement]
+    cautions = [Note("caution", text, adjustment=name) for text in [*warned, *misfit]]
     notes = tuple(dict.fromkeys([*_merged(scoring.notes, tuple(data.predictions)), *cautions]))
-    return AdjustmentScores(name, label, value, scoring.fits, scoring.values, scoring.reference, notes)
+    return AdjustmentScores(name, label, value, scoring.fits, scoring.values, scoring.reference, notes, fit)
 
 
 def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: object) -> AdjustmentScores:
@@ -125,6 +131,7 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
         values=scoring.values,
         reference={},
         notes=tuple(scoring.notes),
+        judge_fit=None,
     )
 
 

@@ -10,7 +10,7 @@ from cocensor._newton import Derivatives
 from cocensor._validation import FloatArray, IntArray
 
 # A root is good to this share of its bracket; what a barrier is worth does not hang on more.
-_PRECISION = 1e-14
+_PRECISION = 1e-10
 _MAX_STEPS = 200
 
 
@@ -24,7 +24,7 @@ class Barrier:
 
     .. math:: \max_c \; \sum_k \log(b_k - c) + \frac{1}{n} \sum_i \log(w_i'\gamma + c),
 
-    and :math:`\sum_k \log b_k` where no effect changes. It is concave, and Newton's method can follow it: the
+    and :math:`\sum_k \log b_k` where no effect changes. It is concave, and as smooth as Newton's method likes: a
     maximum over c of logs of linear functions.
     """
 
@@ -37,10 +37,7 @@ class Barrier:
     def value(self, parameters: FloatArray) -> float:
         """The barrier; −∞ where a cumulative hazard may fall."""
         found = self._rooms(parameters)
-        if found is None:
-            return -np.inf
-        above, below = found
-        return self.weight * float(np.log(above).sum() + (np.log(below).mean() if below.size else 0.0))
+        return -np.inf if found is None else self._worth(*found)
 
     def derivatives(self, parameters: FloatArray) -> Derivatives:
         """The barrier with its gradient and Hessian, inside of where it is finite."""
@@ -59,8 +56,10 @@ class Barrier:
             # c moves along with the parameters.
             along = np.concatenate(((1.0 / above) @ scaled, -((1.0 / below) @ pulled) / n))
             hessian = whole + np.outer(along, along) / (np.sum(above**-2.0) + np.mean(below**-2.0))
-        value = self.value(parameters)
-        return Derivatives(value, self.weight * gradient, self.weight * hessian)
+        return Derivatives(self._worth(above, below), self.weight * gradient, self.weight * hessian)
+
+    def _worth(self, above: FloatArray, below: FloatArray) -> float:
+        return self.weight * float(np.log(above).sum() + (np.log(below).mean() if below.size else 0.0))
 
     def _rooms(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray] | None:
         """How far the bounds are above the best c, and the drifts above −c; None where there is none between."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from cocensor._validation import (
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.joint.choice import CopulaChoice
 from cocensor.joint.design import Design
+from cocensor.joint.link import LARGEST_TAU
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
@@ -126,7 +127,9 @@ def select_copula(
     problem = prepared(included)
     # All parts are judged by the same likelihood.
     settings["time_kind"] = problem.time_kind
-    models = _fit_all(problem, resolved, starts)
+    models = _fit_all(problem, resolved, dict.fromkeys(resolved, starts))
+    # Parts start where all subjects led to.
+    known = {name: _reached(model, starts) for name, model in models.items()}
 
     def judged(models: dict[str, JointModel], X: Any, y: Survival) -> dict[str, float]:
         """The negative log-likelihood, with the penalty if that is asked for."""
@@ -143,7 +146,7 @@ def select_copula(
         n_judged, totals = sum(int(left.sum()) for left in held_out), []
         for k, left in enumerate(held_out, start=1):
             try:
-                fitted = models if included is not None else _fit_all(prepared(~left), resolved, starts)
+                fitted = models if included is not None else _fit_all(prepared(~left), resolved, known)
             except ValueError as error:
                 raise ValueError(
                     f"fold {k} of {len(held_out)} cannot be left out: {error} Take fewer folds or a validation part."
@@ -216,12 +219,17 @@ def _free_family(family: Family) -> type[Copula]:
 
 
 def _fit_all(
-    problem: JointProblem, families: dict[str, type[Copula]], starts: Sequence[float]
+    problem: JointProblem, families: dict[str, type[Copula]], starts: Mapping[str, Sequence[float]]
 ) -> dict[str, JointModel]:
     return {
-        name: problem.fit(family, 0.0 if family is Independence else None, starts)
+        name: problem.fit(family, 0.0 if family is Independence else None, starts[name])
         for name, family in families.items()
     }
+
+
+def _reached(model: JointModel, starts: Sequence[float]) -> Sequence[float]:
+    """The τ that a fit has reached, as a start; all of ``starts`` where that is the edge of its family."""
+    return (model.copula.tau,) if abs(model.copula.tau) < LARGEST_TAU else starts
 
 
 def _balanced_folds(y: Survival, folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:

@@ -43,7 +43,7 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
     check_choice(time_kind, "time_kind", get_args(AskedTimeKind))
     if check_number(penalty, "penalty") < 0:
         raise ValueError(f"penalty must not be negative, but is {penalty:g}.")
-    if knots != "auto":
+    if not (isinstance(knots, str) and knots == "auto"):
         check_whole(knots, "knots")
 
 

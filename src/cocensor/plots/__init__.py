@@ -1,5 +1,6 @@
 """Plots: data computed apart from drawing; matplotlib is imported only when something is drawn."""
 
+from cocensor.plots.judge_fit import JudgeFitDisplay
 from cocensor.plots.latent_times import LatentTimesDisplay
 from cocensor.plots.outcomes import OutcomesDisplay
 from cocensor.plots.profile_likelihood import ProfileLikelihoodDisplay
@@ -8,6 +9,7 @@ from cocensor.plots.sensitivity import SensitivityDisplay
 from cocensor.plots.survival_curve import SurvivalCurveDisplay
 
 __all__ = [
+    "JudgeFitDisplay",
     "LatentTimesDisplay",
     "OutcomesDisplay",
     "ProfileLikelihoodDisplay",

@@ -13,6 +13,7 @@ from cocensor.words.evaluation import (
     winners_in_words,
 )
 from cocensor.words.headline import Headline, headline
+from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "headline",
     "hint_in_words",
     "important_notes",
+    "judge_fit_in_words",
     "minor_notes",
     "note_in_words",
     "profile_in_words",

@@ -1,0 +1,103 @@
+r"""What a joint model expects to be observed: events and dropouts of every subject, period by period.
+
+With :math:`L = -\log C(S_E, S_C)` along the subject's time under observation, and :math:`x = H_E, y = H_C`, the
+expected number of events in a period is what L gains by x alone, and that of dropouts what it gains by y:
+
+.. math:: \int \frac{\partial L}{\partial x}\,dH_E(t), \qquad \int \frac{\partial L}{\partial y}\,dH_C(t).
+
+In each step of a fine grid the gain of L, which is exact, is shared by the mean of the two ways round its corners. For
+grouped times the chances of a group, :math:`1 - C(u, v^-)/C(u^-, v^-)` for an event and :math:`1 - C(u, v)/C(u, v^-)`
+for a dropout of whoever had no event in it, are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from cocensor._numerics import hazard_from_log
+from cocensor._validation import BoolArray, FloatArray, row_blocks
+from cocensor.copulas import Copula
+from cocensor.joint.likelihood import last_end, start_of_group
+from cocensor.joint.model import JointModel
+from cocensor.outcomes import Survival
+
+# Steps of the grid for each period, the closer the earlier: a period's number is right within 1 % up to τ = 0.6, and
+# within 1.5 % at 0.8.
+_STEPS, _CLOSER = 5, 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Of each subject and period the expected number, and the variance of the number less what is expected."""
+
+    number: FloatArray
+    variance: FloatArray
+
+
+def expected_counts(
+    model: JointModel, X: FloatArray, y: Survival, periods: FloatArray
+) -> tuple[Expected, Expected]:
+    """Events and dropouts that a model expects of subjects while they are under observation.
+
+    ``periods`` are the ends of the periods, of which the first begins at 0. Under the model what is observed less what
+    is expected has mean 0 in each period, given all that was observed before it.
+    """
+    grouped = model.ends_ is not None
+    times, seen, dropout_seen = periods, y.time, y.time
+    if model.ends_ is not None:
+        times = model.ends_[model.ends_ <= periods[-1]]
+        seen = last_end(model.ends_, y.time)
+        # At one time events come first: whoever has one is no candidate for a dropout of the same group.
+        dropout_seen = np.where(y.event, start_of_group(model.ends_, y.time), seen)
+    elif not model.copula.is_independence:
+        times = _fine_grid(y.time, periods)
+    edges = [0, *np.searchsorted(times, periods, side="right").tolist()]
+    margins = (model.event.of(X), seen), (model.dropout.of(X), dropout_seen)
+    last = [hazard_from_log(margin.log_hazard(until))[:, None] for margin, until in margins]
+    grid = np.concatenate(([0.0], times))
+    at = [margin.at(grid) for margin, _ in margins]
+    found = [np.zeros((len(y), periods.size)) for _ in range(4 if grouped else 2)]
+    for rows in row_blocks(len(y), 4 * grid.size):
+        # Whoever is no longer under observation stands still.
+        hazards = zip(at, last, strict=True)
+        x, v = (
+            np.minimum(hazard_from_log(margin(rows, slice(None))), until[rows]) for margin, until in hazards
+        )
+        under = grid[:-1] < seen[rows, None]
+        for sums, gains in zip(found, _gains(model.copula, x, v, under, grouped), strict=True):
+            each = np.zeros(under.shape)
+            each[under] = gains
+            for period, (first, stop) in enumerate(pairwise(edges)):
+                sums[rows, period] = each[:, first:stop].sum(axis=1)
+    events, dropouts, *variances = found
+    return (
+        Expected(events, variances[0] if grouped else events),
+        Expected(dropouts, variances[1] if grouped else dropouts),
+    )
+
+
+def _gains(copula: Copula, x: FloatArray, y: FloatArray, under: BoolArray, grouped: bool) -> list[FloatArray]:
+    """Of each step ``under`` observation the expected events and dropouts; for grouped times their variances too."""
+
+    def gained(x: FloatArray, y: FloatArray) -> FloatArray:
+        return -copula.log_cdf_hazard(x[under], y[under])
+
+    along = np.zeros(x.shape)
+    along[:, 1:][under] = end = gained(x[:, 1:], y[:, 1:])
+    start, event_first = along[:, :-1][under], gained(x[:, 1:], y[:, :-1])
+    if grouped:
+        chances = [-np.expm1(start - event_first), -np.expm1(event_first - end)]
+        return [*chances, *(chance * (1.0 - chance) for chance in chances)]
+    turn = event_first - gained(x[:, :-1], y[:, 1:])
+    return [0.5 * (end - start + turn), 0.5 * (end - start - turn)]
+
+
+def _fine_grid(time: FloatArray, periods: FloatArray) -> FloatArray:
+    """The ends of the periods, and between them times at shares of what is observed, the closer the earlier."""
+    observed = time[(time > 0) & (time <= periods[-1])]
+    n = _STEPS * periods.size
+    within = np.quantile(observed, (np.arange(1, n) / n) ** _CLOSER) if observed.size else periods
+    return np.unique(np.concatenate((within, periods)))
