@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import cocensor as cc
 from cocensor.paper.adjustments import imputation, judge, without_covariates
+from cocensor.paper.base import Cell
 from cocensor.paper.semi_synthetic import SemiSyntheticConfig, SemiSyntheticCopula
 from cocensor.simulate import SemiSyntheticSample
 
@@ -20,6 +21,10 @@ class Floor(SemiSyntheticCopula):
     def default_config(cls) -> SemiSyntheticConfig:
         """Cox, forest and gradient boosting."""
         return replace(super().default_config(), learners=("coxph", "rsf", "gbsa"))
+
+    def cells(self) -> list[Cell]:
+        """One seed after the other, so that a run that is stopped has whole grids."""
+        return sorted(super().cells(), key=lambda cell: cell["seed"])
 
     def _adjustments(self, copula: cc.Copula, where: str) -> dict[str, cc.Adjustment]:
         """IPCW, the imputations at the true copula, and the judge at independence as well."""
