@@ -88,6 +88,9 @@ def test_newtons_method_follows_the_barrier():
     assert found.converged
     least = (barrier.bounds @ found.point[:2]).min() + (barrier.drifts @ found.point[2:]).min()
     assert 0 < least < 0.01
+    outside = minimise(derivatives, value, wanted, tolerance=1e-10, max_iter=120)
+    assert not outside.converged  # whoever extrapolates a start must look for another
+    assert outside.value == np.inf
 
 
 @pytest.mark.parametrize("copula", [cc.Independence(), cc.Clayton(2.0), cc.Frank(5.0)], ids=repr)
