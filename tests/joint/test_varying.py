@@ -96,7 +96,7 @@ def test_newtons_method_follows_the_barrier():
     def value(point):
         return 0.5 * np.sum((point - wanted) ** 2) - barrier.value(point)
 
-    found = minimise(derivatives, value, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), tolerance=1e-8, max_iter=120)
+    found = minimise(derivatives, value, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), tolerance=1e-8, max_iter=200)
     assert found.converged
     least = (barrier.bounds @ found.point[:2]).min() + (barrier.drifts @ found.point[2:]).min()
     assert 0 < least < 0.01
