@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 
@@ -39,6 +40,19 @@ def test_cumulative_hazards_that_are_next_to_nothing(family, margins):
         assert fixed.loglik_ == pytest.approx(-2180.197, abs=0.01)  # by another optimiser
 
 
+@pytest.mark.parametrize("family", ["clayton", "frank"])
+def test_hazards_that_stand_still_are_followed_along_tau(family):
+    """Nothing happens for a while: where margins point to from one τ to the next, a hazard may fall."""
+    rng = np.random.default_rng(0)
+    early, late = (0.1, 1.0), (20.0, 22.0)
+    times = [
+        np.where(rng.random(200) < 0.5, rng.uniform(*early, 200), rng.uniform(*late, 200)) for _ in range(2)
+    ]
+    problem = JointProblem.of(None, cc.Survival.from_latent(*times), margins="spline", penalty=0.0)
+    for tau in np.arange(1, 10) / 10:
+        assert problem.margins_at(cc.copula(family, tau=tau)).converged
+
+
 def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
     X, y = late_dropout("weibull")
     choice = cc.select_copula(X, y, X, y, families=("clayton",))
@@ -70,6 +84,14 @@ def test_separation_is_named():
         model = cc.fit_joint(X, y, cc.Clayton(1.0))
     assert model.converged_
     assert model.event.beta[0] == pytest.approx(0.0, abs=0.2)
+
+
+@pytest.mark.filterwarnings("error::cocensor.FitWarning")
+def test_columns_that_are_nearly_the_same_are_not_called_a_separation():
+    data = SyntheticDesign(n=500, n_features=1).draw(0)
+    twin = data.X + 1e-4 * np.random.default_rng(0).normal(size=data.X.shape)
+    model = cc.fit_joint(np.column_stack((data.X, twin)), data.y, cc.Clayton(1.0))
+    assert model.parameters()["event: x1"][1] > 100
 
 
 @pytest.mark.filterwarnings("ignore::cocensor.FitWarning")

@@ -206,13 +206,17 @@ class JointProblem:
         known = self._optima.setdefault(family, {})
         if tau in known:
             return known[tau]
+        # A copy: another thread may add to what is known.
         on_the_way = {0.0: self.independence} | {
-            t: at for t, at in known.items() if tau and 0.0 < t / tau < 1.0
+            t: at for t, at in known.copy().items() if tau and 0.0 < t / tau < 1.0
         }
         nearest = sorted(on_the_way, key=abs)[-2:]
         found = None
         if abs(tau - nearest[-1]) <= _SHORT:
-            found = self._minimised(family, _extrapolated(on_the_way, nearest, tau), fixed=copula.theta)
+            start = _extrapolated(on_the_way, nearest, tau)
+            if np.isneginf(self.likelihood.barrier_at(start)):  # a hazard would fall
+                start = on_the_way[nearest[-1]].point
+            found = self._minimised(family, start, fixed=copula.theta)
         if found is None or not found.converged:
             point = self._followed(family, on_the_way[nearest[-1]].point, nearest[-1], tau)
             found = self._minimised(family, point, fixed=copula.theta)
