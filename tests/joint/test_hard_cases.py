@@ -112,6 +112,14 @@ def test_all_dropouts_at_one_time_are_an_end_of_study():
             cc.fit_joint(None, y, cc.Clayton(1.0), margins)
 
 
+@pytest.mark.parametrize("what", ["event", "dropout"])
+def test_one_event_or_dropout_is_too_few_and_no_end_of_study(what):
+    happened = np.arange(50) == 20
+    y = cc.Survival(np.linspace(0.1, 5, 50), happened if what == "event" else ~happened)
+    with pytest.raises(ValueError, match=f"^y has too few {what}s: 1 {what} .* 2 parameters"):
+        cc.fit_joint(None, y, cc.Clayton(1.0))
+
+
 def test_too_few_groups():
     rng = np.random.default_rng(0)
     y = cc.Survival(rng.integers(1, 3, 200).astype(float), rng.random(200) < 0.5)

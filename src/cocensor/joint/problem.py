@@ -95,10 +95,10 @@ class JointProblem:
                 bases.append(Basis(np.empty(0), present=False))  # all censoring is administrative
                 continue
             own_times = np.unique(outcomes.time[happened])
-            if own_times.size == 1 and log_t.min() < log_t.max():
-                raise ValueError(
-                    f"y has all its {what}s at time {own_times[0]:g}: mark an end of study as administrative."
-                )
+            if own_times.size == 1 and found > 1 and log_t.min() < log_t.max():
+                remedy = "mark an end of study as administrative"
+                why = remedy if what == "dropout" else "their margin cannot be fitted"
+                raise ValueError(f"y has all its {what}s at time {own_times[0]:g}: {why}.")
             # A margin of grouped times may have as many functions of time as times, if somebody outlasts them.
             outlasted = bool(outcomes.t_max > own_times[-1])
             most = own_times.size - (2 if outlasted else 3) if kind == "grouped" else found
