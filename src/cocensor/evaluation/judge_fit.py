@@ -304,8 +304,6 @@ def judge_fit(data: EvaluationData, fits: Mapping[str, Fitted]) -> JudgeFit | No
         fitted: Any = fits.get(name)
         if not isinstance(fitted, _JudgeFitted) or fitted.design is None or fitted.joint.model is None:
             continue
-        if len(fitted.design) != len(y):  # fitted to others, who cannot be scored by it either
-            continue
         model, copula = fitted.joint.model, fitted.joint.model.copula
         if id(fitted) not in expected:
             expected[id(fitted)] = expected_counts(model, fitted.design.matrix, y, periods)

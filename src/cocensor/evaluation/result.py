@@ -266,6 +266,10 @@ class Evaluation:
         """
         judge = self._joint
         if judge is None or judge.judge_fit is None:
+            if any(each.adjustment.needs & {"prediction", "predictions"} for each in first):
+                raise ValueError(
+                    "y_test has no joint model: none could be fitted, or nobody's status had to be imputed."
+                )
             raise ValueError("adjustments must have one that is given predictions, such as 'imputed'.")
         if copula is None:
             return replace(judge.judge_fit, template=self.template)
