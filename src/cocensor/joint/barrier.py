@@ -10,7 +10,7 @@ from cocensor._newton import Derivatives
 from cocensor._validation import FloatArray, IntArray
 
 # A root is good to this share of its bracket; what a barrier is worth does not hang on more.
-_PRECISION = 1e-10
+_PRECISION = 1e-14
 _MAX_STEPS = 200
 
 
