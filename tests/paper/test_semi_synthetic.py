@@ -28,6 +28,9 @@ NEEDED = {
 def test_cells():
     assert len(experiments()["semi-synthetic"]().cells()) == 7 * 4 * 10
     assert len(experiments()["semi-synthetic-copula"]().cells()) == 7 * 13 * 3
+    seeds = [cell["seed"] for cell in experiments()["floor"]().cells()]
+    assert seeds == sorted(seeds)  # whole grids first
+    assert len(seeds) == 7 * 13 * 3
 
 
 @pytest.mark.parametrize("protocol", ["matched", "published"])
@@ -59,6 +62,23 @@ def test_a_known_copula_is_what_adjustments_are_told(copula):
     assert ("CG-Q, true" in names) == (copula == "clayton")
     assert "given covariates, spline, true" in names
     assert "given prediction, spline, true given the score" in names
+
+
+def test_one_judge_serves_all_learners():
+    """Its joint model is given all predictions: alone, each learner would have another."""
+    config = {"datasets": ("gbsg",), "learners": ("coxph", "gbsa")}
+    both = experiments()["floor"].configured(seeds=1, **config)
+    cell = next(c for c in both.cells() if c["copula"] == "clayton" and c["tau"] == 0.5)
+    alone = experiments()["floor"].configured(seeds=1, **config | {"learners": ("coxph",)})
+
+    def estimates(experiment):
+        rows = [row for row in experiment.run_cell(cell) if row["learner"] == "coxph"]
+        return {row["adjustment"]: row["estimate"] for row in rows}
+
+    together, apart = estimates(both), estimates(alone)
+    assert {"IPCW (KM)", "given covariates, true", "imputed, independence", "floor"} <= set(together)
+    assert together["given prediction, true"] == apart["given prediction, true"]
+    assert together["imputed, true"] != apart["imputed, true"]
 
 
 def test_an_adjustment_without_answer_is_counted_and_not_averaged():

@@ -50,8 +50,9 @@ def fit_joint(
         not reach are left out.
     knots : int or "auto"
         Inner knots of a spline, at quantiles of the log times of what the margin is about. "auto" takes for each margin
-        the number with the smallest AIC of the margin alone, without covariates, among 0, 1, 2, 3, 4, 6, 8, 12 and 16,
-        with at least 10 events of its kind per knot.
+        those with the smallest AIC of the margin alone, without covariates: 0, 1, 2, 3, 4, 6, 8, 12 or 16, with 10 or
+        more events of its kind per knot, at evenly spaced quantiles or reaching into both tails. Grouped times have one
+        for each time, as far as that goes.
     time_kind : {"auto", "continuous", "grouped"}
         Whether a time is a point or the end of a group such as a month. "auto" takes "grouped" when there are few
         different times; ``time_kind_reason_`` says what it found.

@@ -99,9 +99,8 @@ class JointProblem:
                 remedy = "mark an end of study as administrative"
                 why = remedy if what == "dropout" else "their margin cannot be fitted"
                 raise ValueError(f"y has all its {what}s at time {own_times[0]:g}: {why}.")
-            # A margin of grouped times may have as many functions of time as times, if somebody outlasts them.
-            outlasted = bool(outcomes.t_max > own_times[-1])
-            most = own_times.size - (2 if outlasted else 3) if kind == "grouped" else found
+            # A margin of grouped times needs more different times than it has functions of time.
+            most = own_times.size - 3 if kind == "grouped" else found
             if most < 0:
                 raise ValueError(
                     f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."
@@ -111,7 +110,9 @@ class JointProblem:
             if margins == "weibull":
                 basis = Basis.at_quantiles(log_t[happened], 0)
             elif knots == "auto":
-                basis = chosen_basis(outcomes, happened, ends, most, BARRIER)
+                # One for each time, where somebody is seen to outlast them.
+                outlasted = kind == "grouped" and bool(outcomes.t_max > own_times[-1])
+                basis = chosen_basis(outcomes, happened, ends, most + outlasted, BARRIER)
             else:
                 if knots > most:
                     reason += f"; {most} inner knots for the {what}s at {own_times.size} times"
