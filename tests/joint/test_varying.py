@@ -197,7 +197,7 @@ def test_ridge_weights_maximise_the_marginal_likelihood():
         rest = seen - Z[:, free] @ b
         return np.linalg.slogdet(V)[1] + np.linalg.slogdet(information)[1] + rest @ inverse @ rest
 
-    _, weights = ridge_weights(groups, n, fit, np.zeros(groups.size))
+    _, weights = ridge_weights(groups, n, fit, fit, np.zeros(groups.size))
     best = minimize(marginal, np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-4})
     reached = np.log([weights[groups == g][0] for g in (0, 1)])
     assert marginal(reached) == pytest.approx(best.fun, abs=0.05)

@@ -266,7 +266,7 @@ class Evaluation:
         """
         judge = self._joint
         if judge is None or judge.judge_fit is None:
-            if any(each.adjustment.needs & {"prediction", "predictions"} for each in first):
+            if any(each.adjustment.needs & {"prediction", "predictions"} for each in self.results.values()):
                 raise ValueError(
                     "y_test has no joint model: none could be fitted, or nobody's status had to be imputed."
                 )

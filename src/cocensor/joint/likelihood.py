@@ -15,7 +15,8 @@ log-hazards, which are linear in the parameters; nothing is clamped. A dropout i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,12 @@ class Likelihood:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
             self.contributions.append(Contribution(outlasted, (predictor(0, t, rows), predictor(1, t, rows))))
+
+    def with_barriers(self, factor: float) -> Likelihood:
+        """The same with barriers that weigh ``factor`` times as much."""
+        other = copy(self)
+        other.barriers = [replace(each, weight=factor * each.weight) for each in self.barriers]
+        return other
 
     @property
     def n_parameters(self) -> int:

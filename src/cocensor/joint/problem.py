@@ -29,6 +29,7 @@ from cocensor.outcomes import Survival
 STARTS = (-0.6, 0.3, 0.6, 0.9)
 #: Keeps splines rising, in units of the log-likelihood: where they rise anyway it moves that by less than 1e-6.
 BARRIER = 1e-4
+_HIGHER_BARRIERS = (1e4, 1e3, 1e2, 1e1)
 # τ moves by at most this much at once when margins are followed along it.
 _STRIDE = 0.3
 # Up to this stride the optimum is sought at once, from where the two before it point to.
@@ -185,7 +186,16 @@ class JointProblem:
         def fit(ridge: FloatArray, start: FloatArray) -> Minimum:
             return self._minimised(Independence, start, fixed=0.0, ridge=ridge)
 
-        return ridge_weights(self._ridges, self.likelihood.n, fit, np.concatenate(start))
+        def inside(ridge: FloatArray, start: FloatArray) -> Minimum:
+            """The first fit, behind ever lower barriers: at the lowest, Newton's method creeps along it from afar."""
+            if self.likelihood.barriers:
+                for factor in _HIGHER_BARRIERS:
+                    higher = self.likelihood.with_barriers(factor)
+                    options: dict[str, Any] = {"tolerance": 0.1, "ridge": ridge, "likelihood": higher}
+                    start = self._minimised(Independence, start, fixed=0.0, **options).point
+            return fit(ridge, start)
+
+        return ridge_weights(self._ridges, self.likelihood.n, inside, fit, np.concatenate(start))
 
     @property
     def _ridges(self) -> IntArray:
@@ -250,15 +260,17 @@ class JointProblem:
         tolerance: float = 1e-8,
         max_iter: int = 200,
         ridge: FloatArray | None = None,
+        likelihood: Likelihood | None = None,
     ) -> Minimum:
         """Newton's method on the penalised mean.
 
         What the last step promises is below ``tolerance``, in units of the log-likelihood; what is left after it is
         about the square of that.
         """
-        n, link = self.likelihood.n, Link.of(family)
+        likelihood = self.likelihood if likelihood is None else likelihood
+        n, link = likelihood.n, Link.of(family)
         lam, theta_0 = self.penalty, family.independence_theta
-        k = self.likelihood.n_parameters
+        k = likelihood.n_parameters
         weights = (self.ridge if ridge is None else ridge) / n
 
         def shrunk(at: Derivatives, point: FloatArray) -> Derivatives:
@@ -271,15 +283,15 @@ class JointProblem:
 
         def value(point: FloatArray) -> float:
             theta = link.theta(point[-1]) if fixed is None else fixed
-            loglik = self.likelihood.value(point[:k], family.formulas_at(theta))
+            loglik = likelihood.value(point[:k], family.formulas_at(theta))
             return -loglik / n + 0.5 * float(weights @ point[:k] ** 2) + lam * (theta - theta_0) ** 2
 
         def derivatives(point: FloatArray) -> Derivatives:
             if fixed is not None:
-                at = shrunk(self.likelihood.derivatives(point, family, fixed, fixed=True), point)
+                at = shrunk(likelihood.derivatives(point, family, fixed, fixed=True), point)
                 return replace(at, value=at.value + lam * (fixed - theta_0) ** 2)
             theta, slope, curvature = link.theta(point[-1]), *link.derivatives(point[-1])
-            at = shrunk(self.likelihood.derivatives(point[:k], family, theta, fixed=False), point)
+            at = shrunk(likelihood.derivatives(point[:k], family, theta, fixed=False), point)
             gradient, hessian = at.gradient, at.hessian
             gradient[-1] += 2.0 * lam * (theta - theta_0)
             hessian[-1, -1] += 2.0 * lam

@@ -10,7 +10,7 @@ from cocensor._newton import Minimum
 from cocensor._validation import FloatArray, IntArray
 
 # In units of the log-likelihood for standardised columns: an effect has a prior standard deviation of 1/√weight.
-_START = 10.0
+_START = 1e3
 _RANGE = (1e-3, 1e6)
 # Weights have settled when none of them would change the effective number of effects by more than this.
 _SETTLED = 0.05
@@ -20,7 +20,9 @@ _MAX_ROUNDS = 20
 Fit = Callable[[FloatArray, FloatArray], Minimum]
 
 
-def ridge_weights(ridges: IntArray, n: int, fit: Fit, start: FloatArray) -> tuple[Minimum, FloatArray]:
+def ridge_weights(
+    ridges: IntArray, n: int, first_fit: Fit, fit: Fit, start: FloatArray
+) -> tuple[Minimum, FloatArray]:
     r"""The weights that make the data most likely, effects integrated out, and the fit with them.
 
     Effects of ridge g have the prior :math:`N(0, 1/\lambda_g)`. The marginal likelihood (Laplace's approximation) is
@@ -29,11 +31,11 @@ def ridge_weights(ridges: IntArray, n: int, fit: Fit, start: FloatArray) -> tupl
     Schall; Wood and Fasiolo, 2017, *Biometrics* 73, 1071–1081).
 
     ``ridges`` has the number of the ridge of each parameter, −1 for those that are not shrunk; ``n`` is the number of
-    subjects, over which :class:`Minimum` takes the mean.
+    subjects, over which :class:`Minimum` takes the mean; ``first_fit`` starts from ``start``.
     """
     groups = [np.flatnonzero(ridges == g) for g in range(int(ridges.max(initial=-1)) + 1)]
     weights = np.where(ridges >= 0, _START, 0.0)
-    found = fit(weights, start)
+    found = first_fit(weights, start)
     for _ in range(_MAX_ROUNDS if groups else 0):
         variances = np.diag(np.linalg.pinv(found.at.hessian * n, hermitian=True))
         moved = 0.0
