@@ -152,6 +152,17 @@ def test_what_does_not_rest_on_a_copula_has_a_page_without_sensitivity(study):
     assert found["copula"]["origin"] == "unused"
 
 
+def test_without_a_judge_there_are_the_other_scores_and_a_page(study):
+    study.test.assign(died=study.test.index != 7).to_csv(study.folder / "one.csv", index=False)
+    report = study.folder / "report.html"
+    result = study.evaluate("--adjustments", "ipcw,imputed", "--out", report, test="one.csv")
+    assert result.exit_code == 0, result.output
+    assert "too few dropouts: 1 dropout" in result.stdout
+    found = embedded(report.read_text(encoding="utf-8"))
+    assert found["primary"] == "ipcw"
+    assert "sensitivity" not in found
+
+
 def test_names_are_printed_as_they_are(study):
     name = "[red]x[/red] <b>é</b> {0} می\u200cروم"
     result = study.evaluate("--predictions", f"{name}={study.folder / 'flat.csv'}")

@@ -194,6 +194,16 @@ def test_a_selected_copula_is_that_of_select_copula_and_said_to_be_a_hint(study)
     assert again.score("one").value == result.score("one").value
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_the_fits_of_a_selection_warn_of_is_in_notes_alone(study):
+    time = study.test.y.time.copy()
+    time[0] = 0.0
+    y = cc.Survival(time, study.test.y.event)[:150]
+    models = {"one": (study.models["one"].times, study.models["one"].probabilities[:150])}
+    result = cc.evaluate(models, y, copula="select")
+    assert any("time of 0" in note.text for note in result.under("imputed").notes_of("caution"))
+
+
 def test_a_copula_is_selected_given_what_the_judge_conditions_on(study):
     result = study.evaluate(copula=None)
     assert result.assumed.copula.is_independence

@@ -261,7 +261,7 @@ def _analyse(
 ) -> cc.Sensitivity | None:
     """Compute what is shown beside the scores; the curves and the likelihood for the report alone."""
     sensitivity, chosen = None, None
-    if any(each.varies_with_copula for each in result.results.values()):
+    if any(each.varies_with_copula and each.answered for each in result.results.values()):
         with progress_bar("Other copulas") as progress:
             sensitivity = result.sensitivity(**grid, progress=progress)
         if hint:

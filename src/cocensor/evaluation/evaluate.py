@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import settled
-from cocensor._validation import FloatArray, Progress, column_names
+from cocensor._validation import FitWarning, FloatArray, Progress, collected, column_names
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
@@ -291,6 +291,7 @@ def _fitted_judge(asked: Mapping[str, AskedAdjustment], data: EvaluationData) ->
     if judge is None or isinstance(judge, Fitted):
         return judge
     try:
-        return data.samples.fit(judge, data.predictions)
+        with collected(FitWarning):  # noted when it scores
+            return data.samples.fit(judge, data.predictions)
     except ValueError:
         return None
