@@ -169,7 +169,6 @@ def test_models_may_return_predictions():
         (lambda: cc.IPCW().fit(Y).status(Y, [1.0, np.nan]), ("times", "row 1 is nan")),
         (lambda: cc.Oracle([1.0]).fit(Y).status(Y, [1.0]), ("event_times", "length 1", "y_test", "length 5")),
         (lambda: cc.adjustment("magic"), ("adjustment", "ipcw", "'magic'")),
-        (lambda: cc.adjustment("dep"), ("copula", "'dep'")),
         (lambda: cc.adjustment("ipcw", copula=cc.Clayton(1)), ("copula", "'ipcw'")),
     ],
 )
