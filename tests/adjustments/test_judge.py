@@ -151,6 +151,25 @@ def test_times_of_zero_do_not_remove_the_judge():
     np.testing.assert_allclose(status.a[left], margin, atol=1e-12)
 
 
+def test_other_subjects_are_refused():
+    data, times = sample()
+    predicted = read({"cox": curves(data, times, [0, 1])}, times)
+    fitted = cc.Imputation("everything").fit(data.y, data.X, predicted)
+    refuses(lambda: fitted.status(data.y[:-1], times), "y_test", str(len(data.y)), str(len(data.y) - 1))
+    refuses(lambda: fitted.status(data.y[::-1], times), "y_test", str(len(data.y)), "outcomes")
+
+
+def test_a_common_end_of_observation_leaves_nothing_to_impute():
+    data, times = sample()
+    end = float(np.median(data.event_time))
+    y = cc.Survival(np.minimum(data.event_time, end), data.event_time <= end)
+    result = cc.evaluate({"cox": (times, curves(data, times, [0, 1]))}, y, data.X, horizon=0.9 * end)
+    # Without a censoring before the horizon IPCW is the truth.
+    assert result.score("cox").adjustment == "imputed"
+    assert result.score("cox").value == pytest.approx(result.score("cox", adjustment="ipcw").value, rel=1e-12)
+    refuses(result.judge_fit, "y_test", "joint model")
+
+
 def test_one_status_for_all_models_and_no_training_sample():
     data, times = sample()
     models = {"a": curves(data, times, [0, 1]), "b": curves(data, times, [2, 3])}

@@ -220,7 +220,27 @@ def test_by_default_the_judge_is_at_independence_and_a_hint_beside_it(study):
     assert found["hint"]["given"] == "judge"
     assert "age" in found["judge"]["columns"]
     assert found["hint"]["statement"] in result.stdout
+    assert found["adjustments"][1]["judge_fit"]["statement"] in result.stdout
     assert "profile" in found
+
+
+def test_the_fit_of_the_judge_is_told_once_without_a_hint_too(study):
+    given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputed"]
+    numbers = study.folder / "numbers.json"
+    result = study.evaluate(*given, "--json", numbers)
+    found = json.loads(numbers.read_text(encoding="utf-8"))
+    assert "hint" not in found
+    by_name = {each["name"]: each["judge_fit"] for each in found["adjustments"]}
+    assert by_name["ipcw"] is None
+    assert result.stdout.count(by_name["imputed"]["statement"]) == 1
+    assert "joint model" not in study.evaluate().stdout  # of adjustments that have none
+
+
+def test_a_misfit_of_the_judge_is_told_once_as_a_caution(study, monkeypatch):
+    monkeypatch.setattr(cc.JudgeFit, "failed", (("cox", "event"),))
+    monkeypatch.setattr(cc.JudgeFit, "statement", "It does not fit.")
+    given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputed"]
+    assert study.evaluate(*given).stdout.count("It does not fit.") == 1
 
 
 def test_the_papers_adjustments_are_there_on_request(study):

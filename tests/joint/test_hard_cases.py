@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 
@@ -37,6 +38,19 @@ def test_cumulative_hazards_that_are_next_to_nothing(family, margins):
     assert free.nll_ <= -independent.loglik_ / len(y) + 1e-9
     if (family, margins) == ("clayton", "spline"):
         assert fixed.loglik_ == pytest.approx(-2180.197, abs=0.01)  # by another optimiser
+
+
+@pytest.mark.parametrize("family", ["clayton", "frank"])
+def test_hazards_that_stand_still_are_followed_along_tau(family):
+    """Nothing happens for a while: where margins point to from one τ to the next, a hazard may fall."""
+    rng = np.random.default_rng(0)
+    early, late = (0.1, 1.0), (20.0, 22.0)
+    times = [
+        np.where(rng.random(200) < 0.5, rng.uniform(*early, 200), rng.uniform(*late, 200)) for _ in range(2)
+    ]
+    problem = JointProblem.of(None, cc.Survival.from_latent(*times), margins="spline", penalty=0.0)
+    for tau in np.arange(1, 10) / 10:
+        assert problem.margins_at(cc.copula(family, tau=tau)).converged
 
 
 def test_the_profile_warns_where_margins_do_not_converge(monkeypatch):
@@ -72,6 +86,14 @@ def test_separation_is_named():
     assert model.event.beta[0] == pytest.approx(0.0, abs=0.2)
 
 
+@pytest.mark.filterwarnings("error::cocensor.FitWarning")
+def test_columns_that_are_nearly_the_same_are_not_called_a_separation():
+    data = SyntheticDesign(n=500, n_features=1).draw(0)
+    twin = data.X + 1e-4 * np.random.default_rng(0).normal(size=data.X.shape)
+    model = cc.fit_joint(np.column_stack((data.X, twin)), data.y, cc.Clayton(1.0))
+    assert model.parameters()["event: x1"][1] > 100
+
+
 @pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
 def test_the_best_run_is_the_one_with_the_smallest_value():
     X, y = separated()
@@ -88,6 +110,14 @@ def test_all_dropouts_at_one_time_are_an_end_of_study():
     for margins in ("weibull", "spline"):
         with pytest.raises(ValueError, match="^y .*dropouts .* 5.*administrative"):
             cc.fit_joint(None, y, cc.Clayton(1.0), margins)
+
+
+@pytest.mark.parametrize("what", ["event", "dropout"])
+def test_one_event_or_dropout_is_too_few_and_no_end_of_study(what):
+    happened = np.arange(50) == 20
+    y = cc.Survival(np.linspace(0.1, 5, 50), happened if what == "event" else ~happened)
+    with pytest.raises(ValueError, match=f"^y has too few {what}s: 1 {what} .* 2 parameters"):
+        cc.fit_joint(None, y, cc.Clayton(1.0))
 
 
 def test_too_few_groups():

@@ -70,6 +70,18 @@ def test_the_barrier_holds_for_every_subject():
         assert np.isfinite(barrier.value(np.array([0.0, -least + slack, *gamma]))) == inside
 
 
+def test_a_search_that_starts_outside_of_the_barrier_ends_there():
+    """As from an extrapolated start: it has not converged, and another is looked for."""
+    barrier = Barrier(0, np.arange(2), np.eye(2), None, 1.0)
+
+    def derivatives(point):
+        at = barrier.derivatives(point)
+        return Derivatives(-at.value, -at.gradient, -at.hessian)
+
+    found = minimise(derivatives, lambda point: -barrier.value(point), np.array([1.0, -1.0]))
+    assert (found.converged, found.n_iter, found.value) == (False, 0, np.inf)
+
+
 def test_newtons_method_follows_the_barrier():
     """The nearest point where all hazards rise to one where many fall: found, and hazards rise by next to nothing."""
     rng = np.random.default_rng(1)
@@ -84,7 +96,7 @@ def test_newtons_method_follows_the_barrier():
     def value(point):
         return 0.5 * np.sum((point - wanted) ** 2) - barrier.value(point)
 
-    found = minimise(derivatives, value, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), tolerance=1e-10, max_iter=120)
+    found = minimise(derivatives, value, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), tolerance=1e-8, max_iter=200)
     assert found.converged
     least = (barrier.bounds @ found.point[:2]).min() + (barrier.drifts @ found.point[2:]).min()
     assert 0 < least < 0.01

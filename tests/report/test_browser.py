@@ -231,6 +231,20 @@ def test_on_a_phone_nothing_of_the_scores_and_of_tied_cells_is_cut_off(opened, t
     assert max(boxes) <= 1
 
 
+def test_on_a_phone_every_ratio_is_inside_its_cell(opened):
+    page = opened(360)
+    page.locator("#judge summary").first.click()
+    cells = page.locator(".ratios td:visible").evaluate_all(
+        "(all) => all.map((e) => e.getBoundingClientRect().right - e.firstChild.getBoundingClientRect().right)"
+    )
+    assert len(cells) == 2 * 80  # of two models, ten deciles of four periods, events and dropouts
+    assert min(cells) >= 0
+    heights = page.locator(".ratios tr:has(td):visible").evaluate_all(
+        "(all) => all.map((e) => e.offsetHeight)"
+    )
+    assert max(heights) - min(heights) <= 2
+
+
 def test_labels_of_lines_are_in_the_colour_of_text(opened):
     page = opened()
     ink = page.evaluate("getComputedStyle(document.body).color")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -269,6 +269,40 @@ def test_the_page_says_what_the_judge_conditions_on_and_what_tau_means(evaluatio
     for column in evaluation.judge.design.columns:
         assert " ".join(column.split()) in words
     assert TAU_MEANS in words
+
+
+def test_the_fit_of_the_judge_stands_beside_the_hint_with_a_ratio_per_cell(evaluation, report):
+    fit = evaluation.judge_fit()
+    text = report.read_text(encoding="utf-8")
+    footing = text[text.index('<div class="footing">') : text.index('<section id="scores">')]
+    assert escape(fit.statement, quote=False).replace("'", "&#39;") in footing
+    tables = re.findall(r'<table class="map ratios">.*?</table>', text, re.DOTALL)
+    assert len(tables) == len(evaluation.models)
+    for model, table in zip(
+        sorted(evaluation.models, key=lambda model: model != fit.worst), tables, strict=True
+    ):
+        assert escape(model) in table
+        numbers = fit.table()
+        rows = numbers[numbers["model"] == model].sort_values(
+            ["kind", "end", "decile"], ascending=[False, True, True]
+        )  # events before dropouts
+        cells = re.findall(
+            r'<td title="(\d+) observed, ([\d.]+) expected.*?"( class="off")?><span>(.*?)<', table
+        )
+        assert [int(cell[0]) for cell in cells] == rows["observed"].tolist()
+        np.testing.assert_allclose([float(cell[1]) for cell in cells], rows["expected"], atol=0.05)
+        enough = (rows["expected"] >= 1).to_numpy()
+        off = enough & ((rows["lower"] > 1) | (rows["upper"] < 1))
+        assert [bool(cell[2]) for cell in cells] == off.tolist()
+        shown = np.array([np.nan if cell[3] == "–" else float(cell[3]) for cell in cells])
+        np.testing.assert_allclose(shown, np.where(enough, rows["ratio"], np.nan), atol=5e-3)
+
+
+def test_without_a_joint_model_of_the_test_outcomes_no_fit_is_shown(split, cox, tmp_path):
+    found = evaluated(split, {"a": cox(0, 1), "b": cox(0)}, adjustments=["ipcw", "cg_q"], copula=None)
+    page = found.to_html(tmp_path / "a.html")
+    assert "no adjustment here has a joint model" in Page(page).words.lower()
+    assert 'class="map ratios"' not in page.read_text(encoding="utf-8")
 
 
 def test_a_model_whose_predictions_are_refused_is_on_the_page_without_scores(split, cox, tmp_path):

@@ -1,10 +1,13 @@
+from threading import Event
+
 import numpy as np
 import pytest
 
 import cocensor as cc
 from cocensor._notes import Note
-from cocensor.evaluation.scores import AdjustmentScores
+from cocensor.evaluation.scores import AdjustmentScores, scores_at_copula
 from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity import grid as grid_module
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 
@@ -266,3 +269,19 @@ def test_an_adjustment_that_could_not_be_fitted_says_so_at_every_copula():
 
 def test_without_an_adjustment_that_rests_on_a_copula_there_is_nothing_to_move(study):
     refuses(study(adjustments=["ipcw"]).sensitivity, "adjustments", "copula")
+
+
+def test_what_breaks_one_family_is_what_is_raised(result, monkeypatch):
+    broken = Event()
+
+    def scores_at(data, before, copula):
+        if copula.name == "frank":
+            broken.set()
+            raise ZeroDivisionError("frank")
+        broken.wait(10)
+        return scores_at_copula(data, before, copula)
+
+    monkeypatch.setattr(grid_module, "scores_at_copula", scores_at)
+    monkeypatch.setattr(grid_module, "_n_cores", lambda: 2)
+    with pytest.raises(ZeroDivisionError, match="frank"):
+        result.sensitivity(["clayton", "frank"], [0.1, 0.2, 0.3, 0.4], "imputed")

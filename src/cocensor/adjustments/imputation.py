@@ -22,6 +22,7 @@ from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
+from cocensor.joint.margins import informative
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
@@ -227,10 +228,9 @@ class _ImputationFromJoint(Fitted):
         model = self.joint.needed
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
-        elif len(self.design) == len(y):
-            z = self.design.matrix
         else:
-            raise ValueError(f"y_test must be the {len(self.design)} subjects fitted to, but has {len(y)}.")
+            self._check_subjects(y, len(self.design))
+            z = self.design.matrix
         if grid.last > model.t_max_:
             warnings.warn(
                 f"times pass {model.t_max_:g}, the last time that the joint model was fitted to: "
@@ -244,6 +244,18 @@ class _ImputationFromJoint(Fitted):
             Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q)) for kind in (ended, ~ended)
         ]
         return Status(grid, len(y), tuple(groups), notes=self.notes, model=model)
+
+    def _check_subjects(self, y: Survival, n: int) -> None:
+        """Refuse others than the ``n`` subjects that were fitted to: what they are given is not known."""
+        if len(y) != n:
+            raise ValueError(f"y_test must be the {n} subjects fitted to, but has {len(y)}.")
+        assert self.joint.problem is not None  # as there is a model of the test outcomes
+        known, rows = self.joint.problem.y, np.flatnonzero(informative(y.time))
+        same = rows.size == len(known) and (
+            np.array_equal(y.time[rows], known.time) and np.array_equal(y.event[rows], known.event)
+        )
+        if not same:
+            raise ValueError(f"y_test must be the {n} subjects fitted to, but their outcomes are others.")
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:

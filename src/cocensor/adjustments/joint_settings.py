@@ -48,7 +48,8 @@ class JointSettings:
 class JointFit:
     """A joint model and the sample that it was fitted to; or why it could not be, where nobody may need it.
 
-    In a sample of events alone, or without any, there is no joint model; whether one is needed shows later.
+    In a sample without events, or where nobody is censored before its last time, there may be no joint model; whether
+    one is needed shows later.
     """
 
     model: JointModel | None
@@ -63,7 +64,7 @@ class JointFit:
         try:
             return cls(None, settings.problem(X, y, sample)).with_copula(copula)
         except ValueError as error:
-            if y.n_events in (0, len(y)):
+            if not y.n_events or (y.event | (y.time == y.t_max)).all():
                 return cls(None, missing=str(error))
             raise
 

@@ -232,7 +232,10 @@ def evaluate(
             if numbers_file is not None:
                 result.to_json(numbers_file)
         say(repr(result))
-        for line in minor_notes(result):
+        fit = result.computed("judge_fit")
+        # A misfit is among the cautions already.
+        judged = [] if fit is None or fit.failed else [fit.statement]
+        for line in (*judged, *minor_notes(result)):
             say(line)
         if sensitivity is not None:
             say(f"\n{sensitivity!r}")

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 import numpy as np
 from scipy.special import chdtrc, chdtri
 
-from cocensor._validation import FloatArray, IntArray, escaped, make_frame
+from cocensor._validation import BoolArray, FloatArray, IntArray, escaped, make_frame
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.joint_settings import JointFit
 from cocensor.adjustments.judge import risk_score
@@ -104,12 +104,25 @@ class FitCells:
         beyond_chance = ((observed - expected) ** 2 - variance).sum()
         return float(np.sqrt(max(beyond_chance, 0.0) / (expected**2).sum()))
 
+    @property
+    def shown(self) -> BoolArray:
+        """Where a ratio is worth showing: at least one is expected."""
+        return self.expected >= 1.0
+
+    @property
+    def ratio(self) -> FloatArray:
+        """Observed over expected; NaN where nothing is expected."""
+        return self.observed / self._divisor
+
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Limits for the ratio of observed to expected, as of a Poisson number."""
+        """Limits for the ratio of observed to expected, as of a Poisson number; NaN where nothing is expected."""
         tail = 0.5 * (1.0 - level)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lower = np.nan_to_num(chdtri(2 * self.observed, 1.0 - tail)) / (2 * self.expected)
-            return lower, chdtri(2 * self.observed + 2, tail) / (2 * self.expected)
+        lower = np.nan_to_num(chdtri(2 * self.observed, 1.0 - tail)) / (2 * self._divisor)
+        return lower, chdtri(2 * self.observed + 2, tail) / (2 * self._divisor)
+
+    @property
+    def _divisor(self) -> FloatArray:
+        return np.where(self.expected > 0, self.expected, np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,15 +176,28 @@ class JudgeFit:
             if cells.df
         )
 
+    @property
+    def worst(self) -> str:
+        """The model whose score shows most misfit: the largest statistic over its degrees of freedom."""
+        tests = [(cells.statistic / cells.df, name) for name, _, cells in self.tests]
+        return max(tests)[1] if tests else next(iter(self.cells))
+
+    @cached_property
+    def significant(self) -> tuple[tuple[str, Kind, FitCells], ...]:
+        """The tests that refute the model, of whatever size the misfit is (Bonferroni's rule, 1 %)."""
+        n_tests = len(list(self.tests))
+        return tuple(each for each in self.tests if each[2].pvalue * n_tests < _LEVEL)
+
     @cached_property
     def failed(self) -> tuple[tuple[str, Kind], ...]:
-        """Models and kinds with a misfit that is both significant (Bonferroni's rule, 1 %) and above 20 % in size."""
-        tests = list(self.tests)
-        return tuple(
-            (model, kind)
-            for model, kind, cells in tests
-            if cells.pvalue * len(tests) < _LEVEL and cells.misfit > _LARGE
-        )
+        """Models and kinds with a misfit that is both significant and above 20 % in size."""
+        return tuple((model, kind) for model, kind, cells in self.significant if cells.misfit > _LARGE)
+
+    @property
+    def pvalue(self) -> float:
+        """Of all tests together, by Bonferroni's rule; NaN without any."""
+        found = [cells.pvalue for *_, cells in self.tests]
+        return min(1.0, len(found) * min(found)) if found else np.nan
 
     def table(self) -> Any:
         """One row per model, kind, decile and period: observed, expected, their ratio with a 95 % interval."""
@@ -245,13 +271,11 @@ class JudgeFit:
 
     def _rows(self, model: str, kind: Kind) -> Iterator[tuple[Any, ...]]:
         cells = self.cells[model][kind]
-        lower, upper = cells.interval()
+        ratios = cells.ratio, *cells.interval()
         for (g, p), expected in np.ndenumerate(cells.expected):
-            observed = int(cells.observed[g, p])
-            start = float(self.periods[p - 1]) if p else 0.0
-            limits = [float(each[g, p]) if expected else np.nan for each in (lower, upper)]
-            ratio = observed / expected if expected else np.nan
-            yield model, kind, g + 1, start, float(self.periods[p]), observed, float(expected), ratio, *limits
+            period = (float(self.periods[p - 1]) if p else 0.0), float(self.periods[p])
+            numbers = int(cells.observed[g, p]), float(expected), *(float(each[g, p]) for each in ratios)
+            yield model, kind, g + 1, *period, *numbers
 
     def _frame(self, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
@@ -279,8 +303,6 @@ def judge_fit(data: EvaluationData, fits: Mapping[str, Fitted]) -> JudgeFit | No
     for name, predicted in data.predictions.items():
         fitted: Any = fits.get(name)
         if not isinstance(fitted, _JudgeFitted) or fitted.design is None or fitted.joint.model is None:
-            continue
-        if len(fitted.design) != len(y):  # fitted to others, who cannot be scored by it either
             continue
         model, copula = fitted.joint.model, fitted.joint.model.copula
         if id(fitted) not in expected:

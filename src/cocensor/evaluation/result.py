@@ -264,9 +264,12 @@ class Evaluation:
         copula : Copula, family or name, optional
             By default the one that the adjustment rests on; under another the margins are fitted anew.
         """
-        first = [self.results[self.primary], *self.results.values()]
-        judge = next((each for each in first if each.judge_fit is not None), None)
+        judge = self._joint
         if judge is None or judge.judge_fit is None:
+            if any(each.adjustment.needs & {"prediction", "predictions"} for each in first):
+                raise ValueError(
+                    "y_test has no joint model: none could be fitted, or nobody's status had to be imputed."
+                )
             raise ValueError("adjustments must have one that is given predictions, such as 'imputed'.")
         if copula is None:
             return replace(judge.judge_fit, template=self.template)
@@ -307,12 +310,23 @@ class Evaluation:
 
         return self._computed_once("survival", lambda: margin_curves(self, progress=progress))
 
-    def computed(self, analysis: Literal["sensitivity", "profile", "survival", "hint"]) -> Any:
-        """An analysis that has been asked for, the last one of its kind; None where there is none yet."""
+    def computed(self, analysis: Literal["sensitivity", "profile", "survival", "hint", "judge_fit"]) -> Any:
+        """An analysis that has been asked for, the last one of its kind; None where there is none yet.
+
+        The fit of the judge is there unasked, under the copula that the scores rest on.
+        """
+        if analysis == "judge_fit":
+            return None if self._joint is None else self._joint.judge_fit
         if analysis == "hint" and self.assumed.hint is not None:
             return self.assumed.hint
         found = [value for key, value in self._analyses.items() if key == analysis or key[0] == analysis]
         return found[-1] if found else None
+
+    @property
+    def _joint(self) -> AdjustmentScores | None:
+        """The primary adjustment, or the first, that has a joint model of the test outcomes."""
+        first = [self.results[self.primary], *self.results.values()]
+        return next((each for each in first if each.judge_fit is not None), None)
 
     # --- views -------------------------------------------------------------------------------------------
 

@@ -101,7 +101,8 @@ def scores_under(
             for models in data.samples.groups(adjustment, predictions):
                 scoring.fit(models, adjustment)
     value = adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment
-    fit = judge_fit(data, scoring.fits)
+    scored = {name for found in scoring.values.values() for name in found}
+    fit = judge_fit(data, {name: each for name, each in scoring.fits.items() if name in scored})
     misfit = [] if fit is None or not fit.failed else [fit.statement]
     cautions = [Note("caution", text, adjustment=name) for text in [*warned, *misfit]]
     notes = tuple(dict.fromkeys([*_merged(scoring.notes, tuple(data.predictions)), *cautions]))

@@ -40,9 +40,11 @@ class Barrier:
         return -np.inf if found is None else self._worth(*found)
 
     def derivatives(self, parameters: FloatArray) -> Derivatives:
-        """The barrier with its gradient and Hessian, inside of where it is finite."""
+        """The barrier with its gradient and Hessian; where it is −∞ these are NaN."""
         found = self._rooms(parameters)
-        assert found is not None
+        if found is None:
+            unknown = np.full(parameters.size, np.nan)
+            return Derivatives(-np.inf, unknown, np.outer(unknown, unknown))
         above, below = found
         scaled = self.bounds / above[:, None]
         gradient, hessian = scaled.sum(axis=0), -(scaled.T @ scaled)

@@ -10,6 +10,7 @@ import numpy as np
 from cocensor._newton import Minimum
 from cocensor._validation import FitWarning, FloatArray
 from cocensor.copulas import Copula
+from cocensor.joint.design import Design
 from cocensor.joint.link import Link, tau_slope
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
@@ -17,7 +18,8 @@ from cocensor.joint.model import JointModel, Start
 if TYPE_CHECKING:
     from cocensor.joint.problem import JointProblem
 
-# A standardised coefficient with a standard error above this is not known at all.
+# A standardised coefficient with a standard error above this, in units of what its column has beyond the others, is
+# not known at all.
 _UNKNOWN = 100.0
 
 
@@ -143,9 +145,12 @@ def _uncertainty(
 def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
     """Name a covariate whose coefficient runs off: the likelihood hardly knows it any more."""
     names, at = _names(problem, False), 0
+    if (variance < _UNKNOWN**2).all():
+        return
+    own = _unexplained(problem.design)
     for basis, size in zip(problem.bases, problem.likelihood.sizes, strict=True):
-        for i in range(at + basis.size, at + size):
-            if not variance[i] < _UNKNOWN**2 and not problem.ridge[i]:
+        for i, share in enumerate(own if basis.present else (), start=at + basis.size):
+            if not variance[i] * share < _UNKNOWN**2 and not problem.ridge[i]:
                 warnings.warn(
                     f"the coefficient {names[i]!r} has no finite optimum: the covariate separates those to whom "
                     "it happens from the rest.",
@@ -153,6 +158,16 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
                     stacklevel=6,
                 )
         at += size
+
+
+def _unexplained(design: Design) -> FloatArray:
+    """By effect, the share of its column's variance that the other columns without a ridge leave; 1 under a ridge."""
+    shares = np.ones(design.n_columns)
+    free = [i for i, ridge in enumerate(design.ridge_of_effects[: design.n_columns]) if not ridge]
+    if len(free) > 1:
+        correlations = np.corrcoef(design.matrix[:, free], rowvar=False)
+        shares[free] = 1.0 / np.diag(np.linalg.inv(correlations))
+    return np.concatenate((shares, shares[list(design.varying)]))
 
 
 def _names(problem: JointProblem, free: bool) -> tuple[str, ...]:

@@ -95,10 +95,10 @@ class JointProblem:
                 bases.append(Basis(np.empty(0), present=False))  # all censoring is administrative
                 continue
             own_times = np.unique(outcomes.time[happened])
-            if own_times.size == 1 and log_t.min() < log_t.max():
-                raise ValueError(
-                    f"y has all its {what}s at time {own_times[0]:g}: mark an end of study as administrative."
-                )
+            if own_times.size == 1 and found > 1 and log_t.min() < log_t.max():
+                remedy = "mark an end of study as administrative"
+                why = remedy if what == "dropout" else "their margin cannot be fitted"
+                raise ValueError(f"y has all its {what}s at time {own_times[0]:g}: {why}.")
             # A margin of grouped times needs more different times than it has functions of time.
             most = own_times.size - 3 if kind == "grouped" else found
             if most < 0:
@@ -207,13 +207,17 @@ class JointProblem:
         known = self._optima.setdefault(family, {})
         if tau in known:
             return known[tau]
+        # A copy: another thread may add to what is known.
         on_the_way = {0.0: self.independence} | {
-            t: at for t, at in known.items() if tau and 0.0 < t / tau < 1.0
+            t: at for t, at in known.copy().items() if tau and 0.0 < t / tau < 1.0
         }
         nearest = sorted(on_the_way, key=abs)[-2:]
         found = None
         if abs(tau - nearest[-1]) <= _SHORT:
-            found = self._minimised(family, _extrapolated(on_the_way, nearest, tau), fixed=copula.theta)
+            start = _extrapolated(on_the_way, nearest, tau)
+            if np.isneginf(self.likelihood.barrier_at(start)):  # a hazard would fall
+                start = on_the_way[nearest[-1]].point
+            found = self._minimised(family, start, fixed=copula.theta)
         if found is None or not found.converged:
             point = self._followed(family, on_the_way[nearest[-1]].point, nearest[-1], tau)
             found = self._minimised(family, point, fixed=copula.theta)

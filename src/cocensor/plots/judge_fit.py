@@ -53,17 +53,13 @@ class JudgeFitDisplay:
     @classmethod
     def from_judge_fit(cls, fit: JudgeFit, model: str | None = None) -> Self:
         """From what :meth:`Evaluation.judge_fit` returns; by default for the model whose score shows most misfit."""
-        if model is None:
-            tests = [(cells.statistic / cells.df, name) for name, _, cells in fit.tests]
-            model = max(tests)[1] if tests else next(iter(fit.cells))
+        model = fit.worst if model is None else model
         check_choice(model, "model", tuple(fit.cells))
         panels = {}
         for kind, cells in fit.cells[model].items():
-            shown = cells.expected >= 1.0
-            with np.errstate(divide="ignore", invalid="ignore"):
-                values = cells.observed / cells.expected, *cells.interval()
-            if shown.any():
-                panels[kind] = Ratios(*(np.where(shown, each, np.nan) for each in values))
+            if cells.shown.any():
+                values = cells.ratio, *cells.interval()
+                panels[kind] = Ratios(*(np.where(cells.shown, each, np.nan) for each in values))
         if not panels:
             raise ValueError(
                 "fit must have a cell with at least one expected event or dropout, but has none."

@@ -22,6 +22,7 @@ from cocensor.report.code import code
 from cocensor.report.figures import palette, series
 from cocensor.report.tables import (
     curve_tables,
+    fit_maps,
     grid_tables,
     profile_table,
     score_tables,
@@ -30,7 +31,7 @@ from cocensor.report.tables import (
 )
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
 from cocensor.words.headline import why_no_sensitivity
-from cocensor.words.names import ISOLATE, ON_PAGE, family_name
+from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
 
 _TITLE = "Survival models when dropout may depend on the outcome"
 # What could end a script element, or a line of a script, in text that only ever stands inside strings.
@@ -54,7 +55,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
     )
     pages.filters["named"] = _named
     sensitivity, curves = evaluation.computed("sensitivity"), evaluation.computed("survival")
-    drawn = series(evaluation)
+    fit, drawn = evaluation.computed("judge_fit"), series(evaluation)
     style = pages.get_template("report.css.jinja").render(palette())
     script = (files("cocensor.report") / "templates" / "report.js").read_text(encoding="utf-8")
     return pages.get_template("report.html.jinja").render(
@@ -77,6 +78,8 @@ def _page(evaluation: Evaluation, title: str) -> str:
         curves=curve_tables(evaluation),
         survival_table=survival_table(curves),
         profile_table=profile_table(evaluation.computed("profile")),
+        fit_maps=fit_maps(fit, drawn),
+        fit_copula="" if fit is None else copula_name(fit.copula),
         missing=_missing(evaluation),
         choices=_choices(evaluation),
         start=_start(evaluation),
@@ -118,6 +121,7 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "curves": "None of the metrics has values over time.",
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
+        "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
     }
 
 

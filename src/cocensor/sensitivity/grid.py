@@ -138,7 +138,9 @@ def _answers(
             (name, line, pool.submit(follow, name, line)) for name in reversed(adjustments) for line in lines
         ]
         try:
-            wait([job for *_, job in running], return_when=FIRST_EXCEPTION)
+            finished, _ = wait([job for *_, job in running], return_when=FIRST_EXCEPTION)
+            for job in finished:
+                job.result()  # raises what stopped it
         finally:  # an interruption must not wait for the rest
             stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -12,6 +12,7 @@ from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.evaluation import copula_in_words, nothing_to_rank
 from cocensor.words.extent import extent_in_words, grid_in_words, limit_in_words
+from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
 from cocensor.words.sensitivity import scores_over_grid
 
@@ -28,6 +29,7 @@ class Headline:
     extent: tuple[str, ...]
     rests_on: str
     hint: str
+    judge_fit: str
     caution: str
 
 
@@ -55,6 +57,7 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     All by the first metric. By default this is at independence given what the judge conditions on; the copula that fits
     best comes last, as a hint.
     """
+    fit = evaluation.computed("judge_fit")
     unanswered = sensitivity is not None and not sensitivity.best()
     if unanswered:
         sensitivity = None
@@ -73,6 +76,7 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
         extent=extent,
         rests_on=_rests_on(evaluation, sensitivity, start),
         hint=_hint(evaluation, sensitivity),
+        judge_fit="" if fit is None else judge_fit_in_words(fit, ON_PAGE),
         caution=_caution(evaluation),
     )
 
