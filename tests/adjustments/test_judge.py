@@ -151,6 +151,18 @@ def test_times_of_zero_do_not_remove_the_judge():
     np.testing.assert_allclose(status.a[left], margin, atol=1e-12)
 
 
+def test_a_score_that_tells_apart_only_those_at_time_zero_leaves():
+    data, times = sample()
+    time = data.y.time.copy()
+    time[:2] = 0.0
+    y = cc.Survival(time, data.y.event)
+    good = curves(data, times, [0, 1])
+    flat = np.vstack((good[:2], np.tile(good[2], (len(good) - 2, 1))))
+    design, notes = judge_design(None, read({"good": good, "flat": flat}, times), y, FULL)
+    assert all(name.startswith("good") for name in design.columns)
+    assert any("flat" in note.text for note in notes if note.model is None)
+
+
 def test_other_subjects_are_refused():
     data, times = sample()
     predicted = read({"cox": curves(data, times, [0, 1])}, times)

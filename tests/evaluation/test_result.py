@@ -282,8 +282,7 @@ def test_an_adjustment_object_is_called_by_what_sets_it_apart(study):
 
 def test_a_reason_that_holds_of_all_models_is_said_once(study):
     y = study.test.y
-    ended = cc.Survival(np.minimum(y.time, 12.0), y.event & (y.time < 12.0))
-    only_then = cc.Survival(np.where(ended.event, ended.time, 8.0), ended.event)
+    only_then = cc.Survival(np.where(y.event, y.time, 6.0), y.event)
     result = cc.evaluate(
         study.models, only_then, adjustments=["ipcw", "imputed_prediction"], copula=cc.Frank(2.0)
     )

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import (
+    BoolArray,
     FloatArray,
     as_matrix,
     as_times,
@@ -22,7 +23,7 @@ from cocensor._validation import (
 )
 from cocensor.curves import Predictions
 from cocensor.joint.design import Design
-from cocensor.joint.margins import Basis
+from cocensor.joint.margins import Basis, informative
 from cocensor.outcomes import Survival
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
@@ -123,10 +124,10 @@ def judge_design(
                 )
             covariates.add(name, matrix[:, i], shrunk["covariates"])
     parts = (scores, others, covariates, bent)
-    kept, left_out = _independent(parts)
+    kept, left_out = _independent(parts, informative(y.time))
     if left_out:
         which = ", ".join(left_out)
-        text = f"Left out of what the judge is given, since the rest explains them: {which}."
+        text = f"Left out of what the judge is given, as constant or explained by the rest: {which}."
         notes.append(Note("decision", text))
     names = [name for part in parts for name in part.names]
     values = [value for part in parts for value in part.values]
@@ -142,7 +143,8 @@ def judge_design(
             ridges[column] = "scores"
         if beyond:
             text = (
-                f"With {rarer} events or dropouts, {free} risk scores act freely, and the others are shrunk."
+                f"With {rarer} events or dropouts, {free} of {free + len(beyond)} risk scores act freely, and the "
+                "others are shrunk."
             )
             notes.append(Note("decision", text))
     design = Design(
@@ -164,14 +166,14 @@ def risk_score(
     return score if score is None or folds is None else _centred(score, folds)
 
 
-def _independent(parts: tuple[_Columns, ...]) -> tuple[list[int], list[str]]:
+def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[int], list[str]]:
     """The columns that those before them leave something of, those that add most first, and the names of the rest.
 
-    A Cholesky decomposition of the correlations, pivoted within each part.
+    A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part.
     """
     names = [name for part in parts for name in part.names]
-    values = [value for part in parts for value in part.values]
-    if not values:
+    values = [value[counted] for part in parts for value in part.values]
+    if not values or not counted.any():
         return [], []
     spread = np.array([_spread(value) for value in values])
     Z = np.column_stack(
