@@ -127,11 +127,14 @@ def test_three_subjects():
     refuses(lambda: cc.Imputation("everything").fit(y, None, predicted), "y_test", "too few events")
 
 
-def test_separation_by_a_covariate_is_held_by_the_ridge():
+@pytest.mark.parametrize(
+    "leak", [lambda y: y.event.astype(float), lambda y: np.log(y.time)], ids=["event", "time"]
+)
+def test_a_covariate_that_tells_the_outcome_is_named(leak):
     data, times = sample()
-    separates = data.y.event.astype(float)[:, None]
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
-    fitted = cc.Imputation("everything").fit(data.y, np.hstack((data.X, separates)), predicted)
+    with pytest.warns(cc.FitWarning, match="covariate 4"):
+        fitted = cc.Imputation("everything").fit(data.y, np.column_stack((data.X, leak(data.y))), predicted)
     assert fitted.joint.model.converged_
     assert np.isfinite(fitted.status(data.y, times).a).all()
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # A standardised coefficient with a standard error above this, in units of what its column has beyond the others, is
 # not known at all.
 _UNKNOWN = 100.0
+# Nor is one that is shrunk and still above this an effect: a hazard ratio of 7 for one standard deviation.
+_DECISIVE = 2.0
 
 
 def fitted_model(
@@ -126,6 +128,7 @@ def _uncertainty(
     except np.linalg.LinAlgError:
         inverse = np.full(information.shape, np.nan)
     _warn_of_separation(problem, np.diag(inverse))
+    _warn_of_outcomes(problem, best.point)
     inverse = np.where(np.diag(inverse).min() < 0, np.nan, inverse)
     size = k + free
     jacobian = np.zeros((size, used))
@@ -154,6 +157,22 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
                 warnings.warn(
                     f"the coefficient {names[i]!r} has no finite optimum: the covariate separates those to whom "
                     "it happens from the rest.",
+                    FitWarning,
+                    stacklevel=6,
+                )
+        at += size
+
+
+def _warn_of_outcomes(problem: JointProblem, point: FloatArray) -> None:
+    """Name a column that a ridge could not hold: it all but tells what happened."""
+    at, told = 0, problem.design.names_of_effects
+    for basis, size in zip(problem.bases, problem.likelihood.sizes, strict=True):
+        for i in range(problem.design.n_columns if basis.present else 0):
+            effect = point[at + basis.size + i]
+            if problem.ridge[at + basis.size + i] and abs(effect) > _DECISIVE:
+                warnings.warn(
+                    f"the column {told[i]!r} all but tells what happened, with a log hazard ratio of {effect:.1f} per "
+                    "standard deviation: is it known before the outcome?",
                     FitWarning,
                     stacklevel=6,
                 )
