@@ -38,6 +38,9 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.accuracy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.wide
+	$(BIN)/python -m benchmarks.impartiality tables
+	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.margins
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
