@@ -153,11 +153,11 @@ def test_what_does_not_rest_on_a_copula_has_a_page_without_sensitivity(study):
 
 
 def test_without_a_judge_there_are_the_other_scores_and_a_page(study):
-    study.test.assign(died=study.test.index != 7).to_csv(study.folder / "one.csv", index=False)
+    study.test.assign(died=study.test.index == 7).to_csv(study.folder / "one.csv", index=False)
     report = study.folder / "report.html"
     result = study.evaluate("--adjustments", "ipcw,imputed", "--out", report, test="one.csv")
     assert result.exit_code == 0, result.output
-    assert "too few dropouts: 1 dropout" in result.stdout
+    assert "too few events: 1 event" in result.stdout
     found = embedded(report.read_text(encoding="utf-8"))
     assert found["primary"] == "ipcw"
     assert "sensitivity" not in found

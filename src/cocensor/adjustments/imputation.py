@@ -26,6 +26,8 @@ from cocensor.joint.margins import informative
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
+# With fewer there is no margin of the dropout.
+_FEWEST_DROPOUTS = 5
 #: How the judge reads predictions where it is given everything.
 _SMOOTH = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
 Given = Literal["covariates", "prediction", "predictions", "everything"]
@@ -182,9 +184,14 @@ class Imputation(JointSettings, Adjustment):
             raise ValueError("predictions are needed: the joint model is given them.")
         known = x if {"covariates", "everything"} & set(self.given) else None
         recipe = Recipe(**{each.name: getattr(self, each.name) for each in fields(Recipe)})
+        n_dropouts, few = int(y.dropout.sum()), []
+        if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
+            text = f"Dropouts are too few for a margin of their own ({n_dropouts}): they are taken for ends of study."
+            few = [Note("decision", text)]
+            y = Survival(y.time, y.event, ~y.event)
         design, notes = judge_design(known, predictions, y, recipe, folds)
         fit = JointFit.of(self, self.copula, design, y, "y_test")
-        return _ImputationFromJoint(self, fit, design, notes)
+        return _ImputationFromJoint(self, fit, design, (*notes, *few))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +245,8 @@ class _ImputationFromJoint(Fitted):
                 HorizonWarning,
                 stacklevel=4,
             )
-        ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
+        # Without a margin of the dropout nothing is known of it.
+        ended = ~y.dropout if model.dropout.basis.present else np.ones(len(y), dtype=bool)
         q = Conditional(model, grid.sorted, y.time, z, ended)
         groups += [
             Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q)) for kind in (ended, ~ended)
