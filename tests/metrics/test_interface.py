@@ -180,3 +180,8 @@ def test_only_what_was_registered_can_be_forgotten():
         refuses(lambda name=name: cc.unregister_adjustment(name), "name", name)
     assert "ibs" in cc.metric_names()
     assert "ipcw" in cc.adjustment_names()
+
+
+def test_a_skill_of_no_model_is_refused():
+    y = cc.Survival([1.0, 2.0, 3.0], [1, 0, 1])
+    refuses(lambda: cc.brier_skill_score(y, y, {}, [1.0, 2.0]), "estimate", "empty")

@@ -169,6 +169,8 @@ def brier_skill_score(
     learned_from = test if y_train is None else Survival.coerce(y_train, "y_train")
     curve = np.asarray(margin.fit(learned_from).predict(grid.sorted, tail="last"))
     models = estimate if isinstance(estimate, Mapping) else {"": estimate}
+    if not models:
+        raise ValueError("estimate is empty: at least one model is needed.")
     key = object()  # no user's name equals it
     everybody = Predictions.trusted(grid.sorted, np.broadcast_to(curve, (len(test), curve.size)))
     found = integrated_brier_score(
