@@ -300,3 +300,12 @@ def test_parts_of_a_result_print_in_a_few_lines(study):
 def test_a_line_break_in_a_name_leaves_the_table_whole(study):
     result = study.evaluate({"two\nlines": study.models["one"]}, adjustments="ipcw")
     assert "two lines  0." in repr(result)
+
+
+def test_a_copula_that_nothing_takes_is_noted(study):
+    fitted = cc.evaluate(study.models, study.test.y).judge
+    for adjustments in ("ipcw", {"imputed": fitted}):
+        for copula, noted in ((cc.Clayton(2.0), 1), (None, 0)):
+            result = cc.evaluate(study.models, study.test.y, adjustments=adjustments, copula=copula)
+            assert sum(note.kind == "caution" and "copula" in note.text for note in result.notes) == noted
+            assert result.assumed.origin == "unused"

@@ -176,7 +176,7 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
         horizon=d.word("horizon", None, None, None, "t_max", {"at_risk": 0.2}, d.unit),
         copula=d.copula() if copula is None else copula,
         covariates=d.word("covariates", "all", "all", None, 0, [0]),
-        folds=d.word("folds", None, None, None, [0] * len(y_test[0])),
+        folds=d.word("folds", None, None, None, [0] * d.m),
     )
 
 

@@ -253,7 +253,7 @@ def test_grids_that_make_no_sense_are_refused(result, options, parts):
 
 
 def test_an_adjustment_that_could_not_be_fitted_says_so_at_every_copula():
-    time, event = np.arange(1.0, 9.0), np.array([1, 1, 1, 0, 1, 1, 1, 1])
+    time, event = np.arange(1.0, 9.0), np.array([0, 0, 0, 1, 0, 0, 0, 0])
     curves = np.linspace(0.9, 0.1, 8)[:, None] * np.ones(2)
     found = cc.evaluate(
         {"m": ([1.0, 8.0], curves)},
@@ -261,7 +261,7 @@ def test_an_adjustment_that_could_not_be_fitted_says_so_at_every_copula():
         adjustments=["cg_q", "imputed_prediction"],
         copula=cc.Clayton(1.0),
     )
-    [why] = found.under("imputed_prediction").notes_of("missing")  # there is a time of 0
+    [why] = found.under("imputed_prediction").notes_of("missing")  # there is one event
     grid = found.sensitivity("clayton", [0.0, 0.4])
     assert {name for name, _ in grid.missing} == {"imputed_prediction"}
     assert why.text in {note.text for note in grid.missing.values()}

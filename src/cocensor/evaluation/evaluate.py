@@ -154,6 +154,9 @@ def evaluate(
     assumed = AssumedCopula(Independence(), "unused")
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, asked, data, notes)
+    elif copula is not None:
+        text = "The copula that was asked for is not used: no adjustment by name rests on one."
+        notes.append(Note("caution", text))
     made, left_out = labelled_adjustments(asked, assumed.copula, as_a_set)
     report = progress or (lambda done, total: None)
     report(0, len(made))
