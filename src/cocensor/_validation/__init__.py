@@ -11,7 +11,6 @@ from cocensor._validation.arrays import (
     as_vector,
     broadcast,
     check_number,
-    take_rows,
     to_numpy,
 )
 from cocensor._validation.blocks import read_only, row_blocks
@@ -78,6 +77,5 @@ __all__ = [
     "refuse_first",
     "row_blocks",
     "spelled",
-    "take_rows",
     "to_numpy",
 ]

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation.frames import Covariates, as_frame, column_names
+from cocensor._validation.frames import as_frame
 from cocensor._validation.refusals import refuse_at, refuse_first
 from cocensor._validation.types import BoolArray, FloatArray, Seed
 
@@ -145,9 +145,3 @@ def broadcast(**arrays: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
 def as_generator(rng: Seed) -> np.random.Generator:
     """A generator from a generator or a seed; the global state is never read."""
     return np.random.default_rng(rng)
-
-
-def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
-    if X is None or isinstance(X, Covariates):
-        return None if X is None else X[rows]
-    return as_frame(X, "X")[rows].to_native() if column_names(X) is not None else as_matrix(X, "X")[rows]
