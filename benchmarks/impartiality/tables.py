@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.impartiality.goals import GOALS, Check, Goal, Key
-from benchmarks.impartiality.judges import DEFAULT, IPCW, IPCW_TRAINING, SELECTED
+from benchmarks.impartiality.judges import DEFAULT, IPCW, IPCW_TRAINING, JUDGES, SELECTED
 from benchmarks.impartiality.measures import Condition, Estimate, Pairs, conditions, over_truths
 from benchmarks.reproduction.tables import markdown
 from cocensor._validation import FloatArray
@@ -34,9 +34,35 @@ def all_tables(rows: pd.DataFrame, judge: str) -> Iterator[str]:
             yield f"## Judges, {truth}, n = {n:,}"
             for title, measure in MEASURES.items():
                 yield f"{title}\n\n{_by_judge(columns, measure)}"
+        plainer = _plainer(truths)
+        if plainer:
+            yield f"## Plainer recipes, on the cells that have them\n\n{plainer}"
     forms = rows[rows["study"] == "forms"]
     if len(forms):
         yield "## Margins of other forms, independent dropout\n\n" + _forms(conditions(forms))
+
+
+def _plainer(rows: pd.DataFrame) -> str:
+    """Mean |error| of every judge of scores and of differences, and of these with crossing hazards, in 0.001."""
+    cell = ["truth", "family", "tau", "n", "seed"]
+    chosen = rows.loc[rows["judge"].isin(JUDGES["plainer"]), cell].drop_duplicates()
+    if chosen.empty:
+        return ""
+    found = conditions(rows.merge(chosen, on=cell))
+    judges = dict.fromkeys(
+        name for each in found.values() for name in each.scores if name not in ("oracle", SELECTED)
+    )
+    table = []
+    for name in judges:
+        known = {key: each for key, each in found.items() if name in each.scores}
+        scores = [np.abs(each.score_errors(name)).mean() for each in known.values()]
+        pairs = {
+            key: np.abs(each.difference_errors(name, each.all_pairs)).mean() for key, each in known.items()
+        }
+        crossing = [1000 * value for (truth, *_), value in pairs.items() if truth == "crossing hazards"]
+        means = [f"{1000 * np.nanmean(values):.1f}" for values in (scores, list(pairs.values()))]
+        table.append([name, *means, f"{min(crossing):.1f} to {max(crossing):.1f}"])
+    return markdown(["judge", "scores", "differences of all pairs", "the same, crossing hazards"], table)
 
 
 def _shares(rows: pd.DataFrame) -> str:

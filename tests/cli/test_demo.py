@@ -27,7 +27,7 @@ def test_demo_writes_files_and_a_report_and_tells_the_truth(shown):
         "train.csv",
     ]
     # One whole sentence, which the demo is there for.
-    assert "joint is best; IPCW picks the wrong one" in result.output
+    assert "joint is best; at independence IPCW and imputed pick the wrong one" in result.output
     assert str(out / "report.html") in result.output
     assert list(out.parent.iterdir()) == [out]
     assert ".cocensor-" not in result.output + (out / "report.html").read_text(encoding="utf-8")

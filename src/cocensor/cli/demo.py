@@ -142,12 +142,16 @@ def _truth(
     models: dict[str, cc.Predictions],
 ) -> str:
     """What the models score with the event times that a study would not have seen."""
-    asked = {"ipcw": cc.IPCW(), "truth": cc.Oracle(test.event_time)}
-    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=asked, copula=None)
+    asked: dict[str, str | cc.Adjustment] = {"IPCW": "ipcw", "imputed": "imputed"}
+    asked["truth"] = cc.Oracle(test.event_time)
+    found = cc.evaluate(models, test.y, test.X, y_train=train.y, adjustments=asked)
     by_adjustment = {
         name: {model: found.score(model, adjustment=name).value for model in models} for name in asked
     }
     scores = ", ".join(f"{model} {score:.4f}" for model, score in by_adjustment["truth"].items())
     best = {name: min(scores, key=scores.__getitem__) for name, scores in by_adjustment.items()}
-    said = "IPCW picks the wrong one" if best["ipcw"] != best["truth"] else "IPCW picks it too"
+    wrong = [name for name in best if best[name] != best["truth"]]
+    said = "IPCW and imputed pick it too"
+    if wrong:
+        said = f"at independence {' and '.join(wrong)} {'pick' if len(wrong) > 1 else 'picks'} the wrong one"
     return f"\nThe truth, with every event time known: {scores}. {best['truth']} is best; {said}."
