@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.adjustments import Functionals
 from cocensor.adjustments.status import Group, Imputed, Observed
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.metrics.base import Metric
@@ -53,7 +54,8 @@ def value(metric, status):
 def test_the_gradient_is_that_of_finite_differences_in_the_weights(metric):
     a, b = RNG.uniform(0.0, 1.5, size=(2, N, SORTED.size))
     gradient = metric.gradient(status_with(a, b, 4.2), PREDICTED)
-    alpha, beta = gradient.of_subjects(np.arange(N))
+    over_time = metric.time_weights(TimeGrid.of(TIMES))
+    alpha, beta = (over_time * each for each in gradient.of_subjects(np.arange(N), slice(0, SORTED.size)))
     assert alpha.shape == beta.shape == (N, SORTED.size)
     step = 0.5  # the score is linear in the weights
     for weights, found in ((a, alpha), (b, beta)):
@@ -68,16 +70,13 @@ def test_the_gradient_is_that_of_finite_differences_in_the_weights(metric):
 
 
 @every_metric
-def test_both_forms_of_the_gradient_are_one(metric):
+def test_a_block_of_the_gradient_is_a_part_of_the_whole(metric):
     a, b = RNG.uniform(size=(2, N, SORTED.size))
     gradient = metric.gradient(status_with(a, b), PREDICTED)
-    whole = gradient.of_subjects(np.arange(N))
-    rows = np.array([5, 0, 3])
-    for found, all_of_them in zip(gradient.of_subjects(rows), whole, strict=True):
-        np.testing.assert_allclose(found, all_of_them[rows], atol=1e-15)
-    for columns in (slice(0, SORTED.size), slice(1, 3)):
-        for found, all_of_them in zip(gradient.at_times(columns), whole, strict=True):
-            np.testing.assert_allclose(found, all_of_them[:, columns], atol=1e-15)
+    whole = gradient.of_subjects(np.arange(N), slice(0, SORTED.size))
+    rows, columns = np.array([5, 0, 3]), slice(1, 3)
+    for found, all_of_them in zip(gradient.of_subjects(rows, columns), whole, strict=True):
+        np.testing.assert_allclose(found, all_of_them[rows, columns], atol=1e-15)
 
 
 @every_metric
@@ -85,9 +84,10 @@ def test_a_value_is_its_gradient_times_the_weights(metric):
     """The scores are linear in the weights: under a real status as well."""
     y = cc.Survival.from_latent(*RNG.exponential(2.0, size=(2, N)))
     status = cc.IPCW(min_probability=0.01, tail="last").fit(y).status(y, SORTED)
-    alpha, beta = metric.gradient(status, PREDICTED).of_subjects(np.arange(N))
+    alpha, beta = metric.gradient(status, PREDICTED).of_subjects(np.arange(N), slice(0, SORTED.size))
+    by_time = (alpha * status.a + beta * status.b).sum(axis=0)
     assert value(metric, status) == pytest.approx(
-        float((alpha * status.a + beta * status.b).sum()), rel=1e-12
+        float(metric.time_weights(status.grid) @ by_time), rel=1e-12
     )
 
 
@@ -133,9 +133,9 @@ def test_skill_and_ranks_follow_the_direction():
 def test_a_metric_without_a_gradient_and_a_status_without_one_say_so():
     status = status_with(*np.ones((2, N, SORTED.size)))
     refuses(lambda: Share().gradient(status, PREDICTED), "'share'", "gradient")
-    refuses(lambda: status.pull_back(METRICS[0].gradient(status, PREDICTED)), "influence")
-    oracle = cc.Oracle(np.ones(N)).fit(([1.0], [1])).status((np.ones(N), np.ones(N)), SORTED)
-    assert oracle.pull_back(METRICS[0].gradient(oracle, PREDICTED)).size == 0
+    refuses(lambda: Share().time_weights(status.grid), "'share'", "gradient")
+    refuses(lambda: status.sample, "influence")
+    refuses(lambda: status.pull_back(Functionals((), np.ones((SORTED.size, 1)))), "influence")
 
 
 @every_metric

@@ -3,7 +3,7 @@
 from cocensor.adjustments.aipcw import AIPCW
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
-from cocensor.adjustments.gradient import Gradient
+from cocensor.adjustments.gradient import Functionals, Gradient
 from cocensor.adjustments.imputation import Imputation
 from cocensor.adjustments.ipcw import IPCW
 from cocensor.adjustments.margin_time import MarginTime
@@ -25,6 +25,7 @@ __all__ = [
     "Adjustment",
     "DependentIPCW",
     "Fitted",
+    "Functionals",
     "Gradient",
     "Imputation",
     "MarginTime",

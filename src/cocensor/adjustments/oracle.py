@@ -10,8 +10,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray, as_times, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
-from cocensor.adjustments.gradient import Gradient
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
@@ -53,10 +52,4 @@ class _FittedOracle(Fitted):
         times = self.adjustment.event_times
         check_length(times, "event_times", len(y), "y_test")
         group = Group.of(np.arange(len(y)), grid.cut(times), EVENT_FREE, EVENT)
-        return _NothingFitted(grid, len(y), (group,))
-
-
-class _NothingFitted(Status):
-    def pull_back(self, gradient: Gradient) -> FloatArray:
-        """Nothing was fitted: no subject adds anything that way."""
-        return np.zeros(0)
+        return NothingFitted(grid, len(y), (group,))

@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
-from cocensor.adjustments.gradient import Gradient
+from cocensor.adjustments.gradient import Functionals
 from cocensor.curves import TimeGrid
+from cocensor.outcomes import Survival
 
 Term = tuple[FloatArray | None, FloatArray | None]
 
@@ -43,6 +44,9 @@ class BlockWeights(Protocol):
 
     def total(self, pair: Pair) -> FloatArray:
         """Σ over the subjects of a x + b y, for each time."""
+
+    def each(self, pair: Pair) -> FloatArray:
+        """A x + b y of every subject at every time."""
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
         """A and b themselves, (subjects, times)."""
@@ -94,6 +98,14 @@ class _TermsBlock:
                 result += found if time is None else time * found
         return result
 
+    def each(self, pair: Pair) -> FloatArray:
+        result = np.zeros((self.n_rows, self.n_times))
+        for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
+            for subject, time in terms:
+                found = subject[:, None] * getattr(pair, name)
+                result += found if time is None else time * found
+        return result
+
     def dense(self) -> tuple[FloatArray, FloatArray]:
         return self._dense(self.event_free), self._dense(self.event)
 
@@ -123,6 +135,9 @@ class _ImputedBlock:
         gained = np.einsum("ij,ij->j", self.q, pair.event_free - pair.event)
         return gained + np.ones(len(self.q)) @ pair.event
 
+    def each(self, pair: Pair) -> FloatArray:
+        return self.q * (pair.event_free - pair.event) + pair.event
+
     def dense(self) -> tuple[FloatArray, FloatArray]:
         return self.q, 1.0 - self.q
 
@@ -144,6 +159,9 @@ class _ObservedBlock:
 
     def total(self, pair: Pair) -> FloatArray:
         return np.einsum("ij,ij->j", self.weight, pair.event_free)
+
+    def each(self, pair: Pair) -> FloatArray:
+        return self.weight * pair.event_free
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
         return self.weight, np.zeros_like(self.weight)
@@ -268,12 +286,19 @@ class Status:
                 )
                 yield Block(rows, used)
 
-    def pull_back(self, gradient: Gradient) -> FloatArray:
-        r"""What each subject that the adjustment was fitted to adds to a score by way of the fit.
+    @property
+    def sample(self) -> Survival | None:
+        """The outcomes that the adjustment was fitted to; None where nothing was fitted."""
+        raise ValueError("the adjustment has no analytic influence function.")
+
+    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+        r"""What each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
 
         With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
-        :math:`\psi_j = \sum_{i,t} \alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)`, where a dot is the
-        influence of fitted subject j. An adjustment without an analytic one says so.
+        :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
+        the influence of subject j on the weights: of a small share ε of the sample given to j, with the rest
+        shrunk by 1 − ε, the derivative by ε. Its mean over the sample is 0. Blocks come in any order, and subjects
+        that add nothing may be left out. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
 
@@ -301,3 +326,16 @@ class Status:
                 weight[group.rows] = np.where(before, x, y)
         both[:, :, self.grid.sorted >= self.until] = np.nan
         return self.grid.restore(both)
+
+
+class NothingFitted(Status):
+    """The answer of what is known beforehand: no subject adds anything by way of a fit."""
+
+    @property
+    def sample(self) -> Survival | None:
+        """None."""
+        return None
+
+    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+        """Nothing."""
+        yield from ()

@@ -11,7 +11,7 @@ import numpy as np
 from cocensor._validation import FloatArray
 from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
 from cocensor.adjustments.imputed_margins import given_censoring
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
@@ -88,4 +88,4 @@ class _FittedLaw(Fitted):
                 below,
             ),
         ]
-        return Status(grid, len(y), tuple(groups))
+        return NothingFitted(grid, len(y), tuple(groups))

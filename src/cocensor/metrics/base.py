@@ -11,7 +11,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray
 from cocensor.adjustments import Gradient, Status
-from cocensor.curves import Predictions
+from cocensor.curves import Predictions, TimeGrid
 
 Direction = Literal["smaller", "greater"]
 
@@ -57,7 +57,11 @@ class Metric(ABC):
         """The values of several models under one and the same status."""
 
     def gradient(self, status: Status, predictions: Predictions) -> Gradient:
-        """The derivatives of the value of one model by the weights."""
+        """The derivatives by the weights of the values over time of one model."""
+        raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+
+    def time_weights(self, grid: TimeGrid) -> FloatArray:
+        """How the values at the sorted times add up to the value, where there is a :meth:`gradient`."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
     @property

@@ -73,23 +73,14 @@ def mean_losses(status: Status, loss: Loss, predictions: Sequence[Predictions]) 
 
 @dataclass(frozen=True, eq=False)
 class LossGradient:
-    r"""The gradient of :math:`\sum_k w_k\,\frac1m \sum_i [a_i(t_k)\,\ell_1 + b_i(t_k)\,\ell_0]` by the weights."""
+    r"""The gradient of :math:`\frac1m \sum_i [a_i(t)\,\ell_1 + b_i(t)\,\ell_0]` by the weights at t."""
 
     status: Status
     loss: Loss
     predictions: Predictions
-    #: w_k by sorted time.
-    time_weights: FloatArray
 
-    def of_subjects(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
-        """α and β of some subjects at all times."""
-        return self._scaled(rows, slice(0, self.time_weights.size))
-
-    def at_times(self, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """α and β of all subjects at some of the sorted times."""
-        return self._scaled(np.arange(self.status.n), columns)
-
-    def _scaled(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        values = self.predictions.read(self.status.grid.sorted[columns], rows)
-        scale = self.time_weights[columns] / self.status.normaliser
+    def of_subjects(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
+        """α and β of some subjects at some of the sorted times."""
+        values = self.predictions.read(self.status.grid.sorted, rows)[:, columns]
+        scale = 1.0 / self.status.normaliser
         return self.loss.event_free(values) * scale, self.loss.event(values) * scale

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments import Gradient, Status
-from cocensor.curves import Predictions
+from cocensor.curves import Predictions, TimeGrid
 from cocensor.metrics.base import Direction, Metric, MetricValue
 from cocensor.metrics.kernel import Loss, LossGradient, mean_losses
 
@@ -37,8 +37,12 @@ class PointwiseMetric(Metric):
         }
 
     def gradient(self, status: Status, predictions: Predictions) -> Gradient:
-        """The derivatives of the time average by the weights."""
-        return LossGradient(status, self.loss, predictions, time_weights(status.grid.sorted))
+        """The derivatives of the mean loss at each time by the weights."""
+        return LossGradient(status, self.loss, predictions)
+
+    def time_weights(self, grid: TimeGrid) -> FloatArray:
+        """Those of the time average."""
+        return time_weights(grid.sorted)
 
 
 def time_weights(times: FloatArray, integration: Integration = "trapezoid") -> FloatArray:

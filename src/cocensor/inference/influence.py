@@ -1,0 +1,150 @@
+r"""How much each subject moves a score: the influence function, by composition.
+
+A metric gives the gradient of its value by the weights of the status; an adjustment pulls that gradient back to the
+subjects that it was fitted to. The influence of test subject i is its own part,
+:math:`d_i = n\sum_k w_k [a_i(t_k)\alpha_i(t_k) + b_i(t_k)\beta_i(t_k)]` less its mean, plus what is pulled back to it.
+Where the adjustment was fitted to another sample, that sample adds a part of its own: the error is
+:math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor.adjustments import Functionals, Status
+from cocensor.outcomes import Survival
+
+#: Of more subjects than this, sums over so many random batches stand for the single ones where much is kept of each.
+N_BATCHES = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """The influence of subjects on several values, (subjects, values): the mean of each column is 0.
+
+    ``fitted`` is that of the sample that the adjustment was fitted to; None where that is the test sample itself, or
+    where nothing was fitted.
+    """
+
+    test: FloatArray
+    fitted: FloatArray | None = None
+
+    @property
+    def rows(self) -> FloatArray:
+        r"""Independent parts of the errors: their covariance is the sum over rows of :math:`r r'`."""
+        parts = [self.test] if self.fitted is None else [self.test, self.fitted]
+        return np.concatenate([part / _spread(len(part)) for part in parts])
+
+
+def influence(status: Status, functionals: Functionals, y: Survival) -> Influence:
+    """The influence of every subject on some values, under the status of the test outcomes ``y``."""
+    whole = np.arange(len(y))
+    parts = _Parts.of(status, y)
+    test = _summed(_own(status, functionals), whole, len(y), functionals.size)
+    test -= test.mean(axis=0)
+    if parts.sample is None:
+        return Influence(test)
+    n = len(parts.sample)
+    pulled = _summed(status.pull_back(functionals), np.arange(n), n, functionals.size)
+    return Influence(test + pulled) if parts.same else Influence(test, pulled)
+
+
+def batched_rows(status: Status, functionals: Functionals, y: Survival) -> FloatArray:
+    """The ``rows`` of :func:`influence`, where they would be too many summed over random batches of subjects."""
+    parts = _Parts.of(status, y)
+    test = _batched(_own(status, functionals), len(y), functionals.size, centred=True)
+    if parts.sample is None:
+        return test / _spread(len(y))
+    n = len(parts.sample)
+    pulled = _batched(status.pull_back(functionals), n, functionals.size)
+    if parts.same:
+        return (test + pulled) / _spread(len(y))
+    return np.concatenate((test / _spread(len(y)), pulled / _spread(n)))
+
+
+def in_batches(rows: FloatArray, *sizes: int) -> FloatArray:
+    """Rows of samples of some ``sizes``, one after the other, summed over the batches of :func:`batched_rows`."""
+    found, at = [], 0
+    for n in sizes:
+        part, at = rows[at : at + n], at + n
+        found.append(_summed(iter([(np.arange(n), part)]), _batches(n), min(n, N_BATCHES), rows.shape[1]))
+    return np.concatenate(found)
+
+
+class _Parts(NamedTuple):
+    """Which sample an answer was fitted to, and whether it is the test sample."""
+
+    sample: Survival | None
+    same: bool
+
+    @classmethod
+    def of(cls, status: Status, y: Survival) -> _Parts:
+        sample = status.sample
+        return cls(sample, sample is not None and (sample is y or _equal(sample, y)))
+
+
+def _equal(one: Survival, other: Survival) -> bool:
+    return np.array_equal(one.time, other.time) and np.array_equal(one.event, other.event)
+
+
+class _Masked(NamedTuple):
+    """α and β, 0 where the weights of a stretch do not hold."""
+
+    event_free: FloatArray
+    event: FloatArray
+
+    @classmethod
+    def of(cls, pair: tuple[FloatArray, FloatArray], mask: BoolArray | None) -> _Masked:
+        return cls(*(each if mask is None else each * mask for each in pair))
+
+
+def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+    """What the weights of each subject add to n times the values, block by block."""
+    weights, every = functionals.time_weights, slice(0, len(functionals.time_weights))
+    for block in status.blocks():
+        values = np.zeros((block.rows.size, len(functionals.gradients), weights.shape[1]))
+        for m, gradient in enumerate(functionals.gradients):
+            alpha, beta = gradient.of_subjects(block.rows, every)
+            for used, columns, mask in block.stretches:
+                pair = _Masked.of((alpha[:, columns], beta[:, columns]), mask)
+                values[:, m] += used.each(pair) @ weights[columns]
+        yield block.rows, status.n * values.reshape(block.rows.size, functionals.size)
+
+
+def _batched(
+    blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int, *, centred: bool = False
+) -> FloatArray:
+    batch = _batches(n)
+    sums = _summed(blocks, batch, min(n, N_BATCHES), size)
+    if centred:
+        sums -= np.bincount(batch)[:, None] * (sums.sum(axis=0) / n)
+    return sums
+
+
+def _summed(blocks: Iterator[tuple[Rows, FloatArray]], into: IntArray, n: int, size: int) -> FloatArray:
+    """Values by subject, added up in the rows ``into`` of n."""
+    total = np.zeros((n, size))
+    for rows, values in blocks:
+        at = into[rows]
+        order = np.argsort(at, kind="stable")
+        first = np.flatnonzero(np.diff(at[order], prepend=-1))
+        if first.size:
+            total[at[order][first]] += np.add.reduceat(values[order], first, axis=0)
+    return total
+
+
+def _batches(n: int) -> IntArray:
+    """The batch of each of n subjects, the same for all calls: a random one, as rows may be in some order."""
+    if n <= N_BATCHES:
+        return np.arange(n)
+    return np.random.default_rng(n).permutation(n) % N_BATCHES
+
+
+def _spread(n: int) -> float:
+    """√(n (n − 1)): influences over it have as sum of squares the variance of their mean; NaN for one subject."""
+    return float(np.sqrt(n * (n - 1.0))) if n > 1 else np.nan
