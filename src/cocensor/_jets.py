@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Jet:
-    """Arrays with their derivatives in m variables; ``second`` holds the pairs (i, j), i ≤ j, row by row."""
+    """Arrays with their derivatives in m variables; ``second`` holds the pairs (i, j), i ≤ j, row by row.
+
+    Where first derivatives are enough, ``second`` is empty, and stays so.
+    """
 
     __slots__ = ("first", "second", "value")
 
@@ -29,18 +32,23 @@ class Jet:
         self.value, self.first, self.second = value, first, second
 
     @classmethod
-    def variable(cls, value: Any, index: int, m: int) -> Jet:
+    def variable(cls, value: Any, index: int, m: int, *, order: Literal[1, 2] = 2) -> Jet:
         """The variable number ``index`` of ``m`` itself."""
         first: list[Derivative] = [None] * m
         first[index] = 1.0
-        return cls(value, first, [None] * len(_pairs(m)))
+        return cls(value, first, [None] * len(_pairs(m)) if order == 2 else [])
+
+    @property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        """The variables of each second derivative that is carried."""
+        return _pairs(len(self.first)) if self.second else ()
 
     def apply(self, value: Any, slope: Any, curvature: Any) -> Jet:
         """A function of this, from the value, slope and curvature that it has here."""
-        bent = [_times(curvature, d) for d in self.first]
+        bent = [_times(curvature, d) for d in self.first] if self.second else []
         second = [
             _plus(_times(slope, dd), _times(bent[i], self.first[j]))
-            for dd, (i, j) in zip(self.second, _pairs(len(self.first)), strict=True)
+            for dd, (i, j) in zip(self.second, self.pairs, strict=True)
         ]
         return Jet(value, [_times(slope, d) for d in self.first], second)
 
@@ -78,7 +86,7 @@ class Jet:
         a, b = self, other
         first = [_plus(_times(a.value, e), _times(b.value, d)) for d, e in zip(a.first, b.first, strict=True)]
         second = []
-        for k, (i, j) in enumerate(_pairs(len(a.first))):
+        for k, (i, j) in enumerate(a.pairs):
             mixed = _plus(_times(a.first[i], b.first[j]), _times(a.first[j], b.first[i]))
             own = _plus(_times(a.value, b.second[k]), _times(b.value, a.second[k]))
             second.append(_plus(own, mixed))
@@ -128,7 +136,7 @@ def compose(value: Any, slopes: list[Any], curvatures: list[Any], arguments: lis
     some = next(each for each in arguments if isinstance(each, Jet))
     m = len(some.first)
     first: list[Derivative] = [None] * m
-    second: list[Derivative] = [None] * len(_pairs(m))
+    second: list[Derivative] = [None] * len(some.pairs)
     for slope, jet in zip(slopes, arguments, strict=True):
         if isinstance(jet, Jet):
             first = [_plus(total, _times(slope, d)) for total, d in zip(first, jet.first, strict=True)]
@@ -137,7 +145,7 @@ def compose(value: Any, slopes: list[Any], curvatures: list[Any], arguments: lis
         a, b = arguments[k], arguments[other]
         if not (isinstance(a, Jet) and isinstance(b, Jet)):
             continue
-        for at, (i, j) in enumerate(_pairs(m)):
+        for at, (i, j) in enumerate(some.pairs):
             cross = _times(a.first[i], b.first[j])
             if k != other:
                 cross = _plus(cross, _times(a.first[j], b.first[i]))
@@ -175,7 +183,7 @@ def _where(condition: npt.NDArray[np.bool_], a: Any, b: Any) -> Jet:
             else np.where(condition, 0.0 if x is None else x, 0.0 if y is None else y)
         )
 
-    nothing = Jet(0.0, [None] * m, [None] * len(_pairs(m)))
+    nothing = Jet(0.0, [None] * m, [None] * len(jet.second))
     a, b = (each if isinstance(each, Jet) else nothing + each for each in (a, b))
     return Jet(
         np.where(condition, a.value, b.value),

@@ -13,10 +13,11 @@ from cocensor._notes import Note
 from cocensor._validation import HorizonWarning, check_choice, check_whole
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, always_event_free, check_hold
 from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.imputed_joint import ImputedByJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Status
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -231,7 +232,7 @@ class _ImputationFromJoint(Fitted):
             always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
         ]
         if not asked.any():
-            return Status(grid, len(y), tuple(groups), notes=self.notes)
+            return NothingFitted(grid, len(y), tuple(groups), notes=self.notes)
         model = self.joint.needed
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
@@ -248,10 +249,13 @@ class _ImputationFromJoint(Fitted):
         # Without a margin of the dropout nothing is known of it.
         ended = ~y.dropout if model.dropout.basis.present else np.ones(len(y), dtype=bool)
         q = Conditional(model, grid.sorted, y.time, z, ended)
-        groups += [
-            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q)) for kind in (ended, ~ended)
+        imputed = [
+            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q))
+            for kind in (q.ended, ~q.ended)
         ]
-        return Status(grid, len(y), tuple(groups), notes=self.notes, model=model)
+        return ImputedByJoint(
+            grid, len(y), (*groups, *imputed), notes=self.notes, fit=self.joint, z=z, q=q, imputed=imputed
+        )
 
     def _check_subjects(self, y: Survival, n: int) -> None:
         """Refuse others than the ``n`` subjects that were fitted to: what they are given is not known."""

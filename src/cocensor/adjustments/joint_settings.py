@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from cocensor._newton import Minimum
 from cocensor._validation import as_matrix, check_choice, check_length
 from cocensor.joint import JointModel
 from cocensor.joint.margins import MarginForm
@@ -55,6 +56,7 @@ class JointFit:
     model: JointModel | None
     problem: JointProblem | None = None
     missing: str = ""
+    optimum: Minimum | None = None
 
     @classmethod
     def of(cls, settings: JointSettings, copula: Any, X: Any, y: Survival, sample: str) -> JointFit:
@@ -72,7 +74,8 @@ class JointFit:
         """Fitted to the same sample under another copula, starting from the fits so far."""
         if self.problem is None:
             return self
-        return JointFit(self.problem.fit(*resolve_family(copula)), self.problem)
+        optimum, model = self.problem.optimum(*resolve_family(copula))
+        return JointFit(model, self.problem, optimum=optimum)
 
     @property
     def needed(self) -> JointModel:

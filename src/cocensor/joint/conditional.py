@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._jets import Jet
 from cocensor._numerics import hazard_from_log, log1mexp
 from cocensor._validation import FloatArray
 from cocensor.copulas.steps import log_step
@@ -26,14 +28,16 @@ class Conditional:
         self, model: JointModel, t: FloatArray, c: FloatArray, X: FloatArray, ended: npt.NDArray[np.bool_]
     ) -> None:
         # Who is censored at 0 was never under observation: nothing is known of the dropout.
-        self._copula, self._ended = model.copula, ended | (c == 0)
+        self._copula, self.ended = model.copula, ended | (c == 0)
         self._t, self._c = t, c
         event, dropout = model.event.of(X), model.dropout.of(X)
         before = c
         if model.ends_ is not None:
             # What is recorded at the end of a group has happened by then, and at no time in between.
             t, before = last_end(model.ends_, t), start_of_group(model.ends_, c)
-            c = np.where(self._ended, last_end(model.ends_, c), c)
+            c = np.where(self.ended, last_end(model.ends_, c), c)
+        #: The times at which hazards are read: of the event at common times, and of both margins at each censoring.
+        self.t, self.c, self.before = t, c, before
         self._at_t = event.at(t)
         self._x_c = hazard_from_log(event.log_hazard(c))
         self._y, self._y_before = (hazard_from_log(dropout.log_hazard(each)) for each in (c, before))
@@ -46,7 +50,7 @@ class Conditional:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
         x_c = self._x_c[rows][:, None]
         x_t = np.maximum(hazard_from_log(self._at_t(rows, columns)), x_c)
-        ended = self._ended[rows]
+        ended = self.ended[rows]
         result = np.empty(x_t.shape)
         for log_chance, mask in ((self._log_cdf, ended), (self._log_dropout, ~ended)):
             if mask.any():
@@ -57,6 +61,57 @@ class Conditional:
                 result[mask] = np.where(np.isnan(ratio), 0.0, np.minimum(ratio, 1.0))
         return np.where(self._t[columns] <= self._c[rows][:, None], 1.0, result)
 
+    def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
+        """How the probabilities of ``rows``, all of them after a dropout or all after an end of study, move.
+
+        ``free`` asks for the derivative by θ as well.
+        """
+        x_c = self._x_c[rows][:, None]
+        x_t = np.maximum(hazard_from_log(self._at_t(rows, columns)), x_c)
+        y, y_before = self._y[rows][:, None], self._y_before[rows][:, None]
+        ended = bool(self.ended[rows[0]])
+        stepped = self._grouped and not ended
+        m = 2 + stepped + free
+        v, *others = (
+            Jet.variable(each, i, m, order=1)
+            for i, each in enumerate((y, *((y_before,) if stepped else ())), start=1)
+        )
+        copula = self._copula
+        if free:
+            copula = type(copula).formulas_at(Jet.variable(copula.theta, m - 1, m, order=1))
+
+        def log_chance(x: FloatArray) -> Jet:
+            own = Jet.variable(x, 0, m, order=1)
+            if ended:
+                return copula.log_cdf_hazard(own, v)  # type: ignore[arg-type, return-value]
+            if stepped:
+                return log_step(copula, others[0], v, own)
+            return copula.log_hfunc2_hazard(own, v)  # type: ignore[arg-type, return-value]
+
+        with np.errstate(all="ignore"):
+            at_t, at_c = log_chance(x_t), log_chance(x_c)
+            q = np.exp(at_t.value - at_c.value)
+            # What is held at 0 or 1 does not move.
+            moves = np.isfinite(q) & (q <= 1.0) & (self._t[columns] > self._c[rows][:, None])
+            q = np.where(moves, q, 0.0)
+
+            def by(i: int, scale: Any) -> FloatArray | None:
+                if at_t.first[i] is None:
+                    return None
+                found = q * ((at_t.first[i] - at_c.first[i]) * scale)
+                return np.where(moves, found, 0.0)
+
+            of_event = np.where(moves, q * (at_t.first[0] * x_t), 0.0)
+            at_censoring = np.broadcast_to(-(at_c.first[0] * x_c), x_c.shape)[:, 0]
+            return ConditionalSlopes(
+                q,
+                of_event,
+                at_censoring,
+                by(1, y),
+                by(2, y_before) if stepped else None,
+                by(m - 1, 1.0) if free else None,
+            )
+
     def _log_cdf(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
         return self._copula.log_cdf_hazard(x, self._y[rows][:, None])
 
@@ -65,6 +120,22 @@ class Conditional:
         if not self._grouped:
             return self._copula.log_hfunc2_hazard(x, y)
         return log_step(self._copula, self._y_before[rows][:, None], y, x)
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalSlopes:
+    """The derivatives of q, a block of subjects and times, by the log cumulative hazards behind it, and by θ.
+
+    That by the event's hazard at the censoring is q times ``event_at_censoring``, one number for each subject. None is
+    0 throughout.
+    """
+
+    q: FloatArray
+    event_at_times: FloatArray
+    event_at_censoring: FloatArray
+    dropout_at_censoring: FloatArray | None
+    dropout_before: FloatArray | None
+    theta: FloatArray | None
 
 
 class AtRisk:

@@ -36,7 +36,7 @@ def fitted_model(
     k, n, link = problem.likelihood.n_parameters, problem.likelihood.n, Link.of(family)
     theta = link.theta(best.point[-1]) if fixed is None else fixed.theta
     copula = family(theta)
-    to_user = _to_user(problem)
+    to_user = to_units_of_data(problem)
     parameters = to_user @ best.point[:k]
     event, dropout = _margin(problem, parameters, 0), _margin(problem, parameters, 1)
     covariance, theta_se, tau_se = _uncertainty(problem, best, to_user, link, copula, fixed is None)
@@ -88,7 +88,7 @@ def _margin(problem: JointProblem, parameters: FloatArray, which: int) -> Margin
     return Margin(Basis(basis.knots, present=basis.present), coef, beta, design.varying, gamma)
 
 
-def _to_user(problem: JointProblem) -> FloatArray:
+def to_units_of_data(problem: JointProblem) -> FloatArray:
     """The matrix from the optimiser's parameters of the margins to those in the units of the data."""
     k, p = problem.likelihood.n_parameters, problem.centre.size
     matrix = np.zeros((k, k))

@@ -14,7 +14,7 @@ log-hazards, which are linear in the parameters; nothing is clamped. A dropout i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +24,7 @@ import numpy as np
 from cocensor._jets import Jet
 from cocensor._newton import Derivatives
 from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, hazard_from_log
-from cocensor._validation import BoolArray, FloatArray, IntArray, row_blocks
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 from cocensor.joint.barrier import Barrier
@@ -80,7 +80,7 @@ class Drift:
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """The terms log d/dlog t log H(t) of observed events; ``weight`` subjects share a row of the design.
+    """The terms log d/dlog t log H(t) of ``subjects``; one row of the design may serve all, with their ``weight``.
 
     The design multiplies the parameters ``at`` of the margin.
     """
@@ -89,14 +89,16 @@ class Slopes:
     at: IntArray
     design: FloatArray
     weight: float
+    subjects: Rows
 
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
-    """Subjects that contribute in the same way."""
+    """Subjects, by number, that contribute in the same way."""
 
     formula: Callable[..., Any]
     predictors: tuple[Predictor, ...]
+    subjects: Rows
 
     @property
     def blocks(self) -> Any:
@@ -128,7 +130,8 @@ class Likelihood:
         cumulative hazards of all subjects rise. Those not ``included``, and those with a time of 0, do not contribute.
         """
         counted = informative(y.time) if included is None else included & informative(y.time)
-        self.n = int(counted.sum())
+        self.subjects = np.flatnonzero(counted)
+        self.n = self.subjects.size
         n_drifts = 0 if drift is None else drift.matrix.shape[1]
         self.sizes = tuple(basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases)
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
@@ -157,21 +160,21 @@ class Likelihood:
             t, other = y.time[rows], 1 - own
             if ends is None:
                 pair = predictor(own, t, rows), predictor(other, t, rows)
-                self.contributions.append(Contribution(at_the_time, pair))
+                self.contributions.append(Contribution(at_the_time, pair, rows))
                 log_t = np.log(t)
                 straight = not bases[own].knots.size and drift is None
                 slopes = bases[own].slopes(log_t[:1] if straight else log_t)
                 if drift is not None:
                     slopes = np.hstack((slopes, drift.slopes(rows)))
                 at = slope_parameters(bases[own].size, self.sizes[own], n_drifts)
-                self.slopes.append(Slopes(own, at, slopes, rows.size if straight else 1))
+                self.slopes.append(Slopes(own, at, slopes, rows.size if straight else 1, rows))
                 self.constant -= float(log_t.sum())
             else:
                 before = start_of_group(ends, t)
                 # At one time events come first: a dropout has outlasted the events of its own group.
                 triple = predictor(own, before, rows), predictor(own, t, rows)
                 meanwhile = predictor(other, before if own == 0 else t, rows)
-                self.contributions.append(Contribution(within_the_group, (*triple, meanwhile)))
+                self.contributions.append(Contribution(within_the_group, (*triple, meanwhile), rows))
         # A straight line rises by its event terms alone.
         bent = [
             (i, b)
@@ -193,7 +196,8 @@ class Likelihood:
         if rows.size:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
-            self.contributions.append(Contribution(outlasted, (predictor(0, t, rows), predictor(1, t, rows))))
+            pair = predictor(0, t, rows), predictor(1, t, rows)
+            self.contributions.append(Contribution(outlasted, pair, rows))
 
     def with_barriers(self, factor: float) -> Likelihood:
         """The same with barriers that weigh ``factor`` times as much."""
@@ -273,6 +277,45 @@ class Likelihood:
                     value += float(np.sum(result.value))
                     _gather(gradient, hessian, result, designs, spans)
         return Derivatives(value, gradient, hessian)
+
+    def scores_along(
+        self,
+        parameters: FloatArray,
+        family: type[Copula],
+        theta: float,
+        directions: FloatArray,
+        *,
+        fixed: bool,
+    ) -> Iterator[tuple[Rows, FloatArray]]:
+        """The derivatives of each subject's log-likelihood along some ``directions``, the columns of an array.
+
+        In blocks (subjects, directions); what a subject adds may come in several of them. θ is the last parameter,
+        unless it is ``fixed``.
+        """
+        margins = self._split(parameters)
+        spans = (slice(0, self.sizes[0]), slice(self.sizes[0], self.n_parameters))
+        for slope in self.slopes:
+            along = slope.design @ directions[spans[slope.margin]][slope.at]
+            found = along / (slope.design @ margins[slope.margin][slope.at])[:, None]
+            yield slope.subjects, np.broadcast_to(found, (slope.subjects.size, found.shape[1]))
+        for part in self.contributions:
+            m = len(part.predictors)
+            copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1, order=1))
+            for rows in part.blocks:
+                with np.errstate(all="ignore"):
+                    each = [
+                        Jet.variable(predictor(rows, margins), i, m + (not fixed), order=1)
+                        for i, predictor in enumerate(part.predictors)
+                    ]
+                    slopes = part.formula(copula, *each).first
+                found = np.zeros((part.subjects[rows].size, directions.shape[1]))
+                for slope_, predictor in zip(slopes, part.predictors, strict=False):
+                    if slope_ is not None:
+                        along = predictor.design[rows] @ directions[spans[predictor.margin]]
+                        found += np.reshape(slope_, (-1, 1)) * along
+                if not fixed and slopes[m] is not None:
+                    found += np.reshape(slopes[m], (-1, 1)) * directions[-1]
+                yield part.subjects[rows], found
 
     def _split(self, parameters: FloatArray) -> list[FloatArray]:
         first = self.sizes[0]

@@ -38,8 +38,12 @@ _SHORT = 0.12
 
 @dataclass(frozen=True, eq=False)
 class JointProblem:
-    """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal."""
+    """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal.
 
+    ``y`` are the outcomes of the ``sample`` that count.
+    """
+
+    sample: Survival
     y: Survival
     design: Design
     likelihood: Likelihood
@@ -131,6 +135,7 @@ class JointProblem:
             drift = Drift(Z[:, design.varying], float(log_t.mean()), float(log_t.std()) or 1.0)
         likelihood = Likelihood(everyone, Z, (bases[0], bases[1]), ends, BARRIER, drift, included)
         return cls(
+            everyone,
             outcomes,
             design,
             likelihood,
@@ -148,11 +153,18 @@ class JointProblem:
 
     def fit(self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS) -> JointModel:
         """The best local optimum over all starts, or the margins at a fixed θ."""
+        return self.optimum(family, fixed, starts)[1]
+
+    def optimum(
+        self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS
+    ) -> tuple[Minimum, JointModel]:
+        """The same, as it was found and as it is told."""
         if not self.bases[1].present and fixed is None:
             raise ValueError("y has no dropout: the dependence cannot be estimated.")
         if fixed is not None:
             copula = family(fixed)
-            return fitted_model(self, family, self.margins_at(copula), [], fixed=copula)
+            found = self.margins_at(copula)
+            return found, fitted_model(self, family, found, [], fixed=copula)
         link, start = Link.of(family), self.independence.point
         runs = [(0.0, self._released(family, np.append(start, 0.0)))]
         for walk in walks_from_independence(family, _checked_starts(starts)):
@@ -162,7 +174,8 @@ class JointProblem:
                 eta = link.eta(family.from_tau(tau).theta)
                 runs.append((tau, self._released(family, np.append(point, eta))))
         runs.sort(key=lambda run: (not np.isfinite(run[1].value), run[1].value))
-        return fitted_model(self, family, runs[0][1], runs, fixed=None)
+        best = runs[0][1]
+        return best, fitted_model(self, family, best, runs, fixed=None)
 
     @property
     def independence(self) -> Minimum:

@@ -1,0 +1,63 @@
+"""Who is event-free by a joint model, and how that moves with the subjects that the model was fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cocensor._validation import FloatArray, Rows
+from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.joint_settings import JointFit
+from cocensor.adjustments.status import Group, Status
+from cocensor.joint.conditional import Conditional
+from cocensor.joint.influence import JointInfluence, parameter_gradient
+from cocensor.outcomes import Survival
+
+
+class ImputedByJoint(Status):
+    """A status with ``imputed`` groups of subjects, event-free with the probabilities q given z of a joint model."""
+
+    def __init__(
+        self, *args: Any, fit: JointFit, z: FloatArray, q: Conditional, imputed: list[Group], **settings: Any
+    ) -> None:
+        super().__init__(*args, model=fit.model, **settings)
+        self._fit, self._z, self._q, self._imputed = fit, z, q, imputed
+
+    @property
+    def sample(self) -> Survival | None:
+        """The outcomes that the joint model was fitted to."""
+        return self._influence.problem.sample
+
+    def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
+        """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""
+        influence = self._influence
+
+        def gains(rows: Rows, columns: slice) -> Iterator[FloatArray]:
+            for gradient in functionals.gradients:
+                event_free, event = gradient.of_subjects(rows, columns)
+                yield event_free - event
+
+        gradient = parameter_gradient(
+            influence.model,
+            self._q,
+            self._z,
+            [(group.rows, group.cut) for group in self._imputed],
+            gains,
+            len(functionals.gradients),
+            functionals.time_weights,
+        )
+        return influence.psi(gradient)
+
+    @property
+    def _influence(self) -> JointInfluence:
+        """How the sample moves the model, where that is known."""
+        problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
+        if problem is None or optimum is None:
+            raise ValueError("the joint model was fitted elsewhere, and how is not known.")
+        if not optimum.converged:
+            raise ValueError("the joint model did not converge.")
+        if optimum.bound:
+            raise ValueError(
+                f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
+            )
+        return JointInfluence(problem, optimum, model)
