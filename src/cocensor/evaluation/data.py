@@ -64,16 +64,27 @@ class EvaluationData:
     metrics: tuple[Metric, ...]
     models: tuple[str, ...]
     covariates: Any = "all"
+    #: Of intervals; None where none are wanted.
+    confidence_level: float | None = 0.95
 
     @cached_property
     def reference(self) -> Predictions:
         """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
+        return self._reference(self.grid)
+
+    def _reference(self, grid: TimeGrid) -> Predictions:
         samples, n = self.samples, len(self.samples.y_test)
         learned_from = samples.y_test if samples.y_train is None else samples.y_train
-        curve = np.asarray(KaplanMeier().fit(learned_from).predict(self.grid.sorted, tail="last"))
+        curve = np.asarray(KaplanMeier().fit(learned_from).predict(grid.sorted, tail="last"))
         return Predictions.trusted(
-            self.grid.sorted, np.broadcast_to(curve, (n, curve.size)), source="reference curve"
+            grid.sorted, np.broadcast_to(curve, (n, curve.size)), source="reference curve"
         )
+
+    def read_at(self, grid: TimeGrid) -> Mapping[str, Predictions]:
+        """Predictions as they are scored at other times, the reference among them."""
+        if grid is self.grid:
+            return self.at_the_times
+        return {**self.predictions, REFERENCE: self._reference(grid)}
 
     @cached_property
     def at_the_times(self) -> dict[str, Predictions]:

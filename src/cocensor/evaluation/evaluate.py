@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import settled
-from cocensor._validation import FitWarning, FloatArray, Progress, collected, column_names
+from cocensor._validation import FitWarning, FloatArray, Progress, check_number, collected, column_names
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
@@ -24,8 +24,8 @@ from cocensor.evaluation.options import (
     AskedAdjustment,
     as_adjustments,
     as_folds,
-    as_interval,
     as_metrics,
+    as_scored_times,
     check_copula,
     labelled_adjustments,
     made_adjustment,
@@ -58,6 +58,7 @@ def evaluate(
     copula: Any = None,
     covariates: str | int | Sequence[str | int] | None = "all",
     folds: Any = None,
+    confidence_level: float | None = 0.95,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Score models under several assumptions about the censoring, on one and the same interval of time.
@@ -100,6 +101,9 @@ def evaluate(
     folds : array-like, optional
         For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
         models that were fitted to different folds are not on one scale, and are centred per fold.
+    confidence_level : float or None
+        Of the intervals of scores and differences. They are about the given, trained models in the population of the
+        test sample, up to the horizon, and take the copula for true. None computes none.
     progress : callable, optional
         Called with the number of finished adjustments and of all.
 
@@ -125,7 +129,9 @@ def evaluate(
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
     asked_metrics = as_metrics(metrics)
-    asked_times = None if times is None else as_interval(times)
+    asked_times = None if times is None else as_scored_times(times, asked_metrics)
+    if confidence_level is not None:
+        confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
     if asked_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
     check_copula(copula)
@@ -147,7 +153,9 @@ def evaluate(
     grid, ends = _within_predictions(samples, predictions, grid, ends)
     if asked_times is None:
         grid = _met_by_steps(grid, predictions)
-    data = EvaluationData(predictions, samples, TimeGrid.of(grid), asked_metrics, tuple(models), covariates)
+    data = EvaluationData(
+        predictions, samples, TimeGrid.of(grid), asked_metrics, tuple(models), covariates, confidence_level
+    )
     if train is None:
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
         notes.append(Note("decision", text))

@@ -30,6 +30,7 @@ from cocensor.adjustments import (
 )
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
+from cocensor.curves import TimeGrid
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, metric
 from cocensor.outcomes import Survival
@@ -58,6 +59,13 @@ def as_interval(times: npt.ArrayLike) -> FloatArray:
     if not grid.size or grid.min() == grid.max():
         raise ValueError(f"times must span an interval, but are {grid.tolist()}.")
     return read_only(grid)
+
+
+def as_scored_times(times: npt.ArrayLike, metrics: tuple[Metric, ...]) -> FloatArray:
+    """Times to score at, of which a single one will do where every metric picks its own."""
+    grid = TimeGrid.of(times)
+    single = all(metric.grid(grid) is not grid for metric in metrics)
+    return grid.times if single else as_interval(times)
 
 
 def check_copula(copula: Any) -> None:

@@ -13,6 +13,7 @@ from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.curves import Predictions
 from cocensor.evaluation.data import REFERENCE, EvaluationData
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
+from cocensor.inference import Estimates, Influence, as_estimates, influence
 from cocensor.metrics import Metric, MetricValue
 
 
@@ -54,6 +55,9 @@ class AdjustmentScores:
         By metric and model. A model that the adjustment cannot score is missing, and ``notes`` say why.
     reference : dict of MetricValue
         The values of the reference curve by metric.
+    errors : dict of Estimates
+        By metric, the values of the models and of the reference with their sampling errors; empty where no intervals
+        were asked for.
     notes : tuple of Note
     judge_fit : JudgeFit or None
         How well the joint models of the test outcomes fit, where the adjustment has such.
@@ -65,6 +69,7 @@ class AdjustmentScores:
     fits: dict[str, Fitted] = field(repr=False)
     values: dict[str, dict[str, MetricValue]]
     reference: dict[str, MetricValue]
+    errors: dict[str, Estimates] = field(default_factory=dict, repr=False)
     notes: tuple[Note, ...] = ()
     judge_fit: JudgeFit | None = field(default=None, repr=False)
 
@@ -106,7 +111,9 @@ def scores_under(
     misfit = [] if fit is None or not fit.failed else [fit.statement]
     cautions = [Note("caution", text, adjustment=name) for text in [*warned, *misfit]]
     notes = tuple(dict.fromkeys([*_merged(scoring.notes, tuple(data.predictions)), *cautions]))
-    return AdjustmentScores(name, label, value, scoring.fits, scoring.values, scoring.reference, notes, fit)
+    return AdjustmentScores(
+        name, label, value, scoring.fits, scoring.values, scoring.reference, scoring.errors(), notes, fit
+    )
 
 
 def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: object) -> AdjustmentScores:
@@ -131,7 +138,8 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
         fits={},  # there may be many copulas, and a fit can be as large as the sample
         values=scoring.values,
         reference={},
-        notes=tuple(scoring.notes),
+        errors=scoring.errors(),
+        notes=tuple(dict.fromkeys(scoring.notes)),
         judge_fit=None,
     )
 
@@ -158,9 +166,24 @@ class _Scoring:
     fits: dict[str, Fitted] = field(default_factory=dict)
     reference: dict[str, MetricValue] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    _last: tuple[Fitted, Status] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in self.data.metrics}
+        self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in self.data.metrics}
+        self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in self.data.metrics}
+
+    def errors(self) -> dict[str, Estimates]:
+        """The values by metric with their sampling errors, where these were asked for."""
+        if self.data.confidence_level is None:
+            return {}
+        found = {}
+        for metric, values in self.values.items():
+            known = {name: each.value for name, each in values.items()}
+            if metric in self.reference:
+                known[REFERENCE] = self.reference[metric].value
+            found[metric] = as_estimates(known, self._influences[metric], self._unknown[metric])
+        return found
 
     def fit(self, models: Mapping[str, Predictions], adjustment: Adjustment) -> None:
         """Score some models by a fit of their own."""
@@ -176,21 +199,29 @@ class _Scoring:
     def answer(self, models: Mapping[str, Predictions], fitted: Fitted) -> None:
         """Score some models by a fit."""
         self.fits |= dict.fromkeys(models, fitted)
+        for metric in self.data.metrics:
+            self._evaluate(metric, fitted, models)
+
+    def _status(self, fitted: Fitted, metric: Metric) -> Status:
+        """Who is event-free at the times of a metric; metrics at the times of the evaluation share it."""
+        grid = metric.grid(self.data.grid)
+        if self._last is None or self._last[0] is not fitted or self._last[1].grid is not grid:
+            self._last = fitted, self.data.samples.status(fitted, grid)
+        return self._last[1]
+
+    def _evaluate(self, metric: Metric, fitted: Fitted, models: Mapping[str, Predictions]) -> None:
         try:
-            status = self.data.samples.status(fitted, self.data.grid)
+            status = self._status(fitted, metric)
         except ValueError as error:
             self._missing(models, str(error))
             return
-        if status.until <= self.data.grid.last:
+        if status.until <= status.grid.last:
             self._missing(models, f"there is no answer from time {status.until:g} on.")
             return
         if set(models) != {REFERENCE}:
             self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]
-        for metric in self.data.metrics:
-            self._evaluate(metric, status, models)
-
-    def _evaluate(self, metric: Metric, status: Status, models: Mapping[str, Predictions]) -> None:
-        read = {name: self.data.at_the_times[name] for name in models}
+        at_the_times = self.data.read_at(status.grid)
+        read = {name: at_the_times[name] for name in models}
         try:
             found = metric.evaluate(status, read)
         except ValueError as error:
@@ -200,9 +231,21 @@ class _Scoring:
         if undefined:
             self._missing({name: models[name] for name in undefined}, f"the {metric.label} is not defined.")
             found = {name: value for name, value in found.items() if name not in undefined}
+        if self.data.confidence_level is not None:
+            self._err(metric, status, {name: read[name] for name in found})
         if REFERENCE in found:
             self.reference[metric.name] = found.pop(REFERENCE)
         self.values[metric.name] |= found
+
+    def _err(self, metric: Metric, status: Status, read: Mapping[str, Predictions]) -> None:
+        """How far the values of some models may be off, or why that is not known."""
+        try:
+            found = influence(status, metric.functionals(status, read), self.data.samples.y_test)
+        except ValueError as error:
+            self._unknown[metric.name] |= dict.fromkeys(read, str(error))
+            return
+        singles = [found[m] for m in range(len(read))]
+        self._influences[metric.name] |= dict(zip(read, singles, strict=True))
 
     def _missing(self, models: Mapping[str, Predictions], text: str) -> None:
         """Note why models have no score, once for all if all have none for one reason."""

@@ -1,6 +1,6 @@
 """Sampling error: influence functions, intervals, comparisons."""
 
 from cocensor.inference.estimates import ConfidenceInterval, Estimates
-from cocensor.inference.influence import Influence, influence
+from cocensor.inference.influence import Influence, as_estimates, influence
 
-__all__ = ["ConfidenceInterval", "Estimates", "Influence", "influence"]
+__all__ = ["ConfidenceInterval", "Estimates", "Influence", "as_estimates", "influence"]

@@ -30,8 +30,8 @@ class Estimates:
     rows : array of shape (R, S)
         Independent parts of the errors: their covariance is :math:`\sum_r r r'`. Of large samples, batches of
         subjects (:func:`~cocensor.inference.influence.batched_rows`).
-    variances : array of shape (S,), optional
-        Where they are known better than the rows tell.
+    known_covariance : array of shape (S, S), optional
+        Of the errors, where it is known better than the rows tell.
     replicates : array of shape (B, S), optional
         The estimates in bootstrap samples; intervals are then theirs.
     missing : dict of str
@@ -41,19 +41,16 @@ class Estimates:
     names: tuple[str, ...]
     values: FloatArray
     rows: FloatArray = field(repr=False)
-    variances: FloatArray | None = field(default=None, repr=False)
+    known_covariance: FloatArray | None = field(default=None, repr=False)
     replicates: FloatArray | None = field(default=None, repr=False)
     missing: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def covariance(self) -> FloatArray:
         """Of the errors of all estimates."""
-        found = self.rows.T @ self.rows
-        if self.variances is None:
-            return found
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.where(np.diag(found) > 0, np.sqrt(self.variances / np.diag(found)), 1.0)
-        return found * np.outer(scale, scale)
+        if self.known_covariance is not None:
+            return self.known_covariance
+        return self.rows.T @ self.rows
 
     @cached_property
     def standard_errors(self) -> FloatArray:

@@ -9,14 +9,15 @@ Where the adjustment was fitted to another sample, that sample adds a part of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
 from cocensor.adjustments import Functionals, Status
+from cocensor.inference.estimates import Estimates
 from cocensor.outcomes import Survival
 
 #: Of more subjects than this, sums over so many random batches stand for the single ones where much is kept of each.
@@ -25,7 +26,7 @@ N_BATCHES = 4096
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """The influence of subjects on several values, (subjects, values): the mean of each column is 0.
+    """The influence of subjects on one value, (subjects,), or on several, (subjects, values): their mean is 0.
 
     ``fitted`` is that of the sample that the adjustment was fitted to; None where that is the test sample itself, or
     where nothing was fitted.
@@ -39,6 +40,34 @@ class Influence:
         r"""Independent parts of the errors: their covariance is the sum over rows of :math:`r r'`."""
         parts = [self.test] if self.fitted is None else [self.test, self.fitted]
         return np.concatenate([part / _spread(len(part)) for part in parts])
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Of the values."""
+        return np.sqrt((self.rows**2).sum(axis=0))
+
+    def __getitem__(self, values: Any) -> Influence:
+        """That on some of the values."""
+        return self._each(lambda part: part[:, values])
+
+    def __mul__(self, factor: float) -> Influence:
+        return self._each(lambda part: factor * part)
+
+    def __sub__(self, other: Influence) -> Influence:
+        """That on the difference of two values in the same samples."""
+        if self.fitted is None or other.fitted is None:
+            fitted = self.fitted if other.fitted is None else (other * -1.0).fitted
+        else:
+            fitted = self.fitted - other.fitted
+        return Influence(self.test - other.test, fitted)
+
+    def split(self, n: int) -> list[Influence]:
+        """In n parts with as many values each."""
+        size = self.test.shape[1] // n
+        return [self[m * size : (m + 1) * size] for m in range(n)]
+
+    def _each(self, change: Callable[[FloatArray], FloatArray]) -> Influence:
+        return Influence(change(self.test), None if self.fitted is None else change(self.fitted))
 
 
 def influence(status: Status, functionals: Functionals, y: Survival) -> Influence:
@@ -67,13 +96,30 @@ def batched_rows(status: Status, functionals: Functionals, y: Survival) -> Float
     return np.concatenate((test / _spread(len(y)), pulled / _spread(n)))
 
 
-def in_batches(rows: FloatArray, *sizes: int) -> FloatArray:
-    """Rows of samples of some ``sizes``, one after the other, summed over the batches of :func:`batched_rows`."""
-    found, at = [], 0
-    for n in sizes:
-        part, at = rows[at : at + n], at + n
-        found.append(_summed(iter([(np.arange(n), part)]), _batches(n), min(n, N_BATCHES), rows.shape[1]))
-    return np.concatenate(found)
+def as_estimates(
+    values: Mapping[str, float], influences: Mapping[str, Influence], missing: Mapping[str, str]
+) -> Estimates:
+    """Values by name with the errors that their influences, of single values in the same samples, tell.
+
+    Those without an influence are ``missing``, which says why.
+    """
+    known = {name: influences[name] for name in values if name in influences}
+    parts = [np.column_stack([each.test for each in known.values()])] if known else []
+    fitted = {name: each.fitted for name, each in known.items() if each.fitted is not None}
+    if fitted:
+        nothing = np.zeros(len(next(iter(fitted.values()))))
+        parts.append(np.column_stack([fitted.get(name, nothing) for name in known]))
+    covariance = np.full((len(values), len(values)), np.nan)
+    rows = np.empty((0, len(values)))
+    if known:
+        at = [k for k, name in enumerate(values) if name in known]
+        scaled = [part / _spread(len(part)) for part in parts]
+        covariance[np.ix_(at, at)] = np.sum([part.T @ part for part in scaled], axis=0)
+        batched = [_batched(iter([(np.arange(len(part)), part)]), len(part), len(at)) for part in scaled]
+        rows = np.full((sum(map(len, batched)), len(values)), np.nan)
+        rows[:, at] = np.concatenate(batched)
+    found = np.array(list(values.values()), dtype=np.float64)
+    return Estimates(tuple(values), found, rows, covariance, missing=dict(missing))
 
 
 class _Parts(NamedTuple):

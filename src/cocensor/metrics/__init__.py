@@ -2,6 +2,7 @@
 
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.brier import (
+    BrierScore,
     IntegratedBrierScore,
     brier_score,
     brier_skill_score,
@@ -13,6 +14,7 @@ from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
 
 __all__ = [
+    "BrierScore",
     "IntegratedBrierScore",
     "IntegratedLogScore",
     "Metric",

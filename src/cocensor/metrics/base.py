@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.adjustments import Gradient, Status
+from cocensor.adjustments import Functionals, Gradient, Status
 from cocensor.curves import Predictions, TimeGrid
 
 Direction = Literal["smaller", "greater"]
@@ -56,6 +56,16 @@ class Metric(ABC):
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of several models under one and the same status."""
 
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """The times at which it needs a status, out of those of an evaluation: all, unless it says otherwise."""
+        return times
+
+    def values_over_time(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> dict[str, FloatArray]:
+        """The values of several models at each time of the status, where the metric has such."""
+        raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
+
     def gradient(self, status: Status, predictions: Predictions) -> Gradient:
         """The derivatives by the weights of the values over time of one model."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
@@ -63,6 +73,11 @@ class Metric(ABC):
     def time_weights(self, grid: TimeGrid) -> FloatArray:
         """How the values at the sorted times add up to the value, where there is a :meth:`gradient`."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Functionals:
+        """The values of several models as functions of the weights of a status."""
+        gradients = tuple(self.gradient(status, each) for each in predictions.values())
+        return Functionals(gradients, self.time_weights(status.grid)[:, None])
 
     @property
     def best(self) -> float:

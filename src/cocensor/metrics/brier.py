@@ -9,15 +9,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice
-from cocensor.adjustments import Adjustment, Fitted
+from cocensor._validation import FloatArray, check_choice, check_number
+from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
+from cocensor.inference import Influence
+from cocensor.metrics.base import MetricValue
 from cocensor.metrics.kernel import Loss
-from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average
-from cocensor.metrics.scoring import scores
+from cocensor.metrics.pointwise import Integration, PointwiseMetric
+from cocensor.metrics.scoring import Asked
 from cocensor.outcomes import Survival
 
 
@@ -44,6 +46,47 @@ class IntegratedBrierScore(PointwiseMetric):
         return BRIER
 
 
+@dataclass(frozen=True)
+class BrierScore(PointwiseMetric):
+    """The Brier score at one time, ``at``, or at the last of an evaluation; see :func:`brier_score`."""
+
+    at: float | None = None
+
+    name: ClassVar[str] = "brier"
+    label: ClassVar[str] = "Brier score"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if self.at is None:
+            return
+        at = check_number(self.at, "at", lower=0.0)
+        # Several of them, at different times, are told apart by name.
+        for name, value in (("at", at), ("name", f"brier at {at:g}"), ("label", f"Brier score at {at:g}")):
+            object.__setattr__(self, name, value)
+
+    @property
+    def loss(self) -> Loss:
+        """The squared distance from the status."""
+        return BRIER
+
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """The one time."""
+        if self.at is not None and self.at > times.last:
+            raise ValueError(
+                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
+            )
+        return TimeGrid.of([times.last if self.at is None else self.at])
+
+    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+        """The values of all models at the one time of the status."""
+        curves = self.values_over_time(status, predictions)
+        return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
+
+    def time_weights(self, grid: TimeGrid) -> FloatArray:
+        """1."""
+        return np.ones(1)
+
+
 def brier_score(
     y_train: Any,
     y_test: Any,
@@ -54,6 +97,7 @@ def brier_score(
     x_train: Any = None,
     x_test: Any = None,
     copula: Copula | None = None,
+    return_influence: bool = False,
 ) -> Any:
     r"""The Brier score at each time,
 
@@ -77,10 +121,13 @@ def brier_score(
         Covariates, for adjustments that need them.
     copula : Copula, optional
         For names that rest on one.
+    return_influence : bool
+        Whether to return the influence of every subject on the scores beside them: an :class:`Influence`, with
+        ``test`` of shape (n_test, n_times), or a dict of such. Its standard errors are those of the scores.
 
     Returns
     -------
-    array of shape (n_times,), or a dict of such
+    array of shape (n_times,), or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------
@@ -92,8 +139,12 @@ def brier_score(
     array([0.105 , 0.1038])
     >>> brier_score(y, y, predicted, [1.5, 3.5], adjustment="imputed_margins", copula=Clayton(2.0)).round(4)
     array([0.105 , 0.1586])
+    >>> score, influence = brier_score(y, y, predicted, [1.5, 3.5], return_influence=True)
+    >>> influence.standard_errors.round(3)
+    array([0.087, 0.061])
     """
-    return scores(BRIER, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return asked.scores(BRIER, return_influence)
 
 
 def integrated_brier_score(
@@ -107,6 +158,7 @@ def integrated_brier_score(
     x_train: Any = None,
     x_test: Any = None,
     copula: Copula | None = None,
+    return_influence: bool = False,
 ) -> Any:
     r"""The Brier score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} BS(t)\,dt`.
 
@@ -122,8 +174,8 @@ def integrated_brier_score(
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
     0.1044
     """
-    at_times = scores(BRIER, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return time_average(times, at_times, integration)
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return asked.averages(BRIER, integration, return_influence)
 
 
 def brier_skill_score(
@@ -138,6 +190,7 @@ def brier_skill_score(
     x_train: Any = None,
     x_test: Any = None,
     copula: Copula | None = None,
+    return_influence: bool = False,
 ) -> Any:
     r"""How much of the reference's integrated Brier score a model saves, :math:`1 - IBS/IBS_{ref}`.
 
@@ -183,11 +236,19 @@ def brier_skill_score(
         x_train=x_train,
         x_test=x_test,
         copula=copula,
+        return_influence=return_influence,
     )
+    found, moved = found if return_influence else (found, {})
     base = found.pop(key)
     if base == 0:
         raise ValueError("the reference curve predicts perfectly: a skill relative to it is not defined.")
     skill = {name: 1.0 - value / base for name, value in found.items()}
+    if return_influence:
+        of_base: Influence = moved.pop(key)
+        of_skill = {
+            name: (of_base * (found[name] / base) - each) * (1.0 / base) for name, each in moved.items()
+        }
+        return (skill, of_skill) if isinstance(estimate, Mapping) else (skill[""], of_skill[""])
     return skill if isinstance(estimate, Mapping) else skill[""]
 
 

@@ -13,8 +13,8 @@ from cocensor._validation import FloatArray, check_number
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.metrics.kernel import Loss
-from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average
-from cocensor.metrics.scoring import scores
+from cocensor.metrics.pointwise import Integration, PointwiseMetric
+from cocensor.metrics.scoring import Asked
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ def log_score(
     x_train: Any = None,
     x_test: Any = None,
     copula: Copula | None = None,
+    return_influence: bool = False,
 ) -> Any:
     r"""The logarithmic score (binomial log-loss) at each time,
 
@@ -65,8 +66,8 @@ def log_score(
     >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
     array([0.3375, 0.3811])
     """
-    loss = log_loss(floor)
-    return scores(loss, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return asked.scores(log_loss(floor), return_influence)
 
 
 def integrated_log_score(
@@ -81,6 +82,7 @@ def integrated_log_score(
     x_train: Any = None,
     x_test: Any = None,
     copula: Copula | None = None,
+    return_influence: bool = False,
 ) -> Any:
     """The logarithmic score averaged over time; parameters as in :func:`log_score` and :func:`integrated_brier_score`.
 
@@ -92,9 +94,8 @@ def integrated_log_score(
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
     0.3593
     """
-    loss = log_loss(floor)
-    at_times = scores(loss, y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return time_average(times, at_times, integration)
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return asked.averages(log_loss(floor), integration, return_influence)
 
 
 def log_loss(floor: float) -> Loss:

@@ -30,11 +30,15 @@ class PointwiseMetric(Metric):
 
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of all models in one pass over the weights."""
+        curves = self.values_over_time(status, predictions)
+        return {name: MetricValue(time_average(status.times, curve), curve) for name, curve in curves.items()}
+
+    def values_over_time(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> dict[str, FloatArray]:
+        """The mean loss of all models at each time, in one pass over the weights."""
         curves = mean_losses(status, self.loss, list(predictions.values()))
-        return {
-            name: MetricValue(time_average(status.times, curve), curve)
-            for name, curve in zip(predictions, curves, strict=True)
-        }
+        return dict(zip(predictions, curves, strict=True))
 
     def gradient(self, status: Status, predictions: Predictions) -> Gradient:
         """The derivatives of the mean loss at each time by the weights."""

@@ -6,10 +6,12 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from cocensor.metrics.base import Metric
-from cocensor.metrics.brier import IntegratedBrierScore
+from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
 from cocensor.metrics.log import IntegratedLogScore
 
-_REGISTRY: dict[str, type[Metric]] = {each.name: each for each in (IntegratedBrierScore, IntegratedLogScore)}
+_REGISTRY: dict[str, type[Metric]] = {
+    each.name: each for each in (IntegratedBrierScore, BrierScore, IntegratedLogScore)
+}
 _BUILT_IN = frozenset(_REGISTRY)
 
 
@@ -54,13 +56,13 @@ def metric_names() -> list[str]:
     Examples
     --------
     >>> metric_names()
-    ['ibs', 'ils']
+    ['ibs', 'brier', 'ils']
     """
     return list(_REGISTRY)
 
 
 def metric(name: str, **settings: Any) -> Metric:
-    """A metric by name, with its settings: the integrated log score needs a ``floor``.
+    """A metric by name, with its settings: the Brier score's time ``at``, the ``floor`` that a log score needs.
 
     Examples
     --------
