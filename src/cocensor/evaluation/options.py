@@ -33,6 +33,7 @@ from cocensor.copulas import ArchimedeanCopula, Copula, Independence
 from cocensor.curves import TimeGrid
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric, metric
+from cocensor.metrics.pointwise import AtOneTime
 from cocensor.outcomes import Survival
 
 #: An adjustment by name, as it is, or fitted already.
@@ -63,9 +64,9 @@ def as_interval(times: npt.ArrayLike) -> FloatArray:
 
 def as_scored_times(times: npt.ArrayLike, metrics: tuple[Metric, ...]) -> FloatArray:
     """Times to score at, of which a single one will do where every metric picks its own."""
-    grid = TimeGrid.of(times)
-    single = all(metric.grid(grid) is not grid for metric in metrics)
-    return grid.times if single else as_interval(times)
+    if not all(isinstance(metric, AtOneTime) for metric in metrics):
+        return as_interval(times)
+    return TimeGrid.of(times).times
 
 
 def check_copula(copula: Any) -> None:

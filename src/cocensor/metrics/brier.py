@@ -9,16 +9,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice, check_number
-from cocensor.adjustments import Adjustment, Fitted, Status
+from cocensor._validation import FloatArray, check_choice
+from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
-from cocensor.metrics.base import MetricValue
 from cocensor.metrics.kernel import Loss
-from cocensor.metrics.pointwise import Integration, PointwiseMetric
+from cocensor.metrics.pointwise import AtOneTime, Integration, PointwiseMetric
 from cocensor.metrics.scoring import Asked
 from cocensor.outcomes import Survival
 
@@ -47,7 +46,7 @@ class IntegratedBrierScore(PointwiseMetric):
 
 
 @dataclass(frozen=True)
-class BrierScore(PointwiseMetric):
+class BrierScore(AtOneTime):
     """The Brier score at one time, ``at``, or at the last of an evaluation; see :func:`brier_score`."""
 
     at: float | None = None
@@ -57,34 +56,12 @@ class BrierScore(PointwiseMetric):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        if self.at is None:
-            return
-        at = check_number(self.at, "at", lower=0.0)
-        # Several of them, at different times, are told apart by name.
-        for name, value in (("at", at), ("name", f"brier at {at:g}"), ("label", f"Brier score at {at:g}")):
-            object.__setattr__(self, name, value)
+        self._check("brier", "Brier score")
 
     @property
     def loss(self) -> Loss:
         """The squared distance from the status."""
         return BRIER
-
-    def grid(self, times: TimeGrid) -> TimeGrid:
-        """The one time."""
-        if self.at is not None and self.at > times.last:
-            raise ValueError(
-                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
-            )
-        return TimeGrid.of([times.last if self.at is None else self.at])
-
-    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
-        """The values of all models at the one time of the status."""
-        curves = self.values_over_time(status, predictions)
-        return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
-
-    def time_weights(self, grid: TimeGrid) -> FloatArray:
-        """1."""
-        return np.ones(1)
 
 
 def brier_score(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice
+from cocensor._validation import FloatArray, as_times, check_choice, check_number
 from cocensor.adjustments import Gradient, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.metrics.base import Direction, Metric, MetricValue
@@ -40,6 +41,10 @@ class PointwiseMetric(Metric):
         curves = mean_losses(status, self.loss, list(predictions.values()))
         return dict(zip(predictions, curves, strict=True))
 
+    def at_time(self, t: float) -> Metric:
+        """The mean loss at one time."""
+        return ValueAt(self, t)
+
     def gradient(self, status: Status, predictions: Predictions) -> Gradient:
         """The derivatives of the mean loss at each time by the weights."""
         return LossGradient(status, self.loss, predictions)
@@ -47,6 +52,57 @@ class PointwiseMetric(Metric):
     def time_weights(self, grid: TimeGrid) -> FloatArray:
         """Those of the time average."""
         return time_weights(grid.sorted)
+
+
+class AtOneTime(PointwiseMetric):
+    """A loss at one time, ``at``, or at the last of an evaluation where that is None."""
+
+    at: float | None
+
+    def _check(self, name: str, label: str) -> None:
+        """Check the time, and take it into the name, by which several are told apart."""
+        if self.at is not None:
+            at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
+            for field, value in (("at", at), ("name", f"{name} at {at:g}"), ("label", f"{label} at {at:g}")):
+                object.__setattr__(self, field, value)
+
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """The one time."""
+        if self.at is not None and self.at > times.last:
+            raise ValueError(
+                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
+            )
+        return TimeGrid.of([times.last if self.at is None else self.at])
+
+    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+        """The values of all models at the one time of the status."""
+        curves = self.values_over_time(status, predictions)
+        return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
+
+    def time_weights(self, grid: TimeGrid) -> FloatArray:
+        """1 for the one time."""
+        return np.ones(1)
+
+
+@dataclass(frozen=True)
+class ValueAt(AtOneTime):
+    """The value at one time of a metric ``of`` which is an average over time."""
+
+    of: PointwiseMetric
+    at: float | None
+
+    name: ClassVar[str] = "value"
+    label: ClassVar[str] = "value"
+    range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "range", self.of.range)
+        self._check(self.of.name, self.of.curve_label or self.of.label)
+
+    @property
+    def loss(self) -> Loss:
+        """That of the metric."""
+        return self.of.loss
 
 
 def time_weights(times: FloatArray, integration: Integration = "trapezoid") -> FloatArray:
