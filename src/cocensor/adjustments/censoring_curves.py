@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cocensor._validation import FloatArray, Rows, Side, check_length
+from cocensor._validation import FloatArray, Rows, Side, as_matrix, check_length
 from cocensor.curves import Predictions, as_predictions
 from cocensor.curves.border import replaced
 from cocensor.estimators import CoxPH
@@ -23,11 +23,6 @@ class CensoringCurves(Protocol):
         """G of each of ``rows`` at its own time."""
 
 
-def by_cox(model: CoxPH, x: Any) -> CensoringCurves:
-    """From a Cox model of the censoring."""
-    return _ByCox(model, x)
-
-
 def by_model(model: Any, x: Any, n: int) -> CensoringCurves:
     """From any model of the censoring; beyond what it was fitted to its curves are held."""
     predicted = model.predict_survival_function(x)
@@ -36,14 +31,19 @@ def by_model(model: Any, x: Any, n: int) -> CensoringCurves:
     return _ByCurves(curves if curves.tail is not None else replaced(curves, tail="last"))
 
 
-class _ByCox:
+class ByCox:
+    """From a Cox model of the censoring."""
+
     def __init__(self, model: CoxPH, x: Any) -> None:
         self.log_ratio, self.log_baseline = model.log_relative_hazard(x), model.log_baseline_at_centre_
+        self.covariates, self.centre = as_matrix(x, "x_test"), model.centre_
 
     def grid(self, times: FloatArray, rows: Rows) -> FloatArray:
+        """G of ``rows`` at all ``times``."""
         return from_log_hazard(self.log_baseline(times) + self.log_ratio[rows][:, None])
 
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
+        """G of each of ``rows`` at its own time."""
         return from_log_hazard(self.log_baseline(times, side) + self.log_ratio[rows])
 
 

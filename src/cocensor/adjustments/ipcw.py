@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -23,11 +24,13 @@ from cocensor._validation import (
     row_blocks,
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
-from cocensor.adjustments.censoring_curves import CensoringCurves, by_cox, by_model
+from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
+from cocensor.adjustments.ipcw_influence import HazardUse, IPCWStatus
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.status import NOTHING, Group, Observed, Status, Terms, Weights, by_cut
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier
+from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
 from cocensor.outcomes import Survival, structured
 
 Convention = Literal["left_limit", "scikit-survival"]
@@ -115,26 +118,36 @@ class IPCW(Adjustment):
         return "Censoring is independent of the event given the covariates, and its model is right."
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
-        y = Survival(y.time, y.event)  # whoever is censored is censored
+        sample = y
+        if y.administrative is not None:
+            y = Survival(y.time, y.event)  # whoever is censored is censored
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            return _FittedIPCW(self, y.t_max, KaplanMeier(of="dropout").fit(y).survival_, None)
+            return _FittedIPCW(self, sample, y, KaplanMeier(of="dropout").fit(y).survival_)
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         if self.censoring == "cox":
-            check_length(as_matrix(x, "x_train"), "x_train", len(y), "y_train")
-            return _FittedIPCW(self, y.t_max, None, CoxPH(of="dropout").fit(x, y))
+            x_train = as_matrix(x, "x_train")
+            check_length(x_train, "x_train", len(y), "y_train")
+            return _FittedIPCW(self, sample, y, None, CoxPH(of="dropout").fit(x, y), x_train)
         check_length(x, "x_train", len(y), "y_train")
         model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
         model.fit(x, structured(y.time, ~y.event))
-        return _FittedIPCW(self, y.t_max, None, model)
+        return _FittedIPCW(self, sample, y, None, model)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedIPCW(Fitted):
     adjustment: IPCW
-    t_max: float
+    sample: Survival
+    y: Survival
     curve: StepFunction | None
-    model: Any
+    model: Any = None
+    x: FloatArray | None = None
+
+    @cached_property
+    def response(self) -> HazardInfluence:
+        """How subjects of the sample move the hazard of censoring."""
+        return of_kaplan_meier(self.y) if self.curve is not None else of_cox(self.model, self.x, self.y)
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
@@ -147,13 +160,14 @@ class _FittedIPCW(Fitted):
         # Curves are needed while anybody is event-free, and at the events that are asked for.
         asked = np.zeros(len(y))
         asked[events] = y.time[events]
-        refuse_beyond(how.tail, asked, self.t_max, "y_test")
-        refuse_beyond(how.tail, np.where(grid.times < y.t_max, grid.times, 0.0), self.t_max, "times")
+        refuse_beyond(how.tail, asked, self.y.t_max, "y_test")
+        refuse_beyond(how.tail, np.where(grid.times < y.t_max, grid.times, 0.0), self.y.t_max, "times")
         floored = 0
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, and the largest.
         total, largest = np.zeros(n_times), np.zeros(n_times)
         before: Weights
+        given: CensoringCurves | None = None
         if self.curve is not None:
             at_events = np.asarray(self.curve(y.time[events], side))
             needed = grid.sorted < y.t_max
@@ -163,12 +177,12 @@ class _FittedIPCW(Fitted):
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
             before = Terms(event_free=((None, at_times),))
         else:
-            given = self._given(x, len(y))
-            at_events = given.own(y.time[events], events, side)
+            given = curves = self._given(x, len(y))
+            at_events = curves.own(y.time[events], events, side)
 
             def inverse(rows: Rows, columns: slice) -> tuple[FloatArray, BoolArray]:
                 times = grid.sorted[columns]
-                return self._inverse(given.grid(times, rows), times, y.time[rows][:, None] > times)
+                return self._inverse(curves.grid(times, rows), times, y.time[rows][:, None] > times)
 
             for part in row_blocks(len(y), n_times):
                 block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
@@ -192,7 +206,12 @@ class _FittedIPCW(Fitted):
             len(y),
             "a model of the censoring with fewer covariates, or min_probability",
         )
-        return Status(grid, len(y), groups, until=until, n_floored=floored + int(small.sum()))
+        floored += int(small.sum())
+        if given is not None and not isinstance(given, ByCox):
+            return Status(grid, len(y), groups, until=until, n_floored=floored)
+        ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
+        use = HazardUse(y, side, weights, before, ceiling, given)
+        return IPCWStatus(grid, groups, use, self, until=until, n_floored=floored)
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
@@ -227,6 +246,6 @@ class _FittedIPCW(Fitted):
             raise ValueError(f"x_test is needed: {self.adjustment!r} models the censoring given covariates.")
         if isinstance(self.model, CoxPH):
             check_length(as_matrix(x, "x_test"), "x_test", n, "y_test")
-            return by_cox(self.model, x)
+            return ByCox(self.model, x)
         check_length(x, "x_test", n, "y_test")
         return by_model(self.model, x, n)

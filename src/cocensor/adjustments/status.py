@@ -297,8 +297,8 @@ class Status:
         With the gradient :math:`(\alpha, \beta)` of a score by the weights it is
         :math:`\psi_j = \sum_{i,t} w(t)[\alpha_i(t)\,\dot a_i(t; j) + \beta_i(t)\,\dot b_i(t; j)]`, where a dot is
         the influence of subject j on the weights: of a small share ε of the sample given to j, with the rest
-        shrunk by 1 − ε, the derivative by ε. Its mean over the sample is 0. Blocks come in any order, and subjects
-        that add nothing may be left out. An adjustment without an analytic influence says so.
+        shrunk by 1 − ε, the derivative by ε. Its mean over the sample is 0. Blocks come in any order; a subject may
+        come in several, which add up, or in none. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
 

@@ -110,6 +110,38 @@ class RiskSets:
         met: FloatArray = np.cumsum(per_group, dtype=np.float64)
         return met[self.group]
 
+    def over_risk_sets(self, values: FloatArray) -> FloatArray:
+        """For each event the sum of what sorted subjects have over its risk set."""
+        return _from_the_end(values)[self.start]
+
+    def score_residuals(self, Z: FloatArray, exposure: FloatArray) -> FloatArray:
+        r"""How the gradient of the log-likelihood answers to the case weight of each sorted subject.
+
+        With :math:`S_r` the sum of :math:`e^{x'\beta}` that event r sees, :math:`m_r` the mean of x in it and
+        :math:`c_{rj}` the share that subject j has in it, it is
+        :math:`\delta_j(x_j - \bar m_j) - e_j \sum_r c_{rj}(x_j - m_r)/S_r`, where :math:`\bar m_j` is the mean over
+        the events tied with that of j. They sum to the gradient.
+        """
+        sums, tied = self._sums(exposure)
+        weighted = Z * exposure[:, None]
+        means = (self.over_risk_sets(weighted) - self.discount[:, None] * tied(weighted)) / sums[:, None]
+        steps = np.column_stack((np.ones(sums.size), means)) / sums[:, None]
+        mine = np.where(
+            self.happens[:, None], self._by_group(self.discount[:, None] * steps)[self.group], 0.0
+        )
+        met = np.cumsum(self._by_group(steps), axis=0)[self.group] - mine
+        residuals: FloatArray = exposure[:, None] * (met[:, 1:] - Z * met[:, :1])
+        count = np.bincount(self.event_group)[self.event_group]
+        residuals[self.happens] += Z[self.happens] - self._by_group(means)[self.event_group] / count[:, None]
+        return residuals
+
+    def _by_group(self, per_event: FloatArray) -> FloatArray:
+        """The sums of rows ``per_event`` over the events of each group."""
+        groups, first = np.unique(self.event_group, return_index=True)
+        total = np.zeros((self.group[-1] + 1, *per_event.shape[1:]))
+        total[groups] = np.add.reduceat(per_event, first, axis=0)
+        return total
+
 
 def _from_the_end(values: FloatArray) -> FloatArray:
     return np.add.accumulate(values[::-1], axis=0)[::-1]
