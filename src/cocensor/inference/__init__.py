@@ -1,6 +1,34 @@
 """Sampling error: influence functions, intervals, comparisons."""
 
-from cocensor.inference.estimates import ConfidenceInterval, Estimates
+from cocensor.inference.along_tau import Lead, TauCurve, lead
+from cocensor.inference.bands import Band, simultaneous_quantile
+from cocensor.inference.comparisons import Comparison, compare, not_told_from_best, pairwise
+from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
+from cocensor.inference.ignorance import Uncertainty, imbens_manski_constant, uncertainty
 from cocensor.inference.influence import Influence, as_estimates, influence
+from cocensor.inference.tipping import Stretch, TippingPoint, tipping_points, undecided
 
-__all__ = ["ConfidenceInterval", "Estimates", "Influence", "as_estimates", "influence"]
+__all__ = [
+    "Band",
+    "Comparison",
+    "ConfidenceInterval",
+    "Estimate",
+    "Estimates",
+    "Influence",
+    "Lead",
+    "Stretch",
+    "TauCurve",
+    "TippingPoint",
+    "Uncertainty",
+    "as_estimates",
+    "compare",
+    "imbens_manski_constant",
+    "influence",
+    "lead",
+    "not_told_from_best",
+    "pairwise",
+    "simultaneous_quantile",
+    "tipping_points",
+    "uncertainty",
+    "undecided",
+]

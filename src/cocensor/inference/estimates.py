@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
-from cocensor._validation import FloatArray, check_number
+from cocensor._validation import BoolArray, FloatArray, Rows, check_choice
+from cocensor.inference.bands import Band, normal_quantile, simultaneous_quantile
+
+Method = Literal["normal", "percentile", "basic"]
+#: Estimates that differ by less than this share of themselves, and errors by less than this share, are equal.
+_ROUNDING = 1e-9
 
 
 class ConfidenceInterval(NamedTuple):
@@ -17,6 +22,51 @@ class ConfidenceInterval(NamedTuple):
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An estimate and its error.
+
+    Attributes
+    ----------
+    value, standard_error : float
+        An error of 0 is known to be none; NaN where there is no error.
+    replicates : array, optional
+        The estimate in bootstrap samples.
+    missing : str, optional
+        Why there is no interval.
+    """
+
+    value: float
+    standard_error: float
+    replicates: FloatArray | None = field(default=None, repr=False)
+    missing: str | None = None
+
+    def confidence_interval(
+        self, confidence_level: float = 0.95, method: Method | None = None
+    ) -> ConfidenceInterval:
+        r"""Where the true value lies, with a chance of ``confidence_level`` in large samples.
+
+        Parameters
+        ----------
+        confidence_level : float
+        method : {"normal", "percentile", "basic"}, optional
+            "normal": the value ± z standard errors; the default without replicates. With q the quantiles of bootstrap
+            replicates, "percentile" is (q_low, q_high), the default with them, and "basic" is
+            (2 value − q_high, 2 value − q_low).
+
+        Examples
+        --------
+        >>> low, high = Estimate(0.2, 0.01).confidence_interval()
+        >>> round(low, 4), round(high, 4)
+        (0.1804, 0.2196)
+        """
+        replicates = None if self.replicates is None else self.replicates[:, None]
+        low, high = _limits(
+            np.array([self.value]), np.array([self.standard_error]), replicates, confidence_level, method
+        )
+        return ConfidenceInterval(float(low[0]), float(high[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,39 +80,199 @@ class Estimates:
     rows : array of shape (R, S)
         Independent parts of the errors: their covariance is :math:`\sum_r r r'`. Of large samples, batches of
         subjects (:func:`~cocensor.inference.influence.batched_rows`).
-    known_covariance : array of shape (S, S), optional
-        Of the errors, where it is known better than the rows tell.
+    variances : array of shape (S,), optional
+        Where they are known better than the rows tell.
     replicates : array of shape (B, S), optional
-        The estimates in bootstrap samples; intervals are then theirs.
+        The estimates in bootstrap samples, which then take the place of the rows; NaN where a sample has none.
     missing : dict of str
         Why an estimate has no interval, by name.
+
+    Examples
+    --------
+    Means of two columns over four subjects, each subject's deviation over √(n (n − 1)):
+
+    >>> import numpy as np
+    >>> data = np.array([[1.0, 2.0], [2.0, 2.0], [3.0, 5.0], [4.0, 7.0]])
+    >>> rows = (data - data.mean(axis=0)) / np.sqrt(4 * 3)
+    >>> means = Estimates(("a", "b"), data.mean(axis=0), rows)
+    >>> means.estimate("a")
+    Estimate(value=2.5, standard_error=0.645..., missing=None)
+    >>> means.differences([("a", "b")]).estimate("a - b")
+    Estimate(value=-1.5, standard_error=0.645..., missing=None)
     """
 
     names: tuple[str, ...]
     values: FloatArray
     rows: FloatArray = field(repr=False)
-    known_covariance: FloatArray | None = field(default=None, repr=False)
+    variances: FloatArray | None = field(default=None, repr=False)
     replicates: FloatArray | None = field(default=None, repr=False)
     missing: dict[str, str] = field(default_factory=dict)
 
     @cached_property
+    def errors(self) -> FloatArray:
+        """Rows whose sum of squares is the covariance of all estimates; NaN for those without an interval."""
+        if self.replicates is not None:
+            errors = _errors_of(self.replicates)
+        elif self.variances is None:
+            errors = self.rows
+        else:
+            found = np.square(self.rows).sum(axis=0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                errors = self.rows * np.where(self.variances == found, 1.0, np.sqrt(self.variances / found))
+        absent = np.array([name in self.missing for name in self.names], dtype=bool) | np.isnan(self.values)
+        if not len(errors):
+            return np.full((1, len(self.names)), np.nan)
+        return np.where(absent, np.nan, errors) if absent.any() else errors
+
+    @cached_property
     def covariance(self) -> FloatArray:
         """Of the errors of all estimates."""
-        if self.known_covariance is not None:
-            return self.known_covariance
-        return self.rows.T @ self.rows
+        return self.errors.T @ self.errors
 
     @cached_property
     def standard_errors(self) -> FloatArray:
         """Of all estimates, in the order of the names."""
-        return np.sqrt(np.diag(self.covariance))
+        return np.sqrt(np.square(self.errors).sum(axis=0))
 
     def index(self, name: str) -> int:
         """Where a name is."""
+        check_choice(name, "name", self.names)
         return self.names.index(name)
 
+    def estimate(self, name: str) -> Estimate:
+        """One of them, with its error and its interval."""
+        return self._at(self.index(name))
 
-def normal_quantile(confidence_level: float, *, two_sided: bool = True) -> float:
-    """The quantile of the standard normal distribution that an interval reaches."""
-    level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
-    return float(ndtri(0.5 + 0.5 * level if two_sided else level))
+    def __iter__(self) -> Iterator[Estimate]:
+        return map(self._at, range(len(self.names)))
+
+    def confidence_intervals(
+        self, confidence_level: float = 0.95, method: Method | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """The lower and the upper ends of the intervals of all estimates, each for itself."""
+        return _limits(self.values, self.standard_errors, self.replicates, confidence_level, method)
+
+    def band(self, confidence_level: float = 0.95) -> Band:
+        """Limits that hold all true values at once: the values ± the simultaneous quantile of standard errors.
+
+        The errors are taken as normal, those of the bootstrap too. One without error is its own limit.
+        """
+        quantile = simultaneous_quantile(self.errors, confidence_level)
+        reach = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
+        return Band(self.values - reach, self.values + reach, quantile)
+
+    def differences(self, pairs: Sequence[tuple[str, str]]) -> Estimates:
+        """The first less the second of each pair, named "a - b"; equal ones differ by 0 with an error of 0.
+
+        Those that differ by rounding alone, in value and in error, are equal.
+        """
+        first, second = self._indices([a for a, _ in pairs]), self._indices([b for _, b in pairs])
+        values = self.values[first] - self.values[second]
+        replicates = (
+            None if self.replicates is None else self.replicates[:, first] - self.replicates[:, second]
+        )
+        errors = (
+            self.errors[:, first] - self.errors[:, second] if replicates is None else _errors_of(replicates)
+        )
+        size, spread = np.abs(self.values), self.standard_errors
+        equal = _negligible(values, size[first], size[second]) & _negligible(
+            np.sqrt(np.square(errors).sum(axis=0)), spread[first], spread[second]
+        )
+        values[equal], errors[:, equal] = 0.0, 0.0
+        if replicates is not None:
+            replicates[:, equal] = 0.0
+        names = tuple(f"{a} - {b}" for a, b in pairs)
+        return Estimates(names, values, errors, None, replicates, self._missing_of(names, first, second))
+
+    def skills(self, names: Sequence[str], reference: str, best: float = 0.0) -> Estimates:
+        r"""Skill scores :math:`(v - r)/(v^* - r)`: 0 is no better than the reference, 1 is the ``best`` value v*.
+
+        For v* = 0 they are 1 − v/r. Errors by the delta method: that of the skill s is
+        :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of the bootstrap are of the replicates' skills.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> scores = Estimates(("cox", "null"), np.array([0.125, 0.25]), 0.01 * np.eye(2))
+        >>> scores.skills(["cox"], "null").estimate("cox")
+        Estimate(value=0.5, standard_error=0.0447..., missing=None)
+        """
+        chosen, at = self._indices(names), self.index(reference)
+
+        def skill(values: FloatArray) -> FloatArray:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = (values[..., chosen] - values[..., [at]]) / (best - values[..., [at]])
+            return np.where(np.isfinite(ratio), ratio, np.nan)
+
+        values = skill(self.values)
+        replicates = None if self.replicates is None else skill(self.replicates)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = (self.errors[:, chosen] - (1.0 - values) * self.errors[:, [at]]) / (
+                best - self.values[at]
+            )
+        missing = self._missing_of(tuple(names), chosen, np.full(len(names), at))
+        if self.values[at] == best:
+            missing |= dict.fromkeys(names, f"the reference {reference} is as good as can be")
+        return Estimates(tuple(names), values, errors, None, replicates, missing)
+
+    def _at(self, k: int) -> Estimate:
+        replicates = None if self.replicates is None else self.replicates[:, k]
+        return Estimate(
+            float(self.values[k]), float(self.standard_errors[k]), replicates, self._why_missing(k)
+        )
+
+    def _why_missing(self, k: int) -> str | None:
+        if self.names[k] in self.missing:
+            return self.missing[self.names[k]]
+        if np.isnan(self.values[k]):
+            return "there is no estimate"
+        return "there is no standard error" if np.isnan(self.standard_errors[k]) else None
+
+    def _indices(self, names: Sequence[str]) -> Rows:
+        where = {name: k for k, name in enumerate(self.names)}
+        for name in names:
+            check_choice(name, "name", self.names)
+        return np.array([where[name] for name in names], dtype=np.intp)
+
+    def _missing_of(self, names: tuple[str, ...], *parts: Rows) -> dict[str, str]:
+        """Why things made of several estimates have no interval: the first of their parts that has none."""
+        reasons = [
+            (name, self._why_missing(k)) for part in parts for name, k in zip(names, part, strict=True)
+        ]
+        return {name: why for name, why in reversed(reasons) if why is not None}
+
+
+def _limits(
+    values: FloatArray,
+    standard_errors: FloatArray,
+    replicates: FloatArray | None,
+    confidence_level: float,
+    method: Method | None,
+) -> tuple[FloatArray, FloatArray]:
+    chosen = method or ("normal" if replicates is None else "percentile")
+    check_choice(chosen, "method", ("normal", "percentile", "basic"))
+    quantile = normal_quantile(confidence_level)
+    if chosen == "normal":
+        return values - quantile * standard_errors, values + quantile * standard_errors
+    if replicates is None:
+        raise ValueError(f"method must be 'normal' without bootstrap replicates, but is {chosen!r}.")
+    tail = (1.0 - confidence_level) / 2.0
+    ends = np.full((2, len(values)), np.nan)
+    for k in np.flatnonzero(~np.isnan(standard_errors)):
+        column = replicates[:, k]
+        ends[:, k] = np.quantile(column[~np.isnan(column)], [tail, 1.0 - tail])
+    return (ends[0], ends[1]) if chosen == "percentile" else (2.0 * values - ends[1], 2.0 * values - ends[0])
+
+
+def _errors_of(replicates: FloatArray) -> FloatArray:
+    """Deviations from the mean over √(B − 1), of the B samples that have the estimate; NaN for fewer than two."""
+    present = ~np.isnan(replicates)
+    count = present.sum(axis=0)
+    filled = np.where(present, replicates, 0.0)
+    centre = filled.sum(axis=0) / np.maximum(count, 1)
+    spread = np.where(count > 1, np.sqrt(np.maximum(count - 1.0, 1.0)), np.nan)
+    return np.where(present, filled - centre, 0.0) / spread
+
+
+def _negligible(gap: FloatArray, *sizes: FloatArray) -> BoolArray:
+    return np.abs(gap) <= _ROUNDING * np.maximum(*sizes)

@@ -98,28 +98,36 @@ def batched_rows(status: Status, functionals: Functionals, y: Survival) -> Float
 
 def as_estimates(
     values: Mapping[str, float], influences: Mapping[str, Influence], missing: Mapping[str, str]
-) -> Estimates:
+) -> tuple[Estimates, FloatArray]:
     """Values by name with the errors that their influences, of single values in the same samples, tell.
 
-    Those without an influence are ``missing``, which says why.
+    Those without an influence are ``missing``, which says why. Beside them come the rows of the errors by batches of
+    subjects, to be held against those of other values in the same samples.
     """
     known = {name: influences[name] for name in values if name in influences}
-    parts = [np.column_stack([each.test for each in known.values()])] if known else []
-    fitted = {name: each.fitted for name, each in known.items() if each.fitted is not None}
-    if fitted:
-        nothing = np.zeros(len(next(iter(fitted.values()))))
-        parts.append(np.column_stack([fitted.get(name, nothing) for name in known]))
-    covariance = np.full((len(values), len(values)), np.nan)
-    rows = np.empty((0, len(values)))
-    if known:
-        at = [k for k, name in enumerate(values) if name in known]
-        scaled = [part / _spread(len(part)) for part in parts]
-        covariance[np.ix_(at, at)] = np.sum([part.T @ part for part in scaled], axis=0)
-        batched = [_batched(iter([(np.arange(len(part)), part)]), len(part), len(at)) for part in scaled]
-        rows = np.full((sum(map(len, batched)), len(values)), np.nan)
-        rows[:, at] = np.concatenate(batched)
+    at = [k for k, name in enumerate(values) if name in known]
     found = np.array(list(values.values()), dtype=np.float64)
-    return Estimates(tuple(values), found, rows, covariance, missing=dict(missing))
+    errors, batches = np.full((1, found.size), np.nan), np.full((1, found.size), np.nan)
+    if known:
+        parts = [np.column_stack([each.test for each in known.values()])]
+        fitted = {name: each.fitted for name, each in known.items() if each.fitted is not None}
+        if fitted:
+            nothing = np.zeros(len(next(iter(fitted.values()))))
+            parts.append(np.column_stack([fitted.get(name, nothing) for name in known]))
+        scaled = [part / _spread(len(part)) for part in parts]
+        sums = [_batched(iter([(np.arange(len(part)), part)]), len(part), len(at)) for part in scaled]
+        errors, batches = (
+            _widened(each, at, found.size)
+            for each in (np.linalg.qr(np.concatenate(scaled), mode="r"), np.concatenate(sums))
+        )
+    return Estimates(tuple(values), found, errors, missing=dict(missing)), batches
+
+
+def _widened(values: FloatArray, at: list[int], size: int) -> FloatArray:
+    """Columns in their places among ``size``; NaN in the others."""
+    wide = np.full((len(values), size), np.nan)
+    wide[:, at] = values
+    return wide
 
 
 class _Parts(NamedTuple):

@@ -1,0 +1,187 @@
+"""Which of several estimates differ, and which cannot be told from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from scipy.special import ndtr
+
+from cocensor._validation import FloatArray, check_choice
+from cocensor.inference.bands import normal_draws, normal_quantile, quantile_of_maxima
+from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
+
+#: Which scores are better.
+Direction = Literal["smaller", "greater"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two estimates from the same subjects, compared.
+
+    Attributes
+    ----------
+    a, b : str
+    difference, standard_error : float
+        Of the value of a less that of b, whichever direction is better; NaN where there is none.
+    replicates : array, optional
+        The difference in bootstrap samples.
+    missing : str, optional
+        Why there is no interval.
+    adjusted_pvalue : float, optional
+        From :func:`pairwise`.
+    """
+
+    a: str
+    b: str
+    difference: float
+    standard_error: float
+    replicates: FloatArray | None = field(default=None, repr=False)
+    missing: str | None = None
+    adjusted_pvalue: float | None = None
+
+    def confidence_interval(
+        self, confidence_level: float = 0.95, method: Method | None = None
+    ) -> ConfidenceInterval:
+        """Of the difference; see :meth:`Estimate.confidence_interval`."""
+        estimate = Estimate(self.difference, self.standard_error, self.replicates)
+        return estimate.confidence_interval(confidence_level, method)
+
+    @cached_property
+    def pvalue(self) -> float:
+        r"""Two-sided, of no difference: :math:`2\Phi(-|d|/\mathrm{se})`; 1 for equal ones.
+
+        Of B bootstrap differences d*, twice the smaller of (1 + #{d* ≤ 0})/(B + 1) and (1 + #{d* ≥ 0})/(B + 1).
+        """
+        if np.isnan(self.difference) or np.isnan(self.standard_error):
+            return float("nan")
+        if self.replicates is not None:
+            drawn = self.replicates[~np.isnan(self.replicates)]
+            tail = 1.0 + min(np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0))
+            return min(1.0, 2.0 * tail / (drawn.size + 1.0))
+        if self.standard_error == 0:
+            return 1.0 if self.difference == 0 else 0.0
+        return float(2.0 * ndtr(-abs(self.difference) / self.standard_error))
+
+    def better(self, direction: Direction, confidence_level: float = 0.95) -> str | None:
+        """The better one, where the interval of the difference does not hold 0; None where they cannot be told."""
+        check_choice(direction, "direction", ("smaller", "greater"))
+        low, high = self.confidence_interval(confidence_level)
+        if not (low > 0 or high < 0):
+            return None
+        return self.a if (high < 0) == (direction == "smaller") else self.b
+
+
+def compare(estimates: Estimates, a: str, b: str) -> Comparison:
+    """The value of a less that of b; equal ones differ by 0 with an error of 0.
+
+    Both come from the same subjects, so that the error of the difference is that of the difference of their errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = np.array([[0.01, 0.011], [-0.01, -0.01]])
+    >>> found = compare(Estimates(("cox", "forest"), np.array([0.15, 0.148]), rows), "cox", "forest")
+    >>> found
+    Comparison(a='cox', b='forest', difference=0.002..., standard_error=0.0009..., missing=None, adjusted_pvalue=None)
+    >>> round(found.pvalue, 3), found.better("smaller")
+    (0.046, 'forest')
+    """
+    return _comparisons(estimates, a, [b])[0]
+
+
+def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
+    r"""All pairs compared, in the order of the names, with p-values adjusted for their number.
+
+    The adjusted p is the chance that the largest :math:`|Z|` of all pairs exceeds this pair's (single step), Z normal
+    with the correlations of the differences. Differences from the same subjects are strongly correlated, which Holm's
+    method would not use. It is at least the p of the pair alone, at most Bonferroni's, and pairs keep their order.
+    Small ones rest on Bonferroni's, as draws are too few for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 2.0, 5.0]), np.eye(3))
+    >>> [(pair.a, pair.b, round(pair.pvalue, 3), round(pair.adjusted_pvalue, 2)) for pair in pairwise(scores)]
+    [('a', 'b', 0.157, 0.33), ('a', 'c', 0.0, 0.0), ('b', 'c', 0.034, 0.09)]
+    """
+    names = estimates.names
+    compared = [pair for m, a in enumerate(names) for pair in _comparisons(estimates, a, names[m + 1 :])]
+    count = sum(pair.standard_error > 0 for pair in compared)
+    spread = np.full((len(names), len(names)), np.nan)
+    spread[np.triu_indices(len(names), 1)] = [pair.standard_error for pair in compared]
+    largest = list(_maxima(estimates, spread, np.abs).values())
+    maxima = np.sort(np.max(largest, axis=0)) if largest else np.empty(0)
+    return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
+
+
+def not_told_from_best(
+    estimates: Estimates, direction: Direction, confidence_level: float = 0.95
+) -> tuple[str, ...]:
+    r"""Those that cannot be told from the best: multiple comparisons with the best.
+
+    With smaller values better, m is kept if :math:`\hat\theta_m - \hat\theta_k \le q_m\,\mathrm{se}_{mk}` for all k,
+    :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m. The
+    truly best one is kept with a chance of at least ``confidence_level`` in large samples. The best estimate is always
+    kept. Equal ones stay or go together. One without an interval is kept, as nothing tells it from the best; one
+    without a value is not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
+    >>> not_told_from_best(scores, "smaller"), not_told_from_best(scores, "greater")
+    (('a', 'b'), ('c',))
+    """
+    check_choice(direction, "direction", ("smaller", "greater"))
+    normal_quantile(confidence_level)
+    sign = 1.0 if direction == "smaller" else -1.0
+    against = [estimates.differences([(m, k) for k in estimates.names]) for m in estimates.names]
+    spread = np.array([each.standard_errors for each in against])
+    maxima = _maxima(estimates, spread, lambda z: sign * z)
+    kept = []
+    for m, name in enumerate(estimates.names):
+        quantile = 0.0
+        if m in maxima:
+            compared = int(np.count_nonzero(spread[m] > 0))
+            quantile = max(
+                quantile, quantile_of_maxima(maxima[m], confidence_level, compared, two_sided=False)
+            )
+        worse = sign * against[m].values > quantile * spread[m]
+        if not np.isnan(estimates.values[m]) and not worse.any():
+            kept.append(name)
+    return tuple(kept)
+
+
+def _comparisons(estimates: Estimates, a: str, others: Sequence[str]) -> list[Comparison]:
+    apart = estimates.differences([(a, b) for b in others])
+    return [
+        Comparison(a, b, each.value, each.standard_error, each.replicates, each.missing)
+        for b, each in zip(others, apart, strict=True)
+    ]
+
+
+def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:
+    """From sorted draws of the largest |Z| of ``count`` pairs."""
+    if not pair.standard_error > 0:
+        return pair.pvalue
+    size = abs(pair.difference) / pair.standard_error
+    exceeded = 1.0 - float(np.searchsorted(maxima, size)) / maxima.size
+    return max(pair.pvalue, min(exceeded, count * pair.pvalue))
+
+
+def _maxima(
+    estimates: Estimates, spread: FloatArray, of: Callable[[FloatArray], FloatArray]
+) -> dict[int, FloatArray]:
+    """By m, draws of the largest of its Z with the others that have a positive standard error with it."""
+    errors = np.where(np.isnan(estimates.errors), 0.0, estimates.errors)
+    blocks: dict[int, list[FloatArray]] = {}
+    for drawn in normal_draws(errors):
+        for m, positive in enumerate(spread > 0):
+            if positive.any():
+                z = (drawn[:, [m]] - drawn[:, positive]) / spread[m, positive]
+                blocks.setdefault(m, []).append(of(z).max(axis=1))
+    return {m: np.concatenate(drawn) for m, drawn in blocks.items()}
