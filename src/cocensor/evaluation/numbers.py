@@ -93,7 +93,7 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             name: {
                 model: value
                 for model in each.values[metric.name]
-                if np.isfinite(value := evaluation.skill(model, metric.name, name))
+                if np.isfinite(value := evaluation.skill(model, metric.name, name).value)
             }
             for name, each in by.items()
         },

@@ -4,33 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from cocensor._files import write_whole
-from cocensor._notes import Note
-from cocensor._validation import (
-    FitWarning,
-    Progress,
-    as_tuple,
-    check_choice,
-    collected,
-    escaped,
-    make_frame,
-)
-from cocensor.adjustments import IPCW, Fitted
+from cocensor._validation import FitWarning, Progress, as_tuple, collected, escaped
+from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
-from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
+from cocensor.evaluation.findings import Findings
 from cocensor.evaluation.hint import CopulaHint, hinted
-from cocensor.evaluation.judge import judge_among, preference
+from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
-from cocensor.evaluation.scores import AdjustmentScores, Score
+from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.joint import DependenceProfile
-from cocensor.metrics import Metric
 
 if TYPE_CHECKING:
     from cocensor.sensitivity import MarginCurves, Sensitivity
@@ -48,7 +36,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Findings):
     """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
 
     Attributes
@@ -65,50 +53,6 @@ class Evaluation:
         What was decided on the way; each of the ``results`` has its own.
     """
 
-    data: EvaluationData
-    results: dict[str, AdjustmentScores]
-    assumed: AssumedCopula
-    horizon: Horizon
-    notes: tuple[Note, ...]
-    #: A frame of the library that tables are made with; None for pandas or pyarrow.
-    template: Any = None
-    _analyses: dict[Any, Any] = field(default_factory=dict, init=False)
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The names of the models."""
-        return self.data.models
-
-    @property
-    def times(self) -> Any:
-        """The times that every score is computed at."""
-        return self.data.grid.times
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """The names of the metrics."""
-        return tuple(metric.name for metric in self.data.metrics)
-
-    @property
-    def primary(self) -> str:
-        """The adjustment that answers come from unless another is named.
-
-        Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
-        (:attr:`Adjustment.votes`) comes last.
-        """
-        return _first_choice([each for each in self.results.values() if each.answered])
-
-    @property
-    def preferred(self) -> str:
-        """The adjustment that would be primary if all of them had scores."""
-        return _first_choice(list(self.results.values()))
-
-    @property
-    def voting(self) -> tuple[str, ...]:
-        """The adjustments that ranks, statements and the headline count: those that vote, or all if none can."""
-        able = [name for name, each in self.results.items() if each.adjustment.votes]
-        return tuple(able if any(self.results[name].answered for name in able) else self.results)
-
     @property
     def judge(self) -> Fitted | None:
         """The fitted imputation that judges all models alike; None where the evaluation has none.
@@ -124,78 +68,6 @@ class Evaluation:
         found = judge_among(fitted)
         return found if isinstance(found, Fitted) else None
 
-    # --- numbers ---------------------------------------------------------------------------------------
-
-    def metric(self, name: str | None = None) -> Metric:
-        """A metric of the evaluation by name, by default its first."""
-        if name is None:
-            return self.data.metrics[0]
-        check_choice(name, "metric", self.metrics)
-        return next(each for each in self.data.metrics if each.name == name)
-
-    def under(self, adjustment: str | None = None) -> AdjustmentScores:
-        """All scores under an adjustment, by default the primary one."""
-        if adjustment is None:
-            return self.results[self.primary]
-        check_choice(adjustment, "adjustment", tuple(self.results))
-        return self.results[adjustment]
-
-    def under_ipcw(self, metric: str | None = None) -> AdjustmentScores | None:
-        """All scores under IPCW, the marginal one rather than one given covariates; None where it has no score."""
-        by = self.metric(metric).name
-        found = [
-            each for each in self.results.values() if isinstance(each.adjustment, IPCW) and each.values[by]
-        ]
-        return min(found, key=lambda each: len(each.adjustment.needs), default=None)
-
-    def score(self, model: str, metric: str | None = None, adjustment: str | None = None) -> Score:
-        """One score, by default by the first metric and under the primary adjustment.
-
-        Its ``value`` is NaN where the adjustment gives none.
-        """
-        check_choice(model, "model", self.models)
-        by, found = self.metric(metric).name, self.under(adjustment)
-        missing = (*found.notes_of("missing"), *(note for note in self.notes if note.kind == "missing"))
-        notes = tuple(note for note in missing if note.model in (None, model))
-        value = found.value(by, model)
-        return Score(model, by, found.name, value, notes if np.isnan(value) else ())
-
-    def skill(self, model: str, metric: str | None = None, adjustment: str | None = None) -> float:
-        """The share of the way from the reference curve's score to the best there is; NaN if unknown."""
-        by, found = self.metric(metric), self.under(adjustment)
-        base = found.reference.get(by.name)
-        value = self.score(model, by.name, found.name).value
-        return np.nan if base is None else by.skill(value, base.value)
-
-    def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
-        """The rank of every model that has a score; equal scores share the better rank.
-
-        Nothing ranks by an adjustment that does not vote where there is one that does.
-        """
-        by, found = self.metric(metric), self.under(adjustment)
-        if found.name not in self.voting:
-            return {}
-        return by.ranks({model: found.value(by.name, model) for model in self.models})
-
-    def table(self) -> Any:
-        """One row per metric, adjustment and model: score, skill, rank, and whether it is the best."""
-        rows = [
-            (
-                metric,
-                name,
-                model,
-                self.score(model, metric, name).value,
-                self.skill(model, metric, name),
-                ranked.get(model),
-                ranked.get(model) == 1,
-            )
-            for metric in self.metrics
-            for name in self.results
-            for ranked in (self.ranks(metric, name),)
-            for model in self.models
-        ]
-        return self._frame(("metric", "adjustment", "model", "score", "skill", "rank", "best"), rows)
-
     def ranking(self, metric: str | None = None) -> Ranking:
         """The rank of each model under each adjustment, and whether the winner changes."""
         from cocensor.words import winners_in_words
@@ -203,20 +75,6 @@ class Evaluation:
         by = {name: self.ranks(metric, name) for name in self.voting}
         rows = [(model, *(ranked.get(model) for ranked in by.values())) for model in self.models]
         return Ranking(self._frame(("model", *by), rows), winners_in_words(self, self.metric(metric).name))
-
-    def curves(self, metric: str | None = None) -> Any:
-        """The values of a metric over time: one row per adjustment, model and time."""
-        by = self.metric(metric)
-        rows = [
-            (name, model, float(t), float(value))
-            for name, each in self.results.items()
-            for model, found in each.values[by.name].items()
-            if found.curve is not None
-            for t, value in zip(self.times, found.curve, strict=True)
-        ]
-        if not rows:
-            raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-        return self._frame(("adjustment", "model", "time", "value"), rows)
 
     # --- further analyses --------------------------------------------------------------------------------
 
@@ -365,17 +223,3 @@ class Evaluation:
         from cocensor.words import evaluation_as_html
 
         return escaped(evaluation_as_html(self))
-
-    def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """What is kept under ``key``; what was asked for last comes last."""
-        self._analyses[key] = self._analyses.pop(key) if key in self._analyses else compute()
-        return self._analyses[key]
-
-    def _frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
-        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-        return make_frame(dict(zip(columns, lists, strict=True)), template=self.template)
-
-
-def _first_choice(results: Sequence[AdjustmentScores]) -> str:
-    """The name of the adjustment that answers should come from."""
-    return min(results, key=lambda each: preference(each.adjustment)).name

@@ -8,32 +8,35 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, HorizonWarning, collected
+from cocensor._validation import FitWarning, FloatArray, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.curves import Predictions
 from cocensor.evaluation.data import REFERENCE, EvaluationData
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
-from cocensor.inference import Estimates, Influence, as_estimates, influence
+from cocensor.inference import Estimate, Estimates, Influence, as_estimates, influence
 from cocensor.metrics import Metric, MetricValue
 
 
-@dataclass(frozen=True)
-class Score:
-    """One score: of a model, by a metric, under an adjustment.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Score(Estimate):
+    """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
-    ``value`` is NaN where there is none, and ``notes`` say why.
+    ``value`` is NaN where there is none, and ``notes`` say why; ``missing`` says why there is no interval. ``at`` is
+    the time of a score at one time.
 
     Examples
     --------
-    >>> score = Score("cox", "ibs", "ipcw", 0.17)
+    >>> score = Score(model="cox", metric="ibs", adjustment="ipcw", value=0.17, standard_error=0.01)
     >>> score.value, float(score)
     (0.17, 0.17)
+    >>> score.confidence_interval(0.9)
+    ConfidenceInterval(low=0.153..., high=0.186...)
     """
 
     model: str
     metric: str
     adjustment: str
-    value: float
+    at: float | None = None
     notes: tuple[Note, ...] = ()
 
     def __float__(self) -> float:
@@ -56,8 +59,10 @@ class AdjustmentScores:
     reference : dict of MetricValue
         The values of the reference curve by metric.
     errors : dict of Estimates
-        By metric, the values of the models and of the reference with their sampling errors; empty where no intervals
-        were asked for.
+        By metric, the values of the models and of the reference (named "") with their sampling errors; empty where no
+        intervals were asked for.
+    batches : dict of array
+        Over the grid of a sensitivity analysis, by metric the rows of the errors by batches of subjects.
     notes : tuple of Note
     judge_fit : JudgeFit or None
         How well the joint models of the test outcomes fit, where the adjustment has such.
@@ -70,6 +75,7 @@ class AdjustmentScores:
     values: dict[str, dict[str, MetricValue]]
     reference: dict[str, MetricValue]
     errors: dict[str, Estimates] = field(default_factory=dict, repr=False)
+    batches: dict[str, FloatArray] = field(default_factory=dict, repr=False)
     notes: tuple[Note, ...] = ()
     judge_fit: JudgeFit | None = field(default=None, repr=False)
 
@@ -112,7 +118,31 @@ def scores_under(
     cautions = [Note("caution", text, adjustment=name) for text in [*warned, *misfit]]
     notes = tuple(dict.fromkeys([*_merged(scoring.notes, tuple(data.predictions)), *cautions]))
     return AdjustmentScores(
-        name, label, value, scoring.fits, scoring.values, scoring.reference, scoring.errors(), notes, fit
+        name=name,
+        label=label,
+        adjustment=value,
+        fits=scoring.fits,
+        values=scoring.values,
+        reference=scoring.reference,
+        errors={metric: errors for metric, (errors, _) in scoring.errors().items()},
+        notes=notes,
+        judge_fit=fit,
+    )
+
+
+def scores_by(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
+    """The scores of all models, and of the reference, by another metric, under fits that there are."""
+    scoring = _Scoring(replace(data, metrics=(metric,)), before.name)
+    for fitted in dict.fromkeys(before.fits.values()):
+        served = {name: data.read_at(data.grid)[name] for name, each in before.fits.items() if each is fitted}
+        with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
+            scoring.answer(served, fitted)
+    return replace(
+        before,
+        values=scoring.values,
+        reference=scoring.reference,
+        errors={name: errors for name, (errors, _) in scoring.errors().items()},
+        notes=tuple(dict.fromkeys(scoring.notes)),
     )
 
 
@@ -132,13 +162,15 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
             if each is fitted and other != REFERENCE
         }
         scoring.answer(served, moved)
+    errors = scoring.errors()
     return replace(
         before,
         adjustment=before.adjustment.with_copula(copula),
         fits={},  # there may be many copulas, and a fit can be as large as the sample
         values=scoring.values,
         reference={},
-        errors=scoring.errors(),
+        errors={metric: each for metric, (each, _) in errors.items()},
+        batches={metric: each for metric, (_, each) in errors.items()},
         notes=tuple(dict.fromkeys(scoring.notes)),
         judge_fit=None,
     )
@@ -173,8 +205,8 @@ class _Scoring:
         self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in self.data.metrics}
         self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in self.data.metrics}
 
-    def errors(self) -> dict[str, Estimates]:
-        """The values by metric with their sampling errors, where these were asked for."""
+    def errors(self) -> dict[str, tuple[Estimates, FloatArray]]:
+        """The values by metric with their sampling errors and rows of these, where these were asked for."""
         if self.data.confidence_level is None:
             return {}
         found = {}

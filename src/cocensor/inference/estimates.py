@@ -152,6 +152,19 @@ class Estimates:
         """The lower and the upper ends of the intervals of all estimates, each for itself."""
         return _limits(self.values, self.standard_errors, self.replicates, confidence_level, method)
 
+    def only(self, names: Sequence[str]) -> Estimates:
+        """Some of them."""
+        at = self._indices(names)
+        replicates = None if self.replicates is None else self.replicates[:, at]
+        return Estimates(
+            tuple(names),
+            self.values[at],
+            self.errors[:, at],
+            None,
+            replicates,
+            self._missing_of(tuple(names), at),
+        )
+
     def band(self, confidence_level: float = 0.95) -> Band:
         """Limits that hold all true values at once: the values ± the simultaneous quantile of standard errors.
 

@@ -118,7 +118,7 @@ def as_estimates(
         sums = [_batched(iter([(np.arange(len(part)), part)]), len(part), len(at)) for part in scaled]
         errors, batches = (
             _widened(each, at, found.size)
-            for each in (np.linalg.qr(np.concatenate(scaled), mode="r"), np.concatenate(sums))
+            for each in (np.asarray(np.linalg.qr(np.concatenate(scaled), mode="r")), np.concatenate(sums))
         )
     return Estimates(tuple(values), found, errors, missing=dict(missing)), batches
 

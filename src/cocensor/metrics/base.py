@@ -60,6 +60,10 @@ class Metric(ABC):
         """The times at which it needs a status, out of those of an evaluation: all, unless it says otherwise."""
         return times
 
+    def at_time(self, t: float) -> Metric:
+        """The metric whose value is the one of this metric at one time, where it has values over time."""
+        raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
+
     def values_over_time(
         self, status: Status, predictions: Mapping[str, Predictions]
     ) -> dict[str, FloatArray]:

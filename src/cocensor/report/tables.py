@@ -267,7 +267,7 @@ def _score(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> 
     if np.isnan(score):
         return NumberCell(_MISSING)
     rank = evaluation.ranks(metric, adjustment).get(model)
-    skill = evaluation.skill(model, metric, adjustment)
+    skill = evaluation.skill(model, metric, adjustment).value
     beside = [] if rank is None else [f"rank {rank}"]
     beside += [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
     return NumberCell(f"{score:.4f}", score, ", ".join(beside), rank == 1)

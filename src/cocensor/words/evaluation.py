@@ -176,7 +176,7 @@ def _cells(evaluation: Evaluation, model: str, metric: Metric) -> list[str]:
             cells.append("–")
             continue
         best = "*" if evaluation.ranks(metric.name, name).get(model) == 1 else " "
-        skill = evaluation.skill(model, metric.name, name)
+        skill = evaluation.skill(model, metric.name, name).value
         saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
         cells.append(f"{score:.4f}{best} {saved}")
     return cells

@@ -1,0 +1,289 @@
+"""What was found: scores with their errors, comparisons, ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor._validation import check_choice, make_frame
+from cocensor.adjustments import IPCW
+from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
+from cocensor.evaluation.judge import preference
+from cocensor.evaluation.scores import AdjustmentScores, Score, scores_by
+from cocensor.inference import (
+    Comparison,
+    Estimates,
+    as_estimates,
+    compare,
+    not_told_from_best,
+    pairwise,
+)
+from cocensor.metrics import Metric
+
+#: Of intervals that are asked for where the evaluation itself has none.
+DEFAULT_LEVEL = 0.95
+NOT_ASKED = "no interval was asked for"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings:
+    """Scores of models under several assumptions about the censoring, and what they say; see :class:`Evaluation`."""
+
+    data: EvaluationData
+    results: dict[str, AdjustmentScores]
+    assumed: AssumedCopula
+    horizon: Horizon
+    notes: tuple[Note, ...]
+    #: A frame of the library that tables are made with; None for pandas or pyarrow.
+    template: Any = None
+    _analyses: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return self.data.models
+
+    @property
+    def times(self) -> Any:
+        """The times that every score is computed at."""
+        return self.data.grid.times
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics."""
+        return tuple(metric.name for metric in self.data.metrics)
+
+    @property
+    def primary(self) -> str:
+        """The adjustment that answers come from unless another is named.
+
+        Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
+        (:attr:`Adjustment.votes`) comes last.
+        """
+        return _first_choice([each for each in self.results.values() if each.answered])
+
+    @property
+    def preferred(self) -> str:
+        """The adjustment that would be primary if all of them had scores."""
+        return _first_choice(list(self.results.values()))
+
+    @property
+    def voting(self) -> tuple[str, ...]:
+        """The adjustments that ranks, statements and the headline count: those that vote, or all if none can."""
+        able = [name for name, each in self.results.items() if each.adjustment.votes]
+        return tuple(able if any(self.results[name].answered for name in able) else self.results)
+
+    def metric(self, name: str | None = None) -> Metric:
+        """A metric of the evaluation by name, by default its first."""
+        if name is None:
+            return self.data.metrics[0]
+        check_choice(name, "metric", self.metrics)
+        return next(each for each in self.data.metrics if each.name == name)
+
+    def under(self, adjustment: str | None = None) -> AdjustmentScores:
+        """All scores under an adjustment, by default the primary one."""
+        if adjustment is None:
+            return self.results[self.primary]
+        check_choice(adjustment, "adjustment", tuple(self.results))
+        return self.results[adjustment]
+
+    def under_ipcw(self, metric: str | None = None) -> AdjustmentScores | None:
+        """All scores under IPCW, the marginal one rather than one given covariates; None where it has no score."""
+        by = self.metric(metric).name
+        found = [
+            each for each in self.results.values() if isinstance(each.adjustment, IPCW) and each.values[by]
+        ]
+        return min(found, key=lambda each: len(each.adjustment.needs), default=None)
+
+    def score(
+        self, model: str, metric: str | None = None, adjustment: str | None = None, *, at: float | None = None
+    ) -> Score:
+        """One score with its sampling error, by default by the first metric and under the primary adjustment.
+
+        Its ``value`` is NaN where the adjustment gives none. ``at`` asks for the value at one time of a metric that is
+        an average over time.
+        """
+        by, found = self._scored(model, metric, adjustment, at)
+        missing = (*found.notes_of("missing"), *(note for note in self.notes if note.kind == "missing"))
+        notes = tuple(note for note in missing if note.model in (None, model))
+        value = found.value(by.name, model)
+        error = self._error(found.errors.get(by.name), model)
+        return Score(
+            **(error | {"value": value}),
+            model=model,
+            metric=by.name,
+            adjustment=found.name,
+            at=at,
+            notes=notes if np.isnan(value) else (),
+        )
+
+    def skill(
+        self, model: str, metric: str | None = None, adjustment: str | None = None, *, at: float | None = None
+    ) -> Score:
+        """The share of the way from the reference curve's score to the best there is; NaN if unknown."""
+        by, found = self._scored(model, metric, adjustment, at)
+        base, errors = found.reference.get(by.name), found.errors.get(by.name)
+        value = np.nan if base is None else by.skill(found.value(by.name, model), base.value)
+        known = errors is not None and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+        error = self._error(errors.skills([model], REFERENCE, by.best) if errors and known else None, model)
+        return Score(**(error | {"value": value}), model=model, metric=by.name, adjustment=found.name, at=at)
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        metric: str | None = None,
+        adjustment: str | None = None,
+        *,
+        at: float | None = None,
+    ) -> Comparison:
+        """The score of a less that of b, with its sampling error and the p-value of no difference.
+
+        Both are scored on the same subjects, so that the error of the difference is mostly far smaller than that of
+        either score. NaN where one of them has no score.
+        """
+        by, found = self._scored(a, metric, adjustment, at)
+        check_choice(b, "model", self.models)
+        errors = found.errors.get(by.name)
+        if errors is not None and {a, b} <= set(errors.names):
+            return compare(errors, a, b)
+        difference = found.value(by.name, a) - found.value(by.name, b)
+        return Comparison(a, b, float(difference), np.nan, missing=self._error(errors, a)["missing"])
+
+    def comparisons(self, metric: str | None = None, adjustment: str | None = None) -> Any:
+        """All pairs of models compared, with p-values adjusted for their number: one row per pair."""
+        errors = self._model_errors(metric, adjustment)
+        level = self.confidence_level or DEFAULT_LEVEL
+        rows = [
+            (
+                *(pair.a, pair.b, pair.difference, pair.standard_error),
+                *(*pair.confidence_interval(level), pair.pvalue, pair.adjusted_pvalue),
+            )
+            for pair in pairwise(errors)
+        ]
+        columns = ("a", "b", "difference", "standard_error", "low", "high", "pvalue", "adjusted_pvalue")
+        return self._frame(columns, rows)
+
+    def not_told_from_best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
+        """The models that cannot be told from the best: those that multiple comparisons with the best keep.
+
+        The truly best one is among them with a chance of at least the confidence level, in large samples. A model
+        without an interval is kept, as nothing tells it from the best.
+        """
+        by = self.metric(metric)
+        errors = self._model_errors(metric, adjustment)
+        return not_told_from_best(errors, by.direction, self.confidence_level or DEFAULT_LEVEL)
+
+    @property
+    def confidence_level(self) -> float | None:
+        """Of all intervals; None where none were asked for."""
+        return self.data.confidence_level
+
+    def _scored(
+        self, model: str, metric: str | None, adjustment: str | None, at: float | None
+    ) -> tuple[Metric, AdjustmentScores]:
+        """A metric, and the scores by it: those that there are, or new ones at one time."""
+        check_choice(model, "model", self.models)
+        by, found = self.metric(metric), self.under(adjustment)
+        if at is None:
+            return by, found
+        single = by.at_time(at)
+        single.grid(self.data.grid)  # refuses a time past the horizon
+        return single, self._computed_once(
+            ("at", found.name, single.name), lambda: scores_by(self.data, found, single)
+        )
+
+    def _model_errors(self, metric: str | None, adjustment: str | None) -> Estimates:
+        """The scores of all models that have one, with their errors."""
+        by, found = self.metric(metric), self.under(adjustment)
+        errors = found.errors.get(by.name)
+        values = {model: each.value for model, each in found.values[by.name].items()}
+        if errors is None:
+            return as_estimates(values, {}, dict.fromkeys(values, NOT_ASKED))[0]
+        return errors.only([name for name in errors.names if name != REFERENCE])
+
+    def _error(self, errors: Estimates | None, model: str) -> dict[str, Any]:
+        """What is known of the error of a model's score."""
+        if errors is not None and model in errors.names:
+            known = errors.estimate(model)
+            return {
+                "standard_error": known.standard_error,
+                "replicates": known.replicates,
+                "missing": known.missing,
+            }
+        why = NOT_ASKED if self.confidence_level is None else "there is no score"
+        return {"standard_error": np.nan, "missing": why}
+
+    def best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
+        """The models that cannot be told from the best; without intervals, the best by their scores alone.
+
+        Empty under an adjustment that does not vote where there is one that does.
+        """
+        ranked = self.ranks(metric, adjustment)
+        if self.confidence_level is None:
+            return tuple(model for model, rank in ranked.items() if rank == 1)
+        kept = self.not_told_from_best(metric, adjustment) if ranked else ()
+        return tuple(sorted(kept, key=lambda model: ranked[model]))
+
+    def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
+        """The rank of every model that has a score; equal scores share the better rank.
+
+        Nothing ranks by an adjustment that does not vote where there is one that does.
+        """
+        by, found = self.metric(metric), self.under(adjustment)
+        if found.name not in self.voting:
+            return {}
+        return by.ranks({model: found.value(by.name, model) for model in self.models})
+
+    def table(self) -> Any:
+        """One row per metric, adjustment and model: score with its error and interval, skill and rank.
+
+        ``best`` says whether the model cannot be told from the best one; without intervals, whether it is the best.
+        """
+        level = self.confidence_level
+        rows = []
+        for metric in self.metrics:
+            for name in self.results:
+                ranked, best = self.ranks(metric, name), self.best(metric, name)
+                for model in self.models:
+                    score = self.score(model, metric, name)
+                    error = () if level is None else (score.standard_error, *score.confidence_interval(level))
+                    skill = self.skill(model, metric, name).value
+                    rows.append(
+                        (metric, name, model, score.value, *error, skill, ranked.get(model), model in best)
+                    )
+        errors = () if level is None else ("standard_error", "low", "high")
+        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best")
+        return self._frame(columns, rows)
+
+    def curves(self, metric: str | None = None) -> Any:
+        """The values of a metric over time: one row per adjustment, model and time."""
+        by = self.metric(metric)
+        rows = [
+            (name, model, float(t), float(value))
+            for name, each in self.results.items()
+            for model, found in each.values[by.name].items()
+            if found.curve is not None
+            for t, value in zip(self.times, found.curve, strict=True)
+        ]
+        if not rows:
+            raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
+        return self._frame(("adjustment", "model", "time", "value"), rows)
+
+    def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What is kept under ``key``; what was asked for last comes last."""
+        self._analyses[key] = self._analyses.pop(key) if key in self._analyses else compute()
+        return self._analyses[key]
+
+    def _frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
+        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
+        return make_frame(dict(zip(columns, lists, strict=True)), template=self.template)
+
+
+def _first_choice(results: Sequence[AdjustmentScores]) -> str:
+    """The name of the adjustment that answers should come from."""
+    return min(results, key=lambda each: preference(each.adjustment)).name
