@@ -35,6 +35,16 @@ def squares_beyond(scale: FloatArray) -> npt.NDArray[np.bool_]:
     return ~(scale < 1.0 / _SMALLEST_SCALE) | ((scale > 0) & (scale < _SMALLEST_SCALE))
 
 
+def mean_and_sd(X: FloatArray, weight: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """The means and standard deviations of columns, infinite or NaN where squares leave double precision."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if weight is None:
+            return X.mean(axis=0), X.std(axis=0)
+        share = weight / weight.sum()
+        mean = share @ X
+        return mean, np.sqrt(share @ (X - mean) ** 2)
+
+
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
     """``result`` as a float when the question was a single number."""
     return float(result) if np.ndim(template) == 0 else result
