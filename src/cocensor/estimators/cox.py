@@ -93,9 +93,9 @@ class CoxPH:
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         r"""Fit to covariates (n, p) and outcomes.
 
-        ``sample_weight`` are case weights :math:`w_i`: a subject of weight w counts w times, and one of weight 0 is left
-        out. With :math:`\mathcal R_j` those at risk at an event time and :math:`D_j` the d events tied there, the
-        log-likelihood is
+        ``sample_weight`` are case weights :math:`w_i`: a subject of weight w counts w times, and one of weight 0 is
+        left out. With :math:`\mathcal R_j` those at risk at an event time and :math:`D_j` the d events tied there,
+        the log-likelihood is
 
         .. math:: \sum_j \sum_{i \in D_j} w_i x_i'\beta - \sum_j \bar w_j \sum_{r=0}^{d-1}
             \log\Bigl(\sum_{i \in \mathcal R_j} w_i e^{x_i'\beta} - \tfrac rd \sum_{i \in D_j} w_i e^{x_i'\beta}\Bigr),

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._newton import Derivatives
+from cocensor._numerics import by_weight
 from cocensor._validation import FloatArray
 from cocensor.curves import StepFunction
 from cocensor.outcomes import Survival, WhichMargin
@@ -80,23 +81,23 @@ class RiskSets:
         """
         relative = Z @ coef
         shift = relative.max()
-        weight = _weighted(np.exp(relative - shift), self.weight)
+        weight = by_weight(np.exp(relative - shift), self.weight)
         sums, tied = self._sums(weight)
         if sums.min() < _LIGHTEST:
             return Derivatives(np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan))
         each = self.event_weight
         mine = None if self.weight is None else self.weight[self.happens]
         value = float(
-            np.sum(_weighted(relative[self.happens] - shift, mine)) - np.sum(_weighted(np.log(sums), each))
+            np.sum(by_weight(relative[self.happens] - shift, mine)) - np.sum(by_weight(np.log(sums), each))
         )
         weighted = Z * weight[:, None]
         means = (_from_the_end(weighted)[self.start] - self.discount[:, None] * tied(weighted)) / sums[
             :, None
         ]
-        counted = _weighted(means, each)
-        gradient = _weighted(Z[self.happens], mine).sum(axis=0) - counted.sum(axis=0)
+        counted = by_weight(means, each)
+        gradient = by_weight(Z[self.happens], mine).sum(axis=0) - counted.sum(axis=0)
         # Σ over events of the second moments, gathered by subject: each takes part with the hazard it has met.
-        steps = _weighted(1.0 / sums, each)
+        steps = by_weight(1.0 / sums, each)
         hazard = self._per_subject(steps)
         own = np.bincount(self.event_group, self.discount * steps, minlength=self.group[-1] + 1)[self.group]
         met = hazard - np.where(self.happens, own, 0.0)
@@ -107,9 +108,9 @@ class RiskSets:
     def log_breslow(self, relative: FloatArray) -> StepFunction:
         """The logarithm of H₀ = Σ d_j / Σ_{risk set} exp(x'β), both sums of weights."""
         shift = relative.max()
-        at_risk = _from_the_end(_weighted(np.exp(relative - shift), self.weight))[self.start]
+        at_risk = _from_the_end(by_weight(np.exp(relative - shift), self.weight))[self.start]
         times, index = np.unique(self.times, return_inverse=True)
-        steps = _weighted(1.0 / at_risk, self.event_weight)
+        steps = by_weight(1.0 / at_risk, self.event_weight)
         hazard = np.cumsum(np.bincount(index, steps), dtype=np.float64)
         return StepFunction.trusted(times, np.log(hazard) - shift, initial=-np.inf)
 
@@ -133,10 +134,3 @@ class RiskSets:
 
 def _from_the_end(values: FloatArray) -> FloatArray:
     return np.add.accumulate(values[::-1], axis=0)[::-1]
-
-
-def _weighted(values: FloatArray, weight: FloatArray | None) -> FloatArray:
-    """Each row times its weight; as it is where nobody has one."""
-    if weight is None:
-        return values
-    return values * weight.reshape(-1, *(1,) * (values.ndim - 1))
