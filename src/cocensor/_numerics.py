@@ -35,6 +35,42 @@ def squares_beyond(scale: FloatArray) -> npt.NDArray[np.bool_]:
     return ~(scale < 1.0 / _SMALLEST_SCALE) | ((scale > 0) & (scale < _SMALLEST_SCALE))
 
 
+def mean_and_sd(X: FloatArray, weight: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """The means and standard deviations of columns, infinite or NaN where squares leave double precision."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if weight is None:
+            return X.mean(axis=0), X.std(axis=0)
+        share = weight / weight.sum()
+        mean = share @ X
+        return mean, np.sqrt(share @ (X - mean) ** 2)
+
+
+def by_weight(values: FloatArray, weight: FloatArray | None) -> FloatArray:
+    """Each row times its weight; ``values`` themselves where nobody has one."""
+    if weight is None:
+        return values
+    return values * weight.reshape(-1, *(1,) * (values.ndim - 1))
+
+
+def quantile(values: FloatArray, levels: Any, weight: FloatArray | None = None) -> FloatArray:
+    """``numpy.quantile``; with case weights that of repeated values.
+
+    The place q (W − 1) in the order of all cases, W of them, lies between two values and takes its share of both.
+    Weights need not be whole for that.
+    """
+    if weight is None:
+        return np.quantile(values, levels)
+    levels, order = np.asarray(levels), np.argsort(values)
+    ordered, until = values[order], np.cumsum(weight[order])
+    place = np.maximum(levels * (until[-1] - 1.0), 0.0)
+    first = np.floor(place)
+    last = ordered.size - 1
+    low, high = (
+        ordered[np.minimum(np.searchsorted(until, each, side="right"), last)] for each in (first, first + 1.0)
+    )
+    return np.where(levels == 1.0, ordered[-1], low + (place - first) * (high - low))
+
+
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
     """``result`` as a float when the question was a single number."""
     return float(result) if np.ndim(template) == 0 else result

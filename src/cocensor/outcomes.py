@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from cocensor._validation import (
     BoolArray,
+    Counts,
     FloatArray,
-    IntArray,
     as_flags,
     as_frame,
     as_times,
     as_vector,
+    as_weights,
     broadcast,
     check_length,
     frame_column,
@@ -226,20 +227,45 @@ class Survival:
         ended = np.bincount(ends, minlength=times.size).astype(count)
         return RiskTable(times, at_risk, events, leaving - ended, ended)
 
+    def weighted_risk_table(self, sample_weight: Any) -> RiskTable:
+        """The same table for case weights, where a subject of weight w counts w times.
+
+        Whoever has the weight 0 is left out.
+
+        Examples
+        --------
+        >>> y = Survival([5.0, 3.0, 3.0, 8.0], [1, 1, 0, 0])
+        >>> y.weighted_risk_table([2, 1, 0, 0.5]).at_risk.tolist()
+        [3.5, 2.5, 0.5]
+        """
+        weight = as_weights(sample_weight, len(self))
+        times, row = np.unique(self.time[weight > 0], return_inverse=True)
+
+        def total(kind: BoolArray) -> FloatArray:
+            return np.asarray(np.bincount(row, (weight * kind)[weight > 0]), dtype=np.float64)
+
+        events, dropouts = total(self.event), total(self.dropout)
+        ended = None if self.administrative is None else total(self.administrative)
+        # Summed in the order in which RiskTable takes them off again: who leaves last leaves exactly nobody.
+        kinds = [events, dropouts, np.zeros_like(events) if ended is None else ended]
+        at_risk = np.cumsum(np.column_stack(kinds).ravel()[::-1])[::-1][:: len(kinds)]
+        return RiskTable(times, at_risk, events, dropouts, ended)
+
 
 @dataclass(frozen=True, eq=False)
 class RiskTable:
     """The counting pass that every estimator shares: one row per distinct observed time.
 
     ``at_risk`` counts those with a time not before the row's, just before anything happens at it; then
-    ``events`` happen, then ``dropouts``, then ``administrative`` censorings (None when nobody is marked).
+    ``events`` happen, then ``dropouts``, then ``administrative`` censorings (None when nobody is marked). With case
+    weights the counts are sums of weights.
     """
 
     times: FloatArray
-    at_risk: IntArray
-    events: IntArray
-    dropouts: IntArray
-    administrative: IntArray | None
+    at_risk: Counts
+    events: Counts
+    dropouts: Counts
+    administrative: Counts | None
 
     def __post_init__(self) -> None:
         for name, array in vars(self).items():
@@ -247,9 +273,20 @@ class RiskTable:
                 object.__setattr__(self, name, read_only(array))
 
     @property
-    def n(self) -> int:
-        """The sample size."""
-        return int(self.at_risk[0])
+    def n(self) -> float:
+        """The sample size, a whole number, or the sum of the case weights."""
+        return self.at_risk[0].item()
+
+    @property
+    def after_events(self) -> Counts:
+        """Those at risk after the events of each time."""
+        return self.after_dropouts + self.dropouts
+
+    @property
+    def after_dropouts(self) -> Counts:
+        """Those at risk after the events and dropouts of each time."""
+        later = np.append(self.at_risk[1:], self.at_risk.dtype.type(0))
+        return later if self.administrative is None else later + self.administrative
 
     def margin(self, of: WhichMargin) -> MarginSteps:
         r"""Where the survival function of ``of`` steps, and by how much.
@@ -260,8 +297,10 @@ class RiskTable:
         administrative censoring that probability is the share still at risk, else its Kaplan–Meier
         estimate.
         """
-        after_events = self.at_risk - self.events
-        happens, exposed = (self.events, self.at_risk) if of == "event" else (self.dropouts, after_events)
+        if of == "event":
+            happens, exposed = self.events, self.at_risk
+        else:
+            happens, exposed = self.dropouts, self.after_events
         rows = np.flatnonzero(happens)
         exposed = exposed[rows]
         if self.administrative is None:
@@ -274,21 +313,22 @@ class RiskTable:
         """Events as dropouts and dropouts as events: at one time the dropouts of this table come first."""
         return RiskTable(self.times, self.at_risk, self.dropouts, self.events, self.administrative)
 
-    def exposed_at(self, of: WhichMargin, t: FloatArray) -> tuple[IntArray, FloatArray]:
+    def exposed_at(self, of: WhichMargin, t: FloatArray) -> tuple[Counts, FloatArray]:
         r"""How many ``of`` can happen to at each ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""
         row = np.searchsorted(self.times, t)
-        gone = np.where((of == "dropout") & (self.times[row] == t), self.events[row], 0)
-        exposed = self.at_risk[row] - gone
+        left = (of == "dropout") & (self.times[row] == t)
+        exposed = np.where(left, self.after_events[row], self.at_risk[row])
+        some = np.where(exposed > 0, exposed, 1)
         if self.administrative is not None:
-            return exposed, self._joint_hazard("event")[row] + np.log1p(gone / np.maximum(exposed, 1))
-        return exposed, np.log1p((self.n - exposed) / np.maximum(exposed, 1))
+            gone = np.where(left, self.events[row], 0)
+            return exposed, self._joint_hazard("event")[row] + np.log1p(gone / some)
+        return exposed, np.log1p((self.n - exposed) / some)
 
     def _joint_hazard(self, of: WhichMargin) -> FloatArray:
         """−log of the Kaplan–Meier estimate of min(E, C) before the exits of ``of`` at each time."""
-        after_events = self.at_risk - self.events
         with np.errstate(divide="ignore", invalid="ignore"):
-            lost_events = np.log1p(self.events / after_events)
-            lost_dropouts = np.log1p(self.dropouts / (after_events - self.dropouts))
+            lost_events = np.log1p(self.events / self.after_events)
+            lost_dropouts = np.log1p(self.dropouts / self.after_dropouts)
         lost_dropouts[self.dropouts == 0] = 0.0
         before = np.concatenate(([0.0], np.cumsum(lost_events + lost_dropouts)[:-1]))
         return before if of == "event" else before + lost_events

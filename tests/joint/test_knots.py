@@ -89,7 +89,7 @@ def test_counts_in_intervals_say_what_the_likelihood_says(knots):
         start = constant_hazard(basis, y.n_events, float(y.time.sum()))
         return minimise(derivatives, value, start, tolerance=1e-3).value
 
-    counts = _Counts.of(y.time, y.event)
+    counts = _Counts.of(y.time, y.event, np.ones(len(y)))
     assert counts.happened.sum() == y.n_events
     straight, bent = Basis(np.empty(0)), Basis(np.log([0.01, *knots, 3.0]))
     gain = counts.negative_loglik(straight, BARRIER) - counts.negative_loglik(bent, BARRIER)

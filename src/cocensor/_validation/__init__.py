@@ -9,6 +9,7 @@ from cocensor._validation.arrays import (
     as_table,
     as_times,
     as_vector,
+    as_weights,
     broadcast,
     check_number,
     to_numpy,
@@ -27,7 +28,7 @@ from cocensor._validation.refusals import (
     refuse_column,
     refuse_first,
 )
-from cocensor._validation.types import BoolArray, FloatArray, IntArray, Progress, Rows, Seed, Side
+from cocensor._validation.types import BoolArray, Counts, FloatArray, IntArray, Progress, Rows, Seed, Side
 from cocensor._validation.warned import (
     FitWarning,
     HorizonWarning,
@@ -38,6 +39,7 @@ from cocensor._validation.warned import (
 
 __all__ = [
     "BoolArray",
+    "Counts",
     "Covariates",
     "FitWarning",
     "FloatArray",
@@ -59,6 +61,7 @@ __all__ = [
     "as_times",
     "as_tuple",
     "as_vector",
+    "as_weights",
     "broadcast",
     "check_choice",
     "check_length",

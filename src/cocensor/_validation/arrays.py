@@ -9,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation.frames import as_frame
-from cocensor._validation.refusals import refuse_at, refuse_first
+from cocensor._validation.refusals import check_length, refuse_at, refuse_first
 from cocensor._validation.types import BoolArray, FloatArray, Seed
+
+# Beyond these, products of two sums of weights leave double precision.
+_LIGHTEST, _HEAVIEST = 1e-100, 1e100
 
 
 def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
@@ -121,6 +124,21 @@ def as_probabilities(values: Any, name: str, *, interior: bool = False) -> Float
     if floats.min() < 0 or floats.max() > 1:
         refuse_first((floats < 0) | (floats > 1), floats, f"{name} must lie in [0, 1]")
     return floats
+
+
+def as_weights(values: Any, n: int) -> FloatArray:
+    """``values`` as the case weights of ``n`` subjects: none of them negative, and not all of them 0."""
+    weights = as_vector(values, "sample_weight")
+    check_length(weights, "sample_weight", n, "y")
+    if weights.min() < 0:
+        refuse_first(weights < 0, weights, "sample_weight must not be negative")
+    if not weights.any():
+        raise ValueError("sample_weight must be above 0 for some subject, but is 0 for all, from row 0 on.")
+    extreme = (weights > _HEAVIEST) | ((weights > 0) & (weights < _LIGHTEST))
+    if extreme.any():
+        rule = f"sample_weight must be 0 or lie between {_LIGHTEST:g} and {_HEAVIEST:g}"
+        refuse_first(extreme, weights, rule)
+    return weights
 
 
 def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float = np.inf) -> float:

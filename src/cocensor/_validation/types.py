@@ -11,6 +11,8 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.signedinteger[Any]]
+#: How many subjects: whole numbers, or sums of their case weights.
+Counts = npt.NDArray[Any]
 #: Which subjects, by their places.
 Rows = npt.NDArray[np.intp]
 Side = Literal["left", "right"]

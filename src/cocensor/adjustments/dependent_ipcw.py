@@ -251,7 +251,6 @@ def _outlasting(table: RiskTable) -> StepFunction:
     """Kaplan–Meier of the end of the study: at one time, events and dropouts come first."""
     if table.administrative is None:
         return StepFunction(np.empty(0), np.empty(0))
-    exposed = table.at_risk - table.events - table.dropouts
     rows = np.flatnonzero(table.administrative)
-    left = np.multiply.accumulate(1.0 - table.administrative[rows] / exposed[rows])
+    left = np.multiply.accumulate(1.0 - table.administrative[rows] / table.after_dropouts[rows])
     return StepFunction(table.times[rows], left)

@@ -205,9 +205,8 @@ class _ImputationFromMargins(Fitted):
         return self.adjustment.with_copula(copula).fit(self.y)
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
-        return impute_from_margins(
-            self.margin, y, grid, dropout=self.adjustment.conditioning == "dropout", tail=self.adjustment.tail
-        )
+        dropout = self.adjustment.conditioning == "dropout"
+        return impute_from_margins(self.margin, self.y, y, grid, dropout=dropout, tail=self.adjustment.tail)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -52,7 +52,7 @@ class ImputedByJoint(Status):
     def _influence(self) -> JointInfluence:
         """How the sample moves the model, where that is known."""
         problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
-        if problem is None or optimum is None:
+        if problem is None or optimum is None or problem.sample_weight is not None:
             raise ValueError("the joint model was fitted elsewhere, and how is not known.")
         if not optimum.converged:
             raise ValueError("the joint model did not converge.")

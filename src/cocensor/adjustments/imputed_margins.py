@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, Rows, refuse_first
+from cocensor._validation import BoolArray, FloatArray, Rows
 from cocensor.adjustments.base import Hold, always_event_free, refuse_beyond
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Status, Terms
+from cocensor.adjustments.margins_status import ImputedFromMargins, MarginsAt
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status, Terms
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -17,48 +18,32 @@ from cocensor.outcomes import Survival
 
 
 def impute_from_margins(
-    margin: CopulaGraphic, y: Survival, grid: TimeGrid, *, dropout: bool, tail: Hold
+    margin: CopulaGraphic, sample: Survival, y: Survival, grid: TimeGrid, *, dropout: bool, tail: Hold
 ) -> Status:
-    """Who is event-free given the censoring, or, without ``dropout``, given nothing but survival up to it."""
+    """Who is event-free given the censoring, or, without ``dropout``, given nothing but survival up to it.
+
+    The margins were fitted to the ``sample``.
+    """
     # Whoever is censored after the last time asked for is event-free at all of them.
     asked = ~y.event & (y.time < grid.last)
     groups = [
         Group.of(np.flatnonzero(y.event), grid.cut(y.time), EVENT_FREE, EVENT),
         always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
     ]
-    if asked.any():
-        refuse_beyond(tail, grid.times, margin.support_, "times")
-        refuse_beyond(tail, np.where(asked, y.time, 0.0), margin.support_, "y_test")
-        groups += _imputed(margin, y, grid, asked, dropout)
-    return Status(grid, len(y), tuple(groups))
-
-
-def _imputed(
-    margin: CopulaGraphic, y: Survival, grid: TimeGrid, asked: BoolArray, dropout: bool
-) -> list[Group]:
-    n, copula = len(y), margin.copula
-    s_t = np.asarray(margin.predict(grid.sorted, tail="last"))
-    s_c = np.ones(n)
-    s_c[asked] = margin.predict(y.time[asked], tail="last")
-    if (s_c == 0).any():
-        refuse_first(s_c == 0, y.time, "y_test must not be censored after the training curve has reached 0")
-    cut = grid.cut(y.time)
-    if not dropout or copula.is_independence:
-        inverse = 1.0 / s_c
-        rest = Terms(event_free=((inverse, s_t),), event=((None, None), (-inverse, s_t)))
-        return [Group.of(np.flatnonzero(asked), cut, EVENT_FREE, rest)]
-    ended = np.zeros(n, dtype=bool) if y.administrative is None else y.administrative
-    above, below = np.ones(n), np.ones(n)
-    dropped = asked & ~ended
-    if dropped.any():
-        c = np.minimum(y.time[dropped], margin.t_max_)  # held there, where the tail allows it
-        above[dropped], below[dropped] = margin.dropout_limits(c)
-    c = np.minimum(y.time[asked & ended], margin.t_max_)
-    after = np.asarray(margin.dropout_survival(c))
-    # Where everybody had dropped out by c, the last moment before that stands in.
-    below[asked & ended] = np.where(after > 0, after, margin.dropout_survival(c, "left"))
-
-    return given_censoring(y, grid, asked, copula, lambda rows, columns: s_t[columns], s_c, above, below)
+    if not asked.any():
+        return NothingFitted(grid, len(y), tuple(groups))
+    refuse_beyond(tail, grid.times, margin.support_, "times")
+    refuse_beyond(tail, np.where(asked, y.time, 0.0), margin.support_, "y_test")
+    at = MarginsAt.of(margin, y, grid, asked, dropout=dropout and not margin.copula.is_independence)
+    if at.dropout:
+        imputed = given_censoring(
+            y, grid, asked, margin.copula, lambda rows, columns: at.s_t[columns], at.s_c, at.before, at.after
+        )
+    else:
+        inverse = 1.0 / at.s_c
+        rest = Terms(event_free=((inverse, at.s_t),), event=((None, None), (-inverse, at.s_t)))
+        imputed = [Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest)]
+    return ImputedFromMargins(grid, y, tuple(groups), tuple(imputed), at, margin, sample)
 
 
 def given_censoring(

@@ -62,6 +62,17 @@ class ArchimedeanCopula(Copula):
         with np.errstate(divide="ignore"):
             return self._formulas._log_elasticity(x)
 
+    def log_curvature(self, x: FloatArray) -> FloatArray:
+        r""":math:`\log(s\varphi''(s)/|\varphi'(s)|)` at :math:`s = e^{-x}`: how fast φ' falls on the log scale."""
+        with np.errstate(divide="ignore"):
+            return self._formulas._log_phi_second(x) - 2.0 * x - self.log_elasticity(x)
+
+    def log_rise(self, start: FloatArray, end: FloatArray) -> FloatArray:
+        r""":math:`\log[\varphi(e^{-end}) - \varphi(e^{-start})]` for hazards ``start`` < ``end``."""
+        with np.errstate(divide="ignore"):
+            after, before = (self._formulas._log_phi(x) for x in (end, start))
+        return after + log1mexp(after - before)
+
     def graphic_survival(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
         r"""The Copula-Graphic sum over steps, :math:`\varphi^{-1}(\sum_{i \le j} [\varphi(p_i^+) - \varphi(p_i^-)])`.
 
@@ -85,9 +96,8 @@ class ArchimedeanCopula(Copula):
 
     def single_step(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
         r"""The curve after one step alone, :math:`\varphi^{-1}(\varphi(p^+) - \varphi(p^-))`, for each of many."""
-        with np.errstate(divide="ignore"):
-            after, before = (self._formulas._log_phi(x) for x in (hazard - np.log1p(-fraction), hazard))
-        return np.exp(-self._formulas._hazard_from_log_phi(after + log1mexp(after - before)))
+        risen = self.log_rise(hazard, hazard - np.log1p(-fraction))
+        return np.exp(-self._formulas._hazard_from_log_phi(risen))
 
     # --- what a family writes (never called at the independence limit) -------------------------------
 

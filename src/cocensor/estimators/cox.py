@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._newton import Derivatives, Minimum, minimise
-from cocensor._numerics import squares_beyond
+from cocensor._numerics import mean_and_sd, squares_beyond
 from cocensor._validation import (
     FitWarning,
     FloatArray,
     as_matrix,
     as_times,
     as_vector,
+    as_weights,
     check_choice,
     check_length,
     check_number,
@@ -89,16 +90,38 @@ class CoxPH:
     def __repr__(self) -> str:
         return f"CoxPH(ties={self.ties!r}, ridge={self.ridge:g}, of={self.of!r})"
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to covariates (n, p) and outcomes."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        r"""Fit to covariates (n, p) and outcomes.
+
+        ``sample_weight`` are case weights :math:`w_i`: a subject of weight w counts w times, and one of weight 0 is
+        left out. With :math:`\mathcal R_j` those at risk at an event time and :math:`D_j` the d events tied there,
+        the log-likelihood is
+
+        .. math:: \sum_j \sum_{i \in D_j} w_i x_i'\beta - \sum_j \bar w_j \sum_{r=0}^{d-1}
+            \log\Bigl(\sum_{i \in \mathcal R_j} w_i e^{x_i'\beta} - \tfrac rd \sum_{i \in D_j} w_i e^{x_i'\beta}\Bigr),
+            \qquad \bar w_j = \tfrac1d \sum_{i \in D_j} w_i,
+
+        with Efron's correction, and without the terms in r/d with Breslow's. Under Breslow's, whole weights are the
+        same as repeated rows. Under Efron's they are not, because repeated rows would be corrected as if they were
+        ties: this is the convention of R's ``coxph``, which is smooth in the weights and whose coefficients do not
+        depend on their unit. The covariance is that of so many cases: it does depend on it.
+        """
         self._columns = column_names(X)
         X = as_matrix(X, "X")
         outcomes = Survival.coerce(y)
         check_length(X, "X", len(outcomes), "y")
-        sets = RiskSets.build(outcomes, self.of, self.ties)
+        weight, unit = None, 1.0
+        if sample_weight is not None:
+            weight = as_weights(sample_weight, len(outcomes))
+            counted = np.flatnonzero(weight)
+            X, outcomes, weight = X[counted], outcomes[counted], weight[counted]
+            # The optimiser sees weights around 1.
+            unit = float(weight.mean())
+            weight = weight / unit
+        sets = RiskSets.build(outcomes, self.of, self.ties, weight)
         if not sets.happens.any():
             raise ValueError(f"y has no {'event' if self.of == 'event' else 'dropout'}: nothing to fit.")
-        centre, scale = centre_and_scale(X)
+        centre, scale = centre_and_scale(X, weight)
         constant = scale == 0
         if constant.any():
             raise ValueError(
@@ -106,12 +129,14 @@ class CoxPH:
             )
         Z = ((X - centre) / scale)[sets.order]
         # The penalty is on the coefficients of the user's own units.
-        penalty = self.ridge / scale**2
+        penalty = self.ridge / scale**2 / unit
         found = self._minimised(Z, sets, penalty)
         coef = found.point
         self.coef_ = coef / scale
-        self.covariance_ = np.linalg.inv(found.at.hessian) / np.outer(scale, scale)
-        self.log_likelihood_ = -found.value + 0.5 * float(penalty @ coef**2)
+        self.covariance_ = np.linalg.inv(found.at.hessian) / np.outer(scale, scale) / unit
+        self.log_likelihood_ = unit * (
+            -found.value + 0.5 * float(penalty @ coef**2) - sets.n_happened * np.log(unit)
+        )
         self.centre_, self.log_baseline_at_centre_ = centre, sets.log_breslow(Z @ coef)
         return self
 
@@ -207,10 +232,9 @@ class CoxPH:
         return found
 
 
-def centre_and_scale(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+def centre_and_scale(X: FloatArray, weight: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
     """Means and standard deviations of covariates, 0 for what is constant up to rounding; refuses extreme ones."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre, scale = X.mean(axis=0), X.std(axis=0)
+    centre, scale = mean_and_sd(X, weight)
     outside = squares_beyond(scale)
     if outside.any():
         column = int(np.argmax(outside))

@@ -108,13 +108,10 @@ class MarginInfluence:
 
 def _greenwood_increments(table: RiskTable, of: WhichMargin, n_steps: int) -> tuple[FloatArray, FloatArray]:
     """The variance of log(1 − fraction) at each step, and the sum of all such before it."""
-    after_events = table.at_risk - table.events
-    after_dropouts = after_events - table.dropouts
+    after_events = table.after_events.astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
-        events = np.where(table.events > 0, table.events / (table.at_risk * after_events.astype(float)), 0.0)
-        dropouts = np.where(
-            table.dropouts > 0, table.dropouts / (after_events * after_dropouts.astype(float)), 0.0
-        )
+        events = np.where(table.events > 0, table.events / (table.at_risk * after_events), 0.0)
+        dropouts = np.where(table.dropouts > 0, table.dropouts / (after_events * table.after_dropouts), 0.0)
     earlier = np.concatenate(([0.0], np.cumsum(events + dropouts)[:-1]))
     if of == "event":
         rows = np.flatnonzero(table.events)[:n_steps]

@@ -35,20 +35,27 @@ Conditioning = Literal["event_free", "dropout", "administrative"]
 class MarginEstimator:
     """A nonparametric survival curve of the event (or of the dropout) under a stated copula of the two.
 
-    After ``fit``: ``survival_`` (the curve, a :class:`StepFunction`), ``n_`` (the sample size), ``t_max_``
-    (the largest observed time, where the curve's support ends unless it has reached 0).
+    After ``fit``: ``survival_`` (the curve, a :class:`StepFunction`), ``n_`` (the sample size, or the sum of the case
+    weights), ``t_max_`` (the largest observed time, where the curve's support ends unless it has reached 0).
     """
 
     copula: ArchimedeanCopula
     of: WhichMargin
 
-    def fit(self, y: Any) -> Self:
-        """Estimate the curve from outcomes: a :class:`Survival`, or what it can be coerced from."""
+    def fit(self, y: Any, sample_weight: Any = None) -> Self:
+        """Estimate the curve from outcomes: a :class:`Survival`, or what it can be coerced from.
+
+        ``sample_weight`` are case weights, one for each subject: a subject of weight w counts w times, in the curve as
+        in its variance and intervals, and one of weight 0 is left out. Whole weights are the same as repeated rows;
+        others need not be. The sum of the weights is the sample size, so that weights in another unit leave the curve
+        as it is, but not its variance.
+        """
         check_choice(self.of, "of", ("event", "dropout"))
         outcomes = Survival.coerce(y)
-        self._table = outcomes.risk_table
-        self.n_ = len(outcomes)
-        self.t_max_ = outcomes.t_max
+        weighted = sample_weight is not None
+        self._table = outcomes.weighted_risk_table(sample_weight) if weighted else outcomes.risk_table
+        self.n_ = self._table.n
+        self.t_max_ = float(self._table.times[-1])
         self.survival_ = _graphic_curve(self._table, self.copula, self.of)
         self._other: StepFunction | None = None
         self._influence: MarginInfluence | None = None
@@ -113,7 +120,8 @@ class MarginEstimator:
         flat = survival == 1.0
         if flat.any():
             exposed, hazard = self._table.exposed_at(self.of, t[flat])
-            lost = -np.expm1(np.log(0.5 - 0.5 * level) / np.maximum(exposed, 1))
+            some = np.where(exposed > 0, exposed, 1)
+            lost = -np.expm1(np.log(0.5 - 0.5 * level) / some)
             lower[flat] = np.where(exposed > 0, self.copula.single_step(hazard, lost), 0.0)
             upper[flat] = 1.0
         return scalar_like(lower, t), scalar_like(upper, t)

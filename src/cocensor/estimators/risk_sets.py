@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._newton import Derivatives
+from cocensor._numerics import by_weight
 from cocensor._validation import FloatArray
 from cocensor.curves import StepFunction
 from cocensor.outcomes import Survival, WhichMargin
@@ -23,7 +24,8 @@ class RiskSets:
     """Subjects sorted by time, in groups that leave the risk set together; one row per event that happens.
 
     A tied event r of d in its group sees the sum over the risk set less the share ``discount[r]`` of the sum
-    over the tied ones: r/d with Efron's correction, 0 with Breslow's.
+    over the tied ones: r/d with Efron's correction, 0 with Breslow's. With case weights these are sums of weights, and
+    each of the d events counts by the mean of their weights.
     """
 
     order: npt.NDArray[np.intp]
@@ -33,9 +35,11 @@ class RiskSets:
     event_group: npt.NDArray[np.intp]  # of each event
     discount: FloatArray  # of each event
     times: FloatArray  # of each event
+    weight: FloatArray | None = None  # of each sorted subject
+    event_weight: FloatArray | None = None  # of each event, the mean of those tied
 
     @classmethod
-    def build(cls, y: Survival, of: WhichMargin, ties: Ties) -> RiskSets:
+    def build(cls, y: Survival, of: WhichMargin, ties: Ties, weight: FloatArray | None = None) -> RiskSets:
         """The sets of one margin; of dropouts, events tied with them have left before."""
         if of == "event":
             order, happening = y.order, y.event
@@ -53,7 +57,17 @@ class RiskSets:
         position = np.arange(event_group.size) - np.searchsorted(event_group, event_group)
         tied = np.bincount(event_group, minlength=first.size)[event_group]
         discount = position / tied if ties == "efron" else np.zeros(event_group.size)
-        return cls(order, happens, first[event_group], group, event_group, discount, time[happens])
+        sets = cls(order, happens, first[event_group], group, event_group, discount, time[happens])
+        if weight is None:
+            return sets
+        weight = weight[order]
+        total = np.bincount(event_group, weight[happens], minlength=first.size)
+        return replace(sets, weight=weight, event_weight=total[event_group] / tied)
+
+    @property
+    def n_happened(self) -> float:
+        """How many events there are, by their weights."""
+        return float(self.times.size if self.event_weight is None else self.event_weight.sum())
 
     @property
     def log_size(self) -> float:
@@ -67,30 +81,37 @@ class RiskSets:
         """
         relative = Z @ coef
         shift = relative.max()
-        weight = np.exp(relative - shift)
+        weight = by_weight(np.exp(relative - shift), self.weight)
         sums, tied = self._sums(weight)
         if sums.min() < _LIGHTEST:
             return Derivatives(np.inf, np.full_like(coef, np.nan), np.full((coef.size, coef.size), np.nan))
-        value = float(np.sum(relative[self.happens] - shift) - np.sum(np.log(sums)))
+        each = self.event_weight
+        mine = None if self.weight is None else self.weight[self.happens]
+        value = float(
+            np.sum(by_weight(relative[self.happens] - shift, mine)) - np.sum(by_weight(np.log(sums), each))
+        )
         weighted = Z * weight[:, None]
         means = (_from_the_end(weighted)[self.start] - self.discount[:, None] * tied(weighted)) / sums[
             :, None
         ]
-        gradient = Z[self.happens].sum(axis=0) - means.sum(axis=0)
+        counted = by_weight(means, each)
+        gradient = by_weight(Z[self.happens], mine).sum(axis=0) - counted.sum(axis=0)
         # Σ over events of the second moments, gathered by subject: each takes part with the hazard it has met.
-        hazard = self._per_subject(1.0 / sums)
-        own = np.bincount(self.event_group, self.discount / sums, minlength=self.group[-1] + 1)[self.group]
+        steps = by_weight(1.0 / sums, each)
+        hazard = self._per_subject(steps)
+        own = np.bincount(self.event_group, self.discount * steps, minlength=self.group[-1] + 1)[self.group]
         met = hazard - np.where(self.happens, own, 0.0)
-        information = (weighted * met[:, None]).T @ Z - means.T @ means
+        information = (weighted * met[:, None]).T @ Z - counted.T @ means
         value -= 0.5 * float(penalty @ coef**2)
         return Derivatives(-value, penalty * coef - gradient, information + np.diag(penalty))
 
     def log_breslow(self, relative: FloatArray) -> StepFunction:
-        """The logarithm of H₀ = Σ d_j / Σ_{risk set} exp(x'β)."""
+        """The logarithm of H₀ = Σ d_j / Σ_{risk set} exp(x'β), both sums of weights."""
         shift = relative.max()
-        at_risk = _from_the_end(np.exp(relative - shift))[self.start]
+        at_risk = _from_the_end(by_weight(np.exp(relative - shift), self.weight))[self.start]
         times, index = np.unique(self.times, return_inverse=True)
-        hazard = np.cumsum(np.bincount(index, 1.0 / at_risk), dtype=np.float64)
+        steps = by_weight(1.0 / at_risk, self.event_weight)
+        hazard = np.cumsum(np.bincount(index, steps), dtype=np.float64)
         return StepFunction.trusted(times, np.log(hazard) - shift, initial=-np.inf)
 
     def _sums(self, weight: FloatArray) -> tuple[FloatArray, Any]:

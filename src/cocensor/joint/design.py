@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._numerics import squares_beyond
+from cocensor._numerics import mean_and_sd, squares_beyond
 from cocensor._validation import BoolArray, FloatArray, Rows, as_matrix, column_names
 
 
@@ -63,21 +63,27 @@ class Design:
         return (*of_columns, *(self.varying_ridge for _ in self.varying))
 
     @property
+    def n_unshrunk(self) -> int:
+        """How many effects no ridge shrinks."""
+        return self.ridge_of_effects.count("")
+
+    @property
     def names_of_effects(self) -> tuple[str, ...]:
         """What every β and then every γ is called."""
         names = self.columns or tuple(f"x{i}" for i in range(self.n_columns))
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
 
 
-def standardised(design: Design, counted: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def standardised(
+    design: Design, counted: BoolArray, weight: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The matrix in units of the standard deviations of those ``counted``, with centres and scales.
 
     A column that others make up is refused, and one that is constant, unless a ridge shrinks it.
     """
     everyone, columns = design.matrix, design.columns
     X = everyone if counted.all() else everyone[counted]
-    with np.errstate(over="ignore", invalid="ignore"):
-        centre, scale = X.mean(axis=0), X.std(axis=0)
+    centre, scale = mean_and_sd(X, None if weight is None else weight[counted])
 
     def named(column: int) -> str:
         return f"column {column}" if columns is None else f"column {columns[column]!r}"

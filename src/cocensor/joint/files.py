@@ -113,6 +113,7 @@ def _texts(values: Any) -> tuple[str, ...]:
 _READERS: dict[str, Callable[[Any], Any]] = {
     "float": float,  # which reads "nan" and "inf" as well
     "int": partial(_of_type, int),
+    "int | float": lambda value: value if type(value) is int else _of_type(float, value),
     "bool": partial(_of_type, bool),
     "tuple[str, ...]": _texts,
     "tuple[str, ...] | None": lambda values: None if values is None else _texts(values),

@@ -22,6 +22,7 @@ def fit_joint(
     *,
     knots: Knots = "auto",
     time_kind: AskedTimeKind = "auto",
+    sample_weight: Any = None,
 ) -> JointModel:
     r"""Fit event and dropout given covariates, with a copula between them, by maximum likelihood.
 
@@ -56,6 +57,11 @@ def fit_joint(
     time_kind : {"auto", "continuous", "grouped"}
         Whether a time is a point or the end of a group such as a month. "auto" takes "grouped" when there are few
         different times; ``time_kind_reason_`` says what it found.
+    sample_weight : array-like of shape (n,), optional
+        Case weights: a subject of weight w counts w times, and one of weight 0 is left out. The mean negative
+        log-likelihood is then :math:`-\sum w_i \ell_i / \sum w_i`, and the sum of the weights is the amount of data, in
+        standard errors and in the choice of knots. Whole weights are the same as repeated rows; others need not be.
+        The kind of times is decided by the subjects, whatever their weights.
 
     Returns
     -------
@@ -85,5 +91,13 @@ def fit_joint(
     censored survival data. *Statistics in Medicine* 21, 2175–2197.
     """
     family, fixed = resolve_family(copula, theta)
-    problem = JointProblem.of(X, y, margins=margins, penalty=penalty, knots=knots, time_kind=time_kind)
+    problem = JointProblem.of(
+        X,
+        y,
+        margins=margins,
+        penalty=penalty,
+        knots=knots,
+        time_kind=time_kind,
+        sample_weight=sample_weight,
+    )
     return problem.fit(family, fixed, starts)

@@ -48,13 +48,24 @@ class JointInfluence:
         scores = likelihood.scores_along(
             self.optimum.point[:k], family, self.model.copula.theta, directions, fixed=fixed
         )
+        n, counted = len(self.problem.design), likelihood.subjects
         # A share of the sample is a larger share of those who count.
-        scale = len(self.problem.design) / likelihood.n
-        mean = np.zeros(directions.shape[1])
+        scale, mean = n / counted.size, np.zeros(directions.shape[1])
         for rows, values in scores:
-            mean += scale * values.sum(axis=0) / likelihood.n
+            mean += values.sum(axis=0) / counted.size
             yield rows, scale * values
-        yield likelihood.subjects, np.broadcast_to(-mean, (likelihood.n, mean.size))
+        # Ridges and barrier weigh less where more subjects count; at the optimum they balance the mean score.
+        held = mean.copy()
+        if not fixed:
+            held -= (
+                2.0
+                * self.problem.penalty
+                * (self.model.copula.theta - family.independence_theta)
+                * directions[-1]
+            )
+        shift = np.full((n, mean.size), -held)
+        shift[counted] += scale * (held - mean)
+        yield np.arange(n), shift
 
 
 def parameter_gradient(

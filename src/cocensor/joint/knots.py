@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._newton import Derivatives, minimise
+from cocensor._numerics import quantile
 from cocensor._validation import BoolArray, FloatArray
 from cocensor.joint.barrier import Barrier
 from cocensor.joint.margins import Basis
@@ -22,7 +23,12 @@ _INTERVALS = 400
 
 
 def chosen_basis(
-    y: Survival, happened: BoolArray, ends: FloatArray | None, most: int, barrier: float
+    y: Survival,
+    happened: BoolArray,
+    ends: FloatArray | None,
+    most: int,
+    barrier: float,
+    weight: FloatArray | None = None,
 ) -> Basis:
     r"""Inner knots as the data need them, ``most`` at most.
 
@@ -30,19 +36,21 @@ def chosen_basis(
     continuous times, it is those with the smallest AIC of the margin alone, without covariates, whatever else ended the
     observation counting as an end of study. Tried are some numbers of knots, at quantiles of the log times of what
     ``happened``: at equally spaced levels p, or at equally spaced log(p/(1 − p)), which reaches into both tails. Two
-    numbers in a row that do not lower the AIC end the search.
+    numbers in a row that do not lower the AIC end the search. With case weights all of this is as for repeated rows.
     """
     own = np.log(y.time[happened])
-    most = min(most, own.size // _EVENTS_PER_KNOT, CANDIDATES[-1])
+    own_weight = None if weight is None else weight[happened]
+    n_happened = own.size if own_weight is None else float(own_weight.sum())
+    most = min(most, int(n_happened // _EVENTS_PER_KNOT), CANDIDATES[-1])
     if ends is not None:
         return Basis.at_quantiles(np.unique(own), most)
-    counts = _Counts.of(y.time, happened)
+    counts = _Counts.of(y.time, happened, np.ones(len(y)) if weight is None else weight)
     best, lowest, worse = Basis(np.empty(0)), np.inf, 0
     for inner in CANDIDATES:
         if inner > most:
             break
         worse += 1
-        for basis in _placed(own, inner):
+        for basis in _placed(own, inner, own_weight):
             aic = 2.0 * (counts.negative_loglik(basis, barrier) + basis.size)
             if aic < lowest:
                 best, lowest, worse = basis, aic, 0
@@ -51,19 +59,19 @@ def chosen_basis(
     return best
 
 
-def _placed(log_times: FloatArray, inner: int) -> Iterator[Basis]:
+def _placed(log_times: FloatArray, inner: int, weight: FloatArray | None) -> Iterator[Basis]:
     """The ways to place so many inner knots."""
-    yield Basis.at_quantiles(log_times, inner)
+    yield Basis.at_quantiles(log_times, inner, weight)
     if inner > 1:
-        far = np.log(log_times.size)
+        far = np.log(log_times.size if weight is None else weight.sum())
         levels = 1.0 / (1.0 + np.exp(-np.linspace(-far, far, inner + 2)[1:-1]))
-        yield Basis(np.unique(np.quantile(log_times, [0.0, *levels, 1.0])))
+        yield Basis(np.unique(quantile(log_times, [0.0, *levels, 1.0], weight)))
 
 
-def constant_hazard(basis: Basis, n_happened: int, exposure: float) -> FloatArray:
+def constant_hazard(basis: Basis, n_happened: float, exposure: float) -> FloatArray:
     """The coefficients of a constant hazard: log H = log rate + log t."""
     raw = np.zeros(basis.size)
-    raw[:2] = np.log(max(n_happened, 1) / exposure), 1.0
+    raw[:2] = np.log(n_happened / exposure), 1.0
     return np.asarray(np.linalg.solve(basis.matrix, raw))
 
 
@@ -77,26 +85,23 @@ class _Counts:
     exposure: float
 
     @classmethod
-    def of(cls, time: FloatArray, happened: BoolArray) -> _Counts:
+    def of(cls, time: FloatArray, happened: BoolArray, weight: FloatArray) -> _Counts:
         """Between all times; of many times, between quantiles and between some that are even in log time."""
+        happening, going = weight[happened], weight[~happened]
         own, ends = time[happened], np.unique(time)
         if ends.size > _INTERVALS:
             share = np.linspace(0.0, 1.0, _INTERVALS // 3)
-            quantiles = [np.quantile(each, share, method="inverted_cdf") for each in (own, time)]
+            quantiles = [_inverted_cdf(own, share, happening), _inverted_cdf(time, share, weight)]
             even = np.exp(np.log(ends[0]) * (1.0 - share) + np.log(ends[-1]) * share)[1:-1]
             ends = np.unique(np.concatenate((*quantiles, ends[np.searchsorted(ends, even)])))
         n = ends.size
         at = np.searchsorted(ends, own)
         outlasted = np.searchsorted(ends, time[~happened], side="right")
         # Whoever left in interval i went through the i before it.
-        left = np.bincount(at, minlength=n + 1) + np.bincount(outlasted, minlength=n + 1)
-        passed = time.size - np.cumsum(left)[:-1]
-        return cls(
-            np.log(ends),
-            np.bincount(at, minlength=n).astype(np.float64),
-            passed.astype(np.float64),
-            float(time.sum()),
-        )
+        left = np.bincount(at, happening, n + 1) + np.bincount(outlasted, going, n + 1)
+        passed = np.cumsum(left[::-1])[::-1][1:]
+        happened_then = np.bincount(at, happening, n).astype(np.float64)
+        return cls(np.log(ends), happened_then, passed.astype(np.float64), float(weight @ time))
 
     def negative_loglik(self, basis: Basis, barrier: float) -> float:
         r"""At the best fit of :math:`\sum_j d_j \log(1 - e^{-\Delta H_j}) - p_j \Delta H_j`."""
@@ -133,5 +138,12 @@ class _Counts:
                 steps.T @ (second[:, None] * steps) - design.T @ (bent[:, None] * design) - at.hessian,
             )
 
-        start = constant_hazard(basis, int(self.happened.sum()), self.exposure)
+        start = constant_hazard(basis, float(self.happened.sum()), self.exposure)
         return minimise(derivatives, value, start, tolerance=1e-3).value
+
+
+def _inverted_cdf(values: FloatArray, levels: FloatArray, weight: FloatArray) -> FloatArray:
+    """The smallest of ``values`` up to which there is at least such a share of the weights."""
+    order = np.argsort(values)
+    until = np.cumsum(weight[order])
+    return values[order][np.searchsorted(until, levels * until[-1])]

@@ -23,7 +23,7 @@ import numpy as np
 
 from cocensor._jets import Jet
 from cocensor._newton import Derivatives
-from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, hazard_from_log
+from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, by_weight, hazard_from_log
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
@@ -80,15 +80,16 @@ class Drift:
 
 @dataclass(frozen=True, eq=False)
 class Slopes:
-    """The terms log d/dlog t log H(t) of ``subjects``; one row of the design may serve all, with their ``weight``.
+    """The terms log d/dlog t log H(t) of ``subjects``.
 
-    The design multiplies the parameters ``at`` of the margin.
+    The design multiplies the parameters ``at`` of the margin. Each of its rows counts by a ``weight`` (None for 1),
+    which is that of all subjects where they share one row.
     """
 
     margin: int
     at: IntArray
     design: FloatArray
-    weight: float
+    weight: FloatArray | None
     subjects: Rows
 
 
@@ -99,12 +100,19 @@ class Contribution:
     formula: Callable[..., Any]
     predictors: tuple[Predictor, ...]
     subjects: Rows
+    #: By subject; None for 1 each.
+    weight: FloatArray | None = None
 
     @property
     def blocks(self) -> Any:
         """Slices of subjects whose temporaries stay in the cache."""
         n, q = self.predictors[0].design.shape
         return row_blocks(n, q)
+
+    def __call__(self, rows: slice, copula: Copula, log_hazards: list[Any]) -> Any:
+        """What the subjects ``rows`` contribute, each by its weight: arrays or jets."""
+        found = self.formula(copula, *log_hazards)
+        return found if self.weight is None else found * self.weight[rows]
 
 
 class Likelihood:
@@ -123,15 +131,19 @@ class Likelihood:
         barrier: float = 0.0,
         drift: Drift | None = None,
         included: BoolArray | None = None,
+        weight: FloatArray | None = None,
     ) -> None:
         """``ends`` are the ends of the groups for grouped times; ``X`` may have no column.
 
         ``barrier`` times the sum of the logs of :meth:`Basis.slope_bounds` is added, for an optimiser to stay where the
-        cumulative hazards of all subjects rise. Those not ``included``, and those with a time of 0, do not contribute.
+        cumulative hazards of all subjects rise. Those not ``included``, and those with a time or a case ``weight`` of
+        0, do not contribute; of the others each does so by its weight, and ``n`` is the sum of these.
         """
         counted = informative(y.time) if included is None else included & informative(y.time)
+        if weight is not None:
+            counted &= weight > 0
         self.subjects = np.flatnonzero(counted)
-        self.n = self.subjects.size
+        self.n: float = self.subjects.size if weight is None else float(weight[counted].sum())
         n_drifts = 0 if drift is None else drift.matrix.shape[1]
         self.sizes = tuple(basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases)
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
@@ -158,23 +170,29 @@ class Likelihood:
             if not rows.size:
                 continue
             t, other = y.time[rows], 1 - own
+            own_weight = None if weight is None else weight[rows]
             if ends is None:
                 pair = predictor(own, t, rows), predictor(other, t, rows)
-                self.contributions.append(Contribution(at_the_time, pair, rows))
+                self.contributions.append(Contribution(at_the_time, pair, rows, own_weight))
                 log_t = np.log(t)
                 straight = not bases[own].knots.size and drift is None
                 slopes = bases[own].slopes(log_t[:1] if straight else log_t)
                 if drift is not None:
                     slopes = np.hstack((slopes, drift.slopes(rows)))
                 at = slope_parameters(bases[own].size, self.sizes[own], n_drifts)
-                self.slopes.append(Slopes(own, at, slopes, rows.size if straight else 1, rows))
-                self.constant -= float(log_t.sum())
+                total = float(rows.size if own_weight is None else own_weight.sum())
+                self.slopes.append(
+                    Slopes(own, at, slopes, np.array([total]) if straight else own_weight, rows)
+                )
+                self.constant -= float(by_weight(log_t, own_weight).sum())
             else:
                 before = start_of_group(ends, t)
                 # At one time events come first: a dropout has outlasted the events of its own group.
                 triple = predictor(own, before, rows), predictor(own, t, rows)
                 meanwhile = predictor(other, before if own == 0 else t, rows)
-                self.contributions.append(Contribution(within_the_group, (*triple, meanwhile), rows))
+                self.contributions.append(
+                    Contribution(within_the_group, (*triple, meanwhile), rows, own_weight)
+                )
         # A straight line rises by its event terms alone.
         bent = [
             (i, b)
@@ -197,7 +215,8 @@ class Likelihood:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
             pair = predictor(0, t, rows), predictor(1, t, rows)
-            self.contributions.append(Contribution(outlasted, pair, rows))
+            own_weight = None if weight is None else weight[rows]
+            self.contributions.append(Contribution(outlasted, pair, rows, own_weight))
 
     def with_barriers(self, factor: float) -> Likelihood:
         """The same with barriers that weigh ``factor`` times as much."""
@@ -221,7 +240,7 @@ class Likelihood:
                     each = [predictor(rows, margins) for predictor in part.predictors]
                     if any(log_hazard.max() > LOG_LARGEST_HAZARD for log_hazard in each):
                         return -np.inf
-                    total += float(np.sum(part.formula(copula, *each)))
+                    total += float(np.sum(part(rows, copula, each)))
         return total if np.isfinite(total) else -np.inf
 
     def barrier_at(self, parameters: FloatArray) -> float:
@@ -236,7 +255,7 @@ class Likelihood:
             values = slope.design @ margins[slope.margin][slope.at]
             if not (values > 0).all():
                 return -np.inf
-            total += slope.weight * float(np.log(values).sum())
+            total += float(by_weight(np.log(values), slope.weight).sum())
         return total
 
     def derivatives(
@@ -251,10 +270,11 @@ class Likelihood:
             for slope in self.slopes:
                 at = starts[slope.margin] + slope.at
                 inverse = 1.0 / (slope.design @ parameters[at])
-                value -= slope.weight * float(np.log(inverse).sum())
+                value -= float(by_weight(np.log(inverse), slope.weight).sum())
                 scaled = slope.design * inverse[:, None]
-                gradient[at] += slope.weight * scaled.sum(axis=0)
-                hessian[np.ix_(at, at)] -= slope.weight * (scaled.T @ scaled)
+                counted = by_weight(scaled, slope.weight)
+                gradient[at] += counted.sum(axis=0)
+                hessian[np.ix_(at, at)] -= counted.T @ scaled
             for barrier in self.barriers:
                 at = starts[barrier.margin] + barrier.at
                 found = barrier.derivatives(parameters[at])
@@ -272,7 +292,7 @@ class Likelihood:
                         Jet.variable(predictor(rows, margins), i, m + (not fixed))
                         for i, predictor in enumerate(part.predictors)
                     ]
-                    result = part.formula(copula, *each)
+                    result = part(rows, copula, each)
                     designs = [predictor.design[rows] for predictor in part.predictors]
                     value += float(np.sum(result.value))
                     _gather(gradient, hessian, result, designs, spans)

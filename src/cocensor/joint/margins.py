@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from cocensor._numerics import quantile
 from cocensor._validation import BoolArray, FloatArray, Rows
 
 MarginForm = Literal["weibull", "spline"]
@@ -36,11 +37,11 @@ class Basis:
     present: bool = True
 
     @classmethod
-    def at_quantiles(cls, log_times: FloatArray, n_inner: int) -> Basis:
+    def at_quantiles(cls, log_times: FloatArray, n_inner: int, weight: FloatArray | None = None) -> Basis:
         """Outer knots at the first and last of the times, inner ones at equally spaced quantiles."""
         if not n_inner:
             return cls(np.empty(0))
-        return cls(np.unique(np.quantile(log_times, np.linspace(0.0, 1.0, n_inner + 2))))
+        return cls(np.unique(quantile(log_times, np.linspace(0.0, 1.0, n_inner + 2), weight)))
 
     @property
     def size(self) -> int:

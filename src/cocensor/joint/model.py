@@ -76,8 +76,9 @@ class JointModel:
         Every run of the optimiser, the best one first.
     time_kind_, time_kind_reason_ : str
         Which likelihood was used for the times, "continuous" or "grouped", and why.
-    n_, t_max_ : int, float
-        The number of subjects fitted to, and their largest time: beyond it the margins extrapolate.
+    n_, t_max_ : int or float, float
+        The number of subjects fitted to (the sum of their case weights, where they have any), and their largest time:
+        beyond it the margins extrapolate.
     """
 
     copula: Copula
@@ -97,7 +98,7 @@ class JointModel:
     time_kind_: TimeKind
     time_kind_reason_: str
     ends_: FloatArray | None
-    n_: int
+    n_: int | float
     t_max_: float
 
     # --- what it says of subjects --------------------------------------------------------------------
@@ -188,7 +189,7 @@ class JointModel:
         kind = f"{self.event.name} margins, {self.copula.name} copula"
         lines = [
             f"Joint model of event and dropout: {kind}",
-            f"{self.n_:,} subjects, log-likelihood {self.loglik_:.4f}, times {times}",
+            f"{self.n_:,.10g} subjects, log-likelihood {self.loglik_:.4f}, times {times}",
             f"penalised mean negative log-likelihood {self.nll_:.6f}, penalty {self.penalty:g}",
             "" if self.converged_ else "NOT CONVERGED: the figures below are not those of an optimum.",
             f"{'':<28}{'estimate':>14}{'std. error':>14}",
@@ -213,7 +214,7 @@ class JointModel:
 
     def __repr__(self) -> str:
         p = self.event.beta.size
-        return f"JointModel({self.copula!r}, margins={self.event.name!r}, n={self.n_}, covariates={p})"
+        return f"JointModel({self.copula!r}, margins={self.event.name!r}, n={self.n_:.10g}, covariates={p})"
 
     # --- files ---------------------------------------------------------------------------------------
 

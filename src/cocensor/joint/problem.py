@@ -6,17 +6,28 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from cocensor._newton import Derivatives, Minimum, minimise
-from cocensor._validation import BoolArray, FitWarning, FloatArray, IntArray, as_matrix, check_length
+from cocensor._numerics import mean_and_sd
+from cocensor._validation import (
+    BoolArray,
+    FitWarning,
+    FloatArray,
+    IntArray,
+    as_matrix,
+    as_weights,
+    check_choice,
+    check_length,
+)
 from cocensor.copulas import Copula, Independence
 from cocensor.copulas.walks import as_taus, walks_from_independence
+from cocensor.joint.bases import check_enough, margin_bases
 from cocensor.joint.design import Design, standardised
 from cocensor.joint.estimates import fitted_model
-from cocensor.joint.knots import chosen_basis, constant_hazard
+from cocensor.joint.knots import constant_hazard
 from cocensor.joint.likelihood import Drift, Likelihood
 from cocensor.joint.link import LARGEST_TAU, Link
 from cocensor.joint.margins import Basis, MarginForm, informative
@@ -40,10 +51,12 @@ _SHORT = 0.12
 class JointProblem:
     """A sample made ready for fits with any copula: covariates standardised, functions of time orthonormal.
 
-    ``y`` are the outcomes of the ``sample`` that count.
+    ``sample`` are all subjects, one for each row of the design, with their case weights; ``y`` are those fitted to.
     """
 
     sample: Survival
+    included: BoolArray | None
+    sample_weight: FloatArray | None
     y: Survival
     design: Design
     likelihood: Likelihood
@@ -55,6 +68,9 @@ class JointProblem:
     time_kind: TimeKind
     time_kind_reason: str
     ends: FloatArray | None
+    #: The problem whose optima the fits start from, and whether they keep its ridges.
+    parent: JointProblem | None = None
+    keeps_ridge: bool = False
 
     @classmethod
     def of(
@@ -67,6 +83,7 @@ class JointProblem:
         knots: Knots = "auto",
         time_kind: AskedTimeKind = "auto",
         included: BoolArray | None = None,
+        sample_weight: Any = None,
     ) -> JointProblem:
         """Check all arguments and prepare the sample; only those ``included`` are fitted to."""
         check_settings(margins, penalty, knots, time_kind)
@@ -74,11 +91,14 @@ class JointProblem:
         if X is not None:
             check_length(X if isinstance(X, Design) else as_matrix(X, "X"), "X", len(everyone), "y")
         design = Design.of(X, len(everyone))
-        counted = informative(everyone.time) & (True if included is None else included)
+        weight = None if sample_weight is None else as_weights(sample_weight, len(everyone))
+        weighty = np.ones(len(everyone), dtype=bool) if weight is None else weight > 0
+        counted = informative(everyone.time) & weighty & (True if included is None else included)
         if not counted.any():
             raise ValueError("y must have times above 0, but all of them are 0.")
         outcomes = everyone[np.flatnonzero(counted)]
-        n_zero = int((~informative(everyone.time)).sum())
+        own_weight = None if weight is None else weight[counted]
+        n_zero = int((~informative(everyone.time) & weighty).sum())
         if n_zero and included is None:
             warnings.warn(
                 f"{n_zero} subject{'s have' if n_zero > 1 else ' has'} a time of 0, which says nothing of a hazard: "
@@ -88,65 +108,57 @@ class JointProblem:
             )
         kind, reason = as_time_kind(outcomes, time_kind)
         log_t = np.log(outcomes.time)
-        n_unshrunk = design.ridge_of_effects.count("")
-        dropout = outcomes.dropout
-        ends = np.unique(outcomes.time[outcomes.event | dropout]) if kind == "grouped" else None
-        bases = []
-        for happened, what in ((outcomes.event, "event"), (dropout, "dropout")):
-            found = int(happened.sum())
-            if not found:
-                if what == "event" or outcomes.administrative is None or not outcomes.administrative.any():
-                    raise ValueError(f"y has no {what}: its margin cannot be fitted.")
-                bases.append(Basis(np.empty(0), present=False))  # all censoring is administrative
-                continue
-            own_times = np.unique(outcomes.time[happened])
-            if own_times.size == 1 and found > 1 and log_t.min() < log_t.max():
-                remedy = "mark an end of study as administrative"
-                why = remedy if what == "dropout" else "their margin cannot be fitted"
-                raise ValueError(f"y has all its {what}s at time {own_times[0]:g}: {why}.")
-            # A margin of grouped times needs more different times than it has functions of time.
-            most = own_times.size - 3 if kind == "grouped" else found
-            if most < 0:
-                raise ValueError(
-                    f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."
-                )
-            if log_t.min() == log_t.max():
-                raise ValueError(f"y must have different times, but all of them are {outcomes.time[0]:g}.")
-            if margins == "weibull":
-                basis = Basis.at_quantiles(log_t[happened], 0)
-            elif knots == "auto":
-                # One for each time, where somebody is seen to outlast them.
-                outlasted = kind == "grouped" and bool(outcomes.t_max > own_times[-1])
-                basis = chosen_basis(outcomes, happened, ends, most + outlasted, BARRIER)
-            else:
-                if knots > most:
-                    reason += f"; {most} inner knots for the {what}s at {own_times.size} times"
-                basis = Basis.at_quantiles(log_t[happened], min(knots, most))
-            needed = basis.size + n_unshrunk
-            if found < needed:
-                some = f"{found} {what}{'s' if found > 1 else ''}"
-                raise ValueError(
-                    f"y has too few {what}s: {some} for the {needed} parameters of their margin."
-                )
-            bases.append(basis.orthonormal(log_t))
-        Z, centre, scale = standardised(design, counted)
+        ends = np.unique(outcomes.time[outcomes.event | outcomes.dropout]) if kind == "grouped" else None
+        bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, BARRIER, own_weight)
+        Z, centre, scale = standardised(design, counted, weight)
         drift = None
         if design.varying:
-            drift = Drift(Z[:, design.varying], float(log_t.mean()), float(log_t.std()) or 1.0)
-        likelihood = Likelihood(everyone, Z, (bases[0], bases[1]), ends, BARRIER, drift, included)
+            mean, sd = mean_and_sd(log_t, own_weight)
+            drift = Drift(Z[:, design.varying], float(mean), float(sd) or 1.0)
+        likelihood = Likelihood(everyone, Z, bases, ends, BARRIER, drift, included, weight)
         return cls(
             everyone,
+            included,
+            weight,
             outcomes,
             design,
             likelihood,
-            (bases[0], bases[1]),
+            bases,
             centre,
             scale,
             drift,
             penalty,
             kind,
-            reason,
+            reason + fewer,
             ends,
+        )
+
+    def weighted(self, sample_weight: Any, ridge: Literal["keep", "refit"] = "keep") -> JointProblem:
+        """The same sample with other case weights, whose fits start from the optima that are known here.
+
+        Design, units, knots, groups of times and barrier stay as they are: they belong to the subjects, of whom those
+        of weight 0 still have to have hazards that rise. So do the weights of the ridges, which makes the fits smooth
+        in the weights; "refit" chooses them again, starting from those here. θ is estimated from its optimum here
+        alone.
+        """
+        check_choice(ridge, "ridge", ("keep", "refit"))
+        weight = as_weights(sample_weight, len(self.sample))
+        counted = informative(self.sample.time) & (weight > 0)
+        y = self.sample[np.flatnonzero(counted if self.included is None else counted & self.included)]
+        for basis, happened, what in zip(self.bases, (y.event, y.dropout), ("event", "dropout"), strict=True):
+            if basis.present:
+                check_enough(int(happened.sum()), basis.size + self.design.n_unshrunk, what)
+        Z = (self.design.matrix - self.centre) / self.scale
+        likelihood = Likelihood(
+            self.sample, Z, self.bases, self.ends, BARRIER, self.drift, self.included, weight
+        )
+        return replace(
+            self,
+            sample_weight=weight,
+            y=y,
+            likelihood=likelihood,
+            parent=self,
+            keeps_ridge=ridge == "keep",
         )
 
     # --- fits ----------------------------------------------------------------------------------------
@@ -165,7 +177,14 @@ class JointProblem:
             copula = family(fixed)
             found = self.margins_at(copula)
             return found, fitted_model(self, family, found, [], fixed=copula)
-        link, start = Link.of(family), self.independence.point
+        link = Link.of(family)
+        known = None if self.parent is None else self.parent._estimated.get(family)
+        if known is not None:
+            run = self._released(family, known.point)
+            if run.converged:
+                tau = family(link.theta(known.point[-1])).tau
+                return run, fitted_model(self, family, run, [(tau, run)], fixed=None)
+        start = self.independence.point
         runs = [(0.0, self._released(family, np.append(start, 0.0)))]
         for walk in walks_from_independence(family, _checked_starts(starts)):
             point, reached = start, 0.0
@@ -175,6 +194,7 @@ class JointProblem:
                 runs.append((tau, self._released(family, np.append(point, eta))))
         runs.sort(key=lambda run: (not np.isfinite(run[1].value), run[1].value))
         best = runs[0][1]
+        self._estimated[family] = best
         return best, fitted_model(self, family, best, runs, fixed=None)
 
     @property
@@ -189,15 +209,14 @@ class JointProblem:
 
     @cached_property
     def _at_independence(self) -> tuple[Minimum, FloatArray]:
-        n_effects = len(self.design.ridge_of_effects)
-        exposure = float(self.y.time.sum())
-        start: list[FloatArray] = []
-        for basis, happened in zip(self.bases, (self.y.event, ~self.y.event), strict=True):
-            if basis.present:
-                start += [constant_hazard(basis, int(happened.sum()), exposure), np.zeros(n_effects)]
-
         def fit(ridge: FloatArray, start: FloatArray) -> Minimum:
             return self._minimised(Independence, start, fixed=0.0, ridge=ridge)
+
+        if self.parent is not None:
+            known, chosen = self.parent._at_independence
+            if self.keeps_ridge:
+                return fit(chosen, known.point), chosen
+            return ridge_weights(self._ridges, self.likelihood.n, fit, fit, known.point, chosen)
 
         def inside(ridge: FloatArray, start: FloatArray) -> Minimum:
             """The first fit, behind ever lower barriers: at the lowest, Newton's method creeps along it from afar."""
@@ -208,6 +227,12 @@ class JointProblem:
                     start = self._minimised(Independence, start, fixed=0.0, **options).point
             return fit(ridge, start)
 
+        n_effects = len(self.design.ridge_of_effects)
+        exposure = float(self.y.time.sum())
+        start: list[FloatArray] = []
+        for basis, happened in zip(self.bases, (self.y.event, ~self.y.event), strict=True):
+            if basis.present:
+                start += [constant_hazard(basis, int(happened.sum()), exposure), np.zeros(n_effects)]
         return ridge_weights(self._ridges, self.likelihood.n, inside, fit, np.concatenate(start))
 
     @property
@@ -230,12 +255,18 @@ class JointProblem:
         known = self._optima.setdefault(family, {})
         if tau in known:
             return known[tau]
+        found = None
+        of_parent = {} if self.parent is None else self.parent._optima.get(family, {})
+        if tau in of_parent:
+            found = self._minimised(family, of_parent[tau].point, fixed=copula.theta)
+            if found.converged:
+                known[tau] = found
+                return found
         # A copy: another thread may add to what is known.
         on_the_way = {0.0: self.independence} | {
             t: at for t, at in known.copy().items() if tau and 0.0 < t / tau < 1.0
         }
         nearest = sorted(on_the_way, key=abs)[-2:]
-        found = None
         if abs(tau - nearest[-1]) <= _SHORT:
             start = _extrapolated(on_the_way, nearest, tau)
             if np.isneginf(self.likelihood.barrier_at(start)):  # a hazard would fall
@@ -251,6 +282,11 @@ class JointProblem:
     @cached_property
     def _optima(self) -> dict[type[Copula], dict[float, Minimum]]:
         """Margins that were fitted at a fixed copula, by family and τ."""
+        return {}
+
+    @cached_property
+    def _estimated(self) -> dict[type[Copula], Minimum]:
+        """The best optimum with θ estimated, by family."""
         return {}
 
     def _followed(self, family: type[Copula], point: FloatArray, reached: float, tau: float) -> FloatArray:

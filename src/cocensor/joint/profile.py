@@ -26,7 +26,7 @@ class DependenceProfile:
     #: For each family the τ and the log-likelihood, margins fitted at each.
     curves: dict[str, tuple[FloatArray, FloatArray]]
     independence: float
-    n: int
+    n: float
     template: Any = None
     #: The choice that it belongs to, if any.
     choice: CopulaChoice | None = None

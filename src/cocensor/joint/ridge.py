@@ -21,7 +21,12 @@ Fit = Callable[[FloatArray, FloatArray], Minimum]
 
 
 def ridge_weights(
-    ridges: IntArray, n: int, first_fit: Fit, fit: Fit, start: FloatArray
+    ridges: IntArray,
+    n: float,
+    first_fit: Fit,
+    fit: Fit,
+    start: FloatArray,
+    first_weights: FloatArray | None = None,
 ) -> tuple[Minimum, FloatArray]:
     r"""The weights that make the data most likely, effects integrated out, and the fit with them.
 
@@ -31,10 +36,10 @@ def ridge_weights(
     Schall; Wood and Fasiolo, 2017, *Biometrics* 73, 1071–1081).
 
     ``ridges`` has the number of the ridge of each parameter, −1 for those that are not shrunk; ``n`` is the number of
-    subjects, over which :class:`Minimum` takes the mean; ``first_fit`` starts from ``start``.
+    subjects, over which :class:`Minimum` takes the mean; ``first_fit`` starts from ``start`` with ``first_weights``.
     """
     groups = [np.flatnonzero(ridges == g) for g in range(int(ridges.max(initial=-1)) + 1)]
-    weights = np.where(ridges >= 0, _START, 0.0)
+    weights = np.where(ridges >= 0, _START, 0.0) if first_weights is None else first_weights.copy()
     found = first_fit(weights, start)
     for _ in range(_MAX_ROUNDS if groups else 0):
         variances = np.diag(np.linalg.pinv(found.at.hessian * n, hermitian=True))

@@ -1,0 +1,154 @@
+"""The influence of imputation by a joint model is the derivative of the score by the weights of subjects."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.adjustments import Functionals
+from cocensor.inference import influence
+from cocensor.simulate import SyntheticDesign
+
+N = 120
+STEP = 1e-5
+DATA = SyntheticDesign(n=2 * N, n_features=3, copula=cc.Clayton.from_tau(0.4)).draw(3)
+TRAIN, TEST = DATA[:N], DATA[N:]
+MONTHS = np.ceil(TEST.y.time * 8 / np.median(TEST.y.time))
+ENDED = ~TEST.y.event & (np.arange(N) % 3 == 0)
+OUTCOMES = {
+    "continuous": TEST.y,
+    "administrative": cc.Survival(TEST.y.time, TEST.y.event, ENDED),
+    "grouped": cc.Survival(MONTHS, TEST.y.event),
+    "grouped, administrative": cc.Survival(MONTHS, TEST.y.event, ENDED),
+    "zero": cc.Survival(np.where(np.arange(N) < 3, 0.0, TEST.y.time), TEST.y.event),
+}
+COPULAS = {
+    "independence": None,
+    "clayton": cc.Clayton.from_tau(0.4),
+    "frank": cc.Frank.from_tau(-0.3),
+    "gumbel": cc.Gumbel.from_tau(0.6),
+    "joe": cc.Joe.from_tau(0.8),
+    "gaussian": cc.Gaussian.from_tau(0.3),
+    "estimated": "frank",
+}
+
+
+def models(y):
+    times = np.linspace(0.0, np.quantile(y.time, 0.9), 12)
+    found = {}
+    for k in (1, 3):
+        cox = cc.CoxPH().fit(TRAIN.X[:, :k], TRAIN.y)
+        scale = np.median(TEST.y.time) / np.median(y.time)
+        found[f"{k}"] = cc.Predictions(times, cox.survival(times * scale, TEST.X[:, :k]))
+    return times, found
+
+
+def weighted_scores(fitted, y, x, times, predictions, functionals, weight, of_test):
+    """The functionals where subjects of the sample that was fitted to, and of the test sample, have weights."""
+    problem = fitted.joint.problem.weighted(weight)
+    family = type(fitted.joint.model.copula)
+    fixed = fitted.joint.model.copula.theta if fitted.joint.model.theta_fixed else None
+    optimum, model = problem.optimum(family, fixed)
+    joint = replace(fitted.joint, model=model, optimum=optimum)
+    status = replace(fitted, joint=joint).status(y, times, x)
+    found = []
+    for gradient in functionals.gradients:
+        alpha, beta = gradient.of_subjects(np.arange(len(y)), slice(0, times.size))
+        by_time = of_test @ (status.a * alpha + status.b * beta)
+        found.append(by_time @ functionals.time_weights)
+    return np.concatenate(found)
+
+
+def jackknife(fitted, y, x, times, predictions, functionals, j, *, same):
+    """The derivative by a share of the sample that is given to subject j, the rest shrunk."""
+    n = len(fitted.joint.problem.sample)
+
+    def at(step):
+        weight = np.full(n, 1.0 - step)
+        weight[j] += n * step
+        of_test = weight if same else np.ones(len(y))
+        return weighted_scores(fitted, y, x, times, predictions, functionals, weight, of_test)
+
+    return (at(STEP) - at(-STEP)) / (2.0 * STEP)
+
+
+def check(fitted, y, x, times, predictions, metric, *, same=True, each_time=False):
+    status = fitted.status(y, times, x)
+    functionals = metric.functionals(status, predictions)
+    if each_time:
+        functionals = Functionals(functionals.gradients, np.eye(times.size))
+    found = influence(status, functionals, y)
+    moved = found.test if same else found.fitted
+    np.testing.assert_allclose(moved.mean(axis=0), 0.0, atol=1e-13)
+    size = np.abs(moved).max(axis=0)
+    for j in (0, 7, 31, 64, 101):
+        numeric = jackknife(fitted, y, x, times, predictions, functionals, j, same=same)
+        # At time 0 everybody is event-free, and nothing moves.
+        np.testing.assert_allclose(moved[j], numeric, atol=1e-5 * size.max(), rtol=1e-5)
+    return found
+
+
+@pytest.mark.parametrize("copula", COPULAS)
+@pytest.mark.parametrize("kind", OUTCOMES)
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
+def test_the_judge(kind, copula):
+    y = OUTCOMES[kind]
+    times, predictions = models(y)
+    fitted = cc.Imputation("everything", COPULAS[copula]).fit(y, TEST.X, predictions)
+    check(fitted, y, TEST.X, times, predictions, cc.metric("ibs"))
+
+
+@pytest.mark.parametrize("given", ["prediction", "predictions", ("covariates", "predictions")])
+@pytest.mark.parametrize("metric", [cc.metric("ibs"), cc.metric("ils", floor=1e-3)], ids=["ibs", "ils"])
+def test_given_less(given, metric):
+    times, predictions = models(TEST.y)
+    if given == "prediction":
+        predictions = {"3": predictions["3"]}
+    fitted = cc.Imputation(given, cc.Clayton.from_tau(0.4)).fit(TEST.y, TEST.X, predictions)
+    check(fitted, TEST.y, TEST.X, times, predictions, metric, each_time=metric.name == "ils")
+
+
+@pytest.mark.parametrize("margins", ["weibull", "spline"])
+def test_given_covariates_in_a_training_sample(margins):
+    times, predictions = models(TEST.y)
+    fitted = cc.Imputation("covariates", cc.Frank.from_tau(0.4), margins=margins).fit(TRAIN.y, TRAIN.X)
+    found = check(fitted, TEST.y, TEST.X, times, predictions, cc.metric("ibs"), same=False)
+    assert found.test.shape == found.fitted.shape == (N, 2)
+
+
+def test_fortran_order_and_several_forms_make_no_difference():
+    times, predictions = models(TEST.y)
+    other = {
+        name: cc.Predictions(times, np.asfortranarray(each.probabilities))
+        for name, each in predictions.items()
+    }
+    metric, adjustment = cc.metric("ibs"), cc.Imputation("everything", cc.Clayton(1.0))
+    errors = []
+    for given in (predictions, other):
+        status = adjustment.fit(TEST.y, np.asfortranarray(TEST.X), given).status(TEST.y, times)
+        errors.append(influence(status, metric.functionals(status, given), TEST.y).standard_errors)
+    np.testing.assert_allclose(*errors, rtol=1e-12)
+
+
+def test_without_anybody_to_impute_nothing_was_fitted():
+    """All are observed up to the end: the score is a mean, and its error that of a mean."""
+    y = cc.Survival(TEST.y.time, np.ones(N, dtype=bool))
+    times, predictions = models(y)
+    result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputed")
+    score = result.score("3")
+    status = result.judge.status(y, times)
+    p = predictions["3"](times)
+    losses = status.a * (1 - p) ** 2 + status.b * p**2
+    own = losses @ cc.metric("ibs").time_weights(status.grid)
+    assert score.standard_error == pytest.approx(own.std(ddof=1) / np.sqrt(N), rel=1e-12)
+
+
+def test_a_model_that_was_given_has_no_interval():
+    times, predictions = models(TEST.y)
+    model = cc.fit_joint(TRAIN.X, TRAIN.y, cc.Clayton(1.0))
+    adjustments = {"given": cc.Imputation("covariates", model=model)}
+    score = cc.evaluate(predictions, TEST.y, TEST.X, times=times, adjustments=adjustments).score("3")
+    assert np.isfinite(score.value)
+    assert np.isnan(score.standard_error)
+    assert "elsewhere" in score.missing
