@@ -169,7 +169,7 @@ def test_families_that_differ_from_the_start_are_told_apart(result):
 def test_equals_share_the_first_place_and_a_tie_is_no_change(result):
     taus = (0.0, 0.2, 0.4)
     both = made(result, {"frank": (taus, {"two": [0.1, 0.2, 0.3], "one": [0.1, 0.2, 0.3]})})
-    assert both.best()["frank"][0.2] == ("two", "one")
+    assert both.leaders()["frank"][0.2] == ("two", "one")
     assert "two and one are equally good" in both.statement
     assert both.stretches()[0].equals == ("one",)
     for names in (("two", "one"), ("one", "two")):

@@ -159,6 +159,9 @@ def evaluate(
     if train is None:
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
         notes.append(Note("decision", text))
+    if confidence_level is not None:
+        text = "Intervals are about these trained models up to this horizon, and take the copula for true."
+        notes.append(Note("decision", text))
     assumed = AssumedCopula(Independence(), "unused")
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, asked, data, notes)

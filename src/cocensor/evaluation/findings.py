@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import IPCW
+from cocensor.evaluation.curve_errors import CurveErrors, curve_errors
 from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.judge import preference
 from cocensor.evaluation.scores import AdjustmentScores, Score, scores_by
@@ -261,18 +262,41 @@ class Findings:
         return self._frame(columns, rows)
 
     def curves(self, metric: str | None = None) -> Any:
-        """The values of a metric over time: one row per adjustment, model and time."""
-        by = self.metric(metric)
-        rows = [
-            (name, model, float(t), float(value))
-            for name, each in self.results.items()
-            for model, found in each.values[by.name].items()
-            if found.curve is not None
-            for t, value in zip(self.times, found.curve, strict=True)
-        ]
+        """The values of a metric over time: one row per adjustment, model and time.
+
+        ``low`` to ``high`` is the interval of each value, and ``band_low`` to ``band_high`` holds a whole curve.
+        """
+        by, level = self.metric(metric), self.confidence_level
+        rows: list[tuple[Any, ...]] = []
+        for name, each in self.results.items():
+            for model, found in each.values[by.name].items():
+                if found.curve is None:
+                    continue
+                columns = [self.times, found.curve]
+                if level is not None:
+                    errors = self.curve_errors(by.name, name).of(model)
+                    band = errors.band(level)
+                    columns += [
+                        errors.standard_errors,
+                        *errors.confidence_intervals(level),
+                        band.low,
+                        band.high,
+                    ]
+                rows += [(name, model, *map(float, at)) for at in zip(*columns, strict=True)]
         if not rows:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-        return self._frame(("adjustment", "model", "time", "value"), rows)
+        told = () if level is None else ("standard_error", "low", "high", "band_low", "band_high")
+        return self._frame(("adjustment", "model", "time", "value", *told), rows)
+
+    def curve_errors(self, metric: str | None = None, adjustment: str | None = None) -> CurveErrors:
+        """The values of a metric over time with their sampling errors: intervals, bands, differences of models.
+
+        Computed when first asked for.
+        """
+        by, found = self.metric(metric), self.under(adjustment)
+        key = ("curves", by.name, found.name)
+        errors: CurveErrors = self._computed_once(key, lambda: curve_errors(self.data, found, by))
+        return errors
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is kept under ``key``; what was asked for last comes last."""

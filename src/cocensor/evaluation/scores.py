@@ -275,6 +275,9 @@ class _Scoring:
             found = influence(status, metric.functionals(status, read), self.data.samples.y_test)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
+            text = f"There is no interval: {error}"
+            about = [name for name in read if name != REFERENCE]
+            self.notes += [Note("caution", text, adjustment=self.adjustment, model=name) for name in about]
             return
         singles = [found[m] for m in range(len(read))]
         self._influences[metric.name] |= dict(zip(read, singles, strict=True))

@@ -88,7 +88,7 @@ class SensitivityDisplay:
         """
         evaluation = sensitivity.evaluation
         by, name = evaluation.metric(metric), sensitivity.primary if adjustment is None else adjustment
-        best, changes = sensitivity.best(by.name, name), sensitivity.changes(by.name, name)
+        best, changes = sensitivity.leaders(by.name, name), sensitivity.changes(by.name, name)
         if not best:
             raise ValueError(
                 f"metric must have scores over the grid, but {by.name!r} has none under {name!r}."

@@ -116,7 +116,7 @@ def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[
     looks = {each["name"]: each for each in series}
     maps = []
     for metric, adjustment in _pairs(sensitivity):
-        best = sensitivity.best(metric, adjustment)
+        best = sensitivity.leaders(metric, adjustment)
         winners = {
             family_name(family): [
                 [looks[model] for model in best.get(family, {}).get(tau, ())] for tau in sensitivity.taus
@@ -152,7 +152,7 @@ def grid_tables(sensitivity: Sensitivity) -> list[NumberTable]:
     tables = []
     for metric, adjustment in _pairs(sensitivity):
         rows = []
-        best = sensitivity.best(metric, adjustment)
+        best = sensitivity.leaders(metric, adjustment)
         for family in sensitivity.answers[adjustment]:
             values = {tau: sensitivity.values(family, tau, metric, adjustment) for tau in sensitivity.taus}
             winners = best.get(family, {})

@@ -12,7 +12,7 @@ from cocensor.words.stretches import stretches_in_words
 
 def grid_in_words(sensitivity: Sensitivity) -> str:
     """What the grid holds: the families that have an answer, those that have none, and the range of τ."""
-    best = sensitivity.best()
+    best = sensitivity.leaders()
     taus = sorted({tau for by_tau in best.values() for tau in by_tau})
     silent = [family for family in sensitivity.families if family not in best]
     without = ""
@@ -27,7 +27,7 @@ def grid_in_words(sensitivity: Sensitivity) -> str:
 
 def limit_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> str:
     """Whether the answer at ``start`` holds over the grid, in half a sentence."""
-    best = sensitivity.best()
+    best = sensitivity.leaders()
     apart = [family for family, by_tau in best.items() if not _hold(winners, by_tau.get(start, winners))]
     if apart:
         return (
@@ -51,7 +51,7 @@ def limit_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: fl
 
 def extent_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: float | None) -> Iterator[str]:
     """Whether the grid starts with the same answer, who is best from where to where, and how often."""
-    best = sensitivity.best()
+    best = sensitivity.leaders()
     at_zero = next((by_tau[0.0] for by_tau in best.values() if 0.0 in by_tau), winners)
     if not start and not _hold(winners, at_zero):
         verb = "is" if len(at_zero) == 1 else "are"
@@ -69,7 +69,7 @@ def _hold(winners: tuple[str, ...], best: tuple[str, ...]) -> bool:
 def _is_whole(sensitivity: Sensitivity) -> bool:
     """Whether every family has an answer wherever it was asked."""
     silent = any(adjustment == sensitivity.primary for adjustment, _ in sensitivity.missing)
-    return not silent and len(sensitivity.best()) == len(sensitivity.families)
+    return not silent and len(sensitivity.leaders()) == len(sensitivity.families)
 
 
 def _ends(
@@ -81,7 +81,7 @@ def _ends(
     """
     ends: dict[bool, list[float]] = {False: [], True: []}
     changes = sensitivity.changes()
-    for family, best in sensitivity.best().items():
+    for family, best in sensitivity.leaders().items():
         for up in (False, True):
             way = sorted((tau for tau in best if tau == start or (tau > start) == up), reverse=not up)
             crossed = {
@@ -112,7 +112,7 @@ def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:
 
 def _without_score(sensitivity: Sensitivity) -> Iterator[str]:
     """Which models could not be best, as nothing is known of them, rather than were beaten."""
-    points = [(family, tau) for family, by_tau in sensitivity.best().items() for tau in by_tau]
+    points = [(family, tau) for family, by_tau in sensitivity.leaders().items() for tau in by_tau]
     for model in sensitivity.evaluation.data.predictions:
         silent = Counter(
             ON_PAGE.family(family) for family, tau in points if model not in sensitivity.values(family, tau)

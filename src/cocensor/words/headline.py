@@ -58,7 +58,7 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     best comes last, as a hint.
     """
     fit = evaluation.computed("judge_fit")
-    unanswered = sensitivity is not None and not sensitivity.best()
+    unanswered = sensitivity is not None and not sensitivity.leaders()
     if unanswered:
         sensitivity = None
     start = _start(evaluation)
@@ -217,7 +217,7 @@ def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
     if hint.choice is None or hint.given != "judge" or sensitivity is None:
         return ""
     copula, one = hint.choice.copula, len(sensitivity.evaluation.data.predictions) == 1
-    best = {} if one or copula.is_independence else sensitivity.best().get(copula.name, {})
+    best = {} if one or copula.is_independence else sensitivity.leaders().get(copula.name, {})
     if not best:
         return ""
     tau = min(best, key=lambda each: abs(each - copula.tau))

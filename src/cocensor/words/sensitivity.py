@@ -17,7 +17,7 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
 def sensitivity_in_words(sensitivity: Sensitivity) -> str:
     """Which model is best from where to where along τ, by the primary adjustment and the first metric."""
     evaluation = sensitivity.evaluation
-    label, best = quoted(evaluation, sensitivity.primary), sensitivity.best()
+    label, best = quoted(evaluation, sensitivity.primary), sensitivity.leaders()
     if not best:
         return f"By {label} there is no {evaluation.metric().label} at any point of the grid."
     if len(evaluation.data.predictions) == 1:
