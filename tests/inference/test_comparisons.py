@@ -149,7 +149,7 @@ def test_the_best_and_its_equals_are_always_kept_and_direction_is_a_sign(scores,
     assert {name for name, value in zip(scores.names, scores.values, strict=True) if value == best} <= set(
         kept
     )
-    negated = Estimates(scores.names, -scores.values, -scores.rows)
+    negated = Estimates(scores.names, -scores.values, scores.rows)
     assert not_told_from_best(negated, "greater", level) == kept
 
 

@@ -51,6 +51,11 @@ def test_exact_variances_take_the_place_of_those_of_the_rows_and_keep_correlatio
     np.testing.assert_allclose(correlation, np.corrcoef(data.T), atol=1e-12)
 
 
+def test_a_variance_that_the_rows_know_nothing_of_gives_no_interval():
+    found = Estimates(("a", "b"), np.zeros(2), np.zeros((3, 2)), variances=np.array([0.0, 0.1]))
+    np.testing.assert_array_equal(found.standard_errors, [0.0, np.nan])
+
+
 def test_equal_variances_scale_equal_columns_alike():
     rows = np.array([[0.1, 0.1], [0.7, 0.7], [-0.8, -0.8]])
     apart = Estimates(("a", "b"), np.array([0.3, 0.3]), rows, np.array([0.7, 0.7])).differences([("a", "b")])

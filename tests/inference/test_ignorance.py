@@ -54,6 +54,11 @@ def test_a_point_without_an_error_leaves_the_ignorance_interval_alone():
     assert np.isnan([*found.strong, *found.pointwise]).all()
 
 
+def test_the_constant_goes_by_the_larger_error():
+    found = uncertainty({"frank": curve([0, 2], [1, 4], taus=[0.0, 0.2])}, 0.0, 0.2)
+    assert found.constant == imbens_manski_constant(2.0, 4.0)
+
+
 def test_without_sampling_error_all_three_are_one():
     found = uncertainty({"frank": curve([5, 1], 0.0, taus=[0.0, 0.2])}, 0.0, 0.2)
     assert found.ignorance == found.strong == found.pointwise == (1.0, 5.0)
