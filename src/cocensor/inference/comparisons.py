@@ -98,8 +98,8 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
 
     The adjusted p is the chance that the largest :math:`|Z|` of all pairs exceeds this pair's (single step), Z normal
     with the correlations of the differences. Differences from the same subjects are strongly correlated, which Holm's
-    method would not use. It is at least the p of the pair alone and at most Bonferroni's, which small ones are, as draws
-    are too few for them.
+    method would not use. It is at least the p of the pair alone and at most Bonferroni's, which small ones equal, as
+    draws are too few for them.
 
     Examples
     --------
