@@ -28,6 +28,13 @@ class ImputedByJoint(Status):
         """The outcomes that the joint model was fitted to."""
         return self._influence.problem.sample
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A hazard that would fall if it could."""
+        if not self._influence.held:
+            return ()
+        return ("A hazard of the joint model would fall if it could: intervals may be too narrow there.",)
+
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""
         influence = self._influence

@@ -291,6 +291,11 @@ class Status:
         """The outcomes that the adjustment was fitted to; None where nothing was fitted."""
         raise ValueError("the adjustment has no analytic influence function.")
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why intervals that rest on :meth:`pull_back` may be off, in sentences."""
+        return ()
+
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         r"""What each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).
 
