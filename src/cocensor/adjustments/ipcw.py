@@ -133,8 +133,8 @@ class IPCW(Adjustment):
         model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
         exchanged = Survival(y.time, ~y.event)
         model.fit(x, structured(exchanged.time, exchanged.event))
-        x_train = as_matrix(x, "x_train") if isinstance(model, CoxPH) else None
-        return _FittedIPCW(self, sample, exchanged, None, model, x_train)
+        covariates = as_matrix(x, "x_train") if isinstance(model, CoxPH) else None
+        return _FittedIPCW(self, sample, exchanged, None, model, covariates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
