@@ -23,7 +23,6 @@ from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
-from cocensor.joint.margins import informative
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
@@ -261,11 +260,8 @@ class _ImputationFromJoint(Fitted):
         if len(y) != n:
             raise ValueError(f"y_test must be the {n} subjects fitted to, but has {len(y)}.")
         assert self.joint.problem is not None  # as there is a model of the test outcomes
-        known, rows = self.joint.problem.y, np.flatnonzero(informative(y.time))
-        same = rows.size == len(known) and (
-            np.array_equal(y.time[rows], known.time) and np.array_equal(y.event[rows], known.event)
-        )
-        if not same:
+        known = self.joint.problem.sample
+        if not (np.array_equal(y.time, known.time) and np.array_equal(y.event, known.event)):
             raise ValueError(f"y_test must be the {n} subjects fitted to, but their outcomes are others.")
 
 
