@@ -3,17 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.adjustments import Functionals
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.inference.influence import batched_rows, influence
+from cocensor.curves import Predictions
 from cocensor.metrics.brier import IntegratedBrierScore
 from cocensor.metrics.log import IntegratedLogScore
-from tests.strategies import ARCHIMEDEAN, archimedean, member_id, members, outcomes
+from tests.strategies import ARCHIMEDEAN, members
 
 TIMES = np.array([0.4, 0.75, 1.0, 1.55])
 METRICS = (IntegratedBrierScore(), IntegratedLogScore(0.01))
