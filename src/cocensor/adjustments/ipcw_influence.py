@@ -141,7 +141,7 @@ class _Sums:
     ) -> None:
         self.use, self.response, self.functionals = use, response, functionals
         known = int(np.searchsorted(status.grid.sorted, status.until))
-        self.times, self.columns = status.grid.sorted[:known], slice(0, known)
+        self.times = status.grid.sorted[:known]
         self.weights = functionals.time_weights[:known]
         self.at = lookup(response.steps, use.y.time, use.side)
         self.grid_at = np.searchsorted(response.steps, self.times, "right")
@@ -167,11 +167,12 @@ class _Sums:
             at_event = weights[events] * (use.y.time[rows[events]][:, None] <= self.times[late:])
             values = np.zeros((rows.size, len(self.functionals.gradients), self.weights.shape[1]))
             for m, gradient in enumerate(self.functionals.gradients):
-                alpha, beta = gradient.of_subjects(rows, self.columns)
-                used = at_risk * alpha[:, :early]
+                found = gradient.of_subjects(rows)
+                used = at_risk * found.part(slice(0, early)).event_free
                 self.at_risk[m, :early] += used.sum(axis=0)
                 self.moments[m, :early] += used.T @ covariates
-                values[events, m] = (at_event * beta[events, late:]) @ self.weights[late:]
+                after = found.part(slice(late, self.times.size)).event
+                values[events, m] = (at_event * after[events]) @ self.weights[late:]
             flat = values.reshape(rows.size, size)
             at = self.at[rows]
             running = _from(self.total, flat)

@@ -193,8 +193,8 @@ class _Chain:
         at_c = kind.slopes(self._copula, x_c, before, after)
         gains = []
         for m, gradient in enumerate(self._functionals.gradients):
-            alpha, beta = gradient.of_subjects(subjects, columns)
-            gains.append((alpha - beta) * q)
+            found = gradient.of_subjects(subjects).part(columns)
+            gains.append((found.event_free - found.event) * q)
             self._by_time[m, columns] += np.einsum("ij,ij->j", gains[-1], at_t.event)
 
         def summed(slope: FloatArray) -> FloatArray:

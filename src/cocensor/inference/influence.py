@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import Functionals, Status
 from cocensor.inference.estimates import Estimates
 from cocensor.outcomes import Survival
@@ -146,27 +146,15 @@ def _equal(one: Survival, other: Survival) -> bool:
     return np.array_equal(one.time, other.time) and np.array_equal(one.event, other.event)
 
 
-class _Masked(NamedTuple):
-    """α and β, 0 where the weights of a stretch do not hold."""
-
-    event_free: FloatArray
-    event: FloatArray
-
-    @classmethod
-    def of(cls, pair: tuple[FloatArray, FloatArray], mask: BoolArray | None) -> _Masked:
-        return cls(*(each if mask is None else each * mask for each in pair))
-
-
 def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
     """What the weights of each subject add to n times the values, block by block."""
-    weights, every = functionals.time_weights, slice(0, len(functionals.time_weights))
+    weights = functionals.time_weights
     for block in status.blocks():
         values = np.zeros((block.rows.size, len(functionals.gradients), weights.shape[1]))
         for m, gradient in enumerate(functionals.gradients):
-            alpha, beta = gradient.of_subjects(block.rows, every)
+            found = gradient.of_subjects(block.rows)
             for used, columns, mask in block.stretches:
-                pair = _Masked.of((alpha[:, columns], beta[:, columns]), mask)
-                values[:, m] += used.each(pair) @ weights[columns]
+                values[:, m] += used.by_subject(found.part(columns, mask), weights[columns])
         yield block.rows, status.n * values.reshape(block.rows.size, functionals.size)
 
 
