@@ -72,14 +72,12 @@ class Influence:
 
 def influence(status: Status, functionals: Functionals, y: Survival) -> Influence:
     """The influence of every subject on some values, under the status of the test outcomes ``y``."""
-    whole = np.arange(len(y))
     parts = _Parts.of(status, y)
-    test = _summed(_own(status, functionals), whole, len(y), functionals.size)
+    test = _by_subject(_own(status, functionals), len(y), functionals.size)
     test -= test.mean(axis=0)
     if parts.sample is None:
         return Influence(test)
-    n = len(parts.sample)
-    pulled = _summed(status.pull_back(functionals), np.arange(n), n, functionals.size)
+    pulled = _by_subject(status.pull_back(functionals), len(parts.sample), functionals.size)
     return Influence(test + pulled) if parts.same else Influence(test, pulled)
 
 
@@ -158,32 +156,33 @@ def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, Float
         yield block.rows, status.n * values.reshape(block.rows.size, functionals.size)
 
 
+def _by_subject(blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int) -> FloatArray:
+    total = np.zeros((n, size))
+    for rows, values in blocks:
+        total[rows] += values
+    return total
+
+
 def _batched(
     blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int, *, centred: bool = False
 ) -> FloatArray:
-    batch = _batches(n)
-    sums = _summed(blocks, batch, min(n, N_BATCHES), size)
+    """Values by subject, added up over batches; ``centred`` takes the mean of all from each."""
+    if n <= N_BATCHES:
+        sums = _by_subject(blocks, n, size)
+        return sums - sums.mean(axis=0) if centred else sums
+    batch, sums = _batches(n), np.zeros((N_BATCHES, size))
+    for rows, values in blocks:
+        order = np.argsort(batch[rows], kind="stable")
+        at = batch[rows][order]
+        first = np.flatnonzero(np.diff(at, prepend=-1))
+        sums[at[first]] += np.add.reduceat(values[order], first, axis=0)
     if centred:
         sums -= np.bincount(batch)[:, None] * (sums.sum(axis=0) / n)
     return sums
 
 
-def _summed(blocks: Iterator[tuple[Rows, FloatArray]], into: IntArray, n: int, size: int) -> FloatArray:
-    """Values by subject, added up in the rows ``into`` of n."""
-    total = np.zeros((n, size))
-    for rows, values in blocks:
-        at = into[rows]
-        order = np.argsort(at, kind="stable")
-        first = np.flatnonzero(np.diff(at[order], prepend=-1))
-        if first.size:
-            total[at[order][first]] += np.add.reduceat(values[order], first, axis=0)
-    return total
-
-
 def _batches(n: int) -> IntArray:
     """The batch of each of n subjects, the same for all calls: a random one, as rows may be in some order."""
-    if n <= N_BATCHES:
-        return np.arange(n)
     return np.random.default_rng(n).permutation(n) % N_BATCHES
 
 
