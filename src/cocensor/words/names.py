@@ -54,9 +54,9 @@ class Names:
         """Families as in a sentence."""
         return listed([self.family(name) for name in names])
 
-    def are_best(self, models: Sequence[str]) -> str:
-        """That one model is best, or several alike."""
-        return f"{self.models(models)} {'is best' if len(models) == 1 else 'are equally good and best'}"
+    def have_best_score(self, models: Sequence[str]) -> str:
+        """That one model has the best score, or several alike; whether it can be told from others is not said."""
+        return f"{self.models(models)} {'has' if len(models) == 1 else 'share'} the best score"
 
 
 BARE = Names(in_a_line)
