@@ -51,10 +51,11 @@ def interval_in_words(interval: ConfidenceInterval, level: float, places: int) -
     )
 
 
-def with_interval(found: Estimate | Comparison, level: float | None) -> str:
+def with_interval(found: Estimate | Comparison, level: float | None, places: int | None = None) -> str:
     """A score, or a difference, with its interval where there is one."""
     value = found.difference if isinstance(found, Comparison) else found.value
-    places = decimals(found.standard_error)
+    if places is None:
+        places = decimals(found.standard_error)
     if level is None or not isfinite(found.standard_error):
         return number(value, places)
     return f"{number(value, places)} ({interval_in_words(found.confidence_interval(level), level, places)})"

@@ -20,7 +20,7 @@ def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
     lines = [_opening(evaluation), ""]
     for metric in evaluation.data.metrics:
-        lines += [_caption(evaluation, metric), *_text_table(evaluation, metric), ""]
+        lines += [_caption(metric), *_text_table(evaluation, metric), _legend(evaluation), ""]
     said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
     return "\n".join([*lines, *said])
 
@@ -35,8 +35,8 @@ def evaluation_as_html(evaluation: Evaluation) -> str:
             for model, cells in _rows(evaluation, metric).items()
         )
         parts.append(
-            f"<table><caption>{escape(_caption(evaluation, metric))}</caption><thead><tr><th></th>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
+            f"<table><caption>{escape(_caption(metric))}; {escape(_legend(evaluation))}</caption>"
+            f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
     said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
@@ -114,14 +114,14 @@ def scores_in_words(evaluation: Evaluation, adjustment: str, models: Standing, n
     first, *others = sorted(ranked, key=lambda model: ranked[model])
     equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
 
-    def score(model: str) -> str:
-        return with_interval(evaluation.score(model, by.name, adjustment), level)
-
-    said = f"By {quoted(evaluation, adjustment)}, the {by.label} of {names.models(equals)} is {score(first)}"
     rest = [model for model in others if model not in equals]
+    scores = [evaluation.score(model, by.name, adjustment) for model in (first, *rest[:1])]
+    places = max(decimals(score.standard_error) for score in scores)
+    told = [with_interval(score, level, places) for score in scores]
+    said = f"By {quoted(evaluation, adjustment)}, the {by.label} of {names.models(equals)} is {told[0]}"
     if rest:
         apart = evaluation.compare(rest[0], first, by.name, adjustment)
-        said += f"; next is {names.model(rest[0])} with {score(rest[0])}"
+        said += f"; next is {names.model(rest[0])} with {told[1]}"
         if np.isfinite(apart.standard_error):
             said += f", a difference of {with_interval(apart, level)}"
     silent = [model for model in evaluation.models if model not in models.scores]
@@ -186,12 +186,16 @@ def _opening(evaluation: Evaluation) -> str:
     )
 
 
-def _caption(evaluation: Evaluation, metric: Metric) -> str:
+def _caption(metric: Metric) -> str:
+    return f"{metric.label} ({metric.direction} is better), skill against Kaplan–Meier"
+
+
+def _legend(evaluation: Evaluation) -> str:
+    """What the marks of the tables mean."""
     level = evaluation.confidence_level
-    said = "* best score"
-    if level is not None:
-        said = f"± half of its {level_in_words(level)} interval, * not told from the best"
-    return f"{metric.label} ({metric.direction} is better; {said}), skill against Kaplan–Meier"
+    if level is None:
+        return "* best score; no intervals were asked for"
+    return f"± half of the {level_in_words(level)} interval; * cannot be told from the best"
 
 
 def _text_table(evaluation: Evaluation, metric: Metric) -> list[str]:
@@ -208,26 +212,32 @@ def _text_table(evaluation: Evaluation, metric: Metric) -> list[str]:
 
 
 def _rows(evaluation: Evaluation, metric: Metric) -> dict[str, list[str]]:
-    """By model the cells of the table."""
+    """By model the cells of the table; all with as many decimals as the most precise of them."""
     rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
+    scores = {
+        (name, model): evaluation.score(model, metric.name, name)
+        for name in evaluation.results
+        for model in rows
+    }
+    known = [score.standard_error for score in scores.values() if score.standard_error > 0]
+    places = decimals(min(known, default=np.nan))
     for name in evaluation.results:
         best = evaluation.best(metric.name, name)
         for model, cells in rows.items():
-            score = evaluation.score(model, metric.name, name)
+            score = scores[name, model]
             if np.isnan(score.value):
                 cells.append("–")
                 continue
             skill = evaluation.skill(model, metric.name, name).value
             saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
             mark = "*" if model in best else " "
-            cells.append(f"{_with_half_interval(evaluation, score)}{mark} {saved}")
+            half = _half_interval(score, evaluation.confidence_level, places)
+            cells.append(f"{number(score.value, places)}{half}{mark} {saved}")
     return rows
 
 
-def _with_half_interval(evaluation: Evaluation, score: Score) -> str:
-    places = decimals(score.standard_error)
-    level, value = evaluation.confidence_level, number(score.value, places)
+def _half_interval(score: Score, level: float | None, places: int) -> str:
     if level is None or not np.isfinite(score.standard_error):
-        return value
+        return ""
     low, high = score.confidence_interval(level)
-    return f"{value} ±{number((high - low) / 2, places)}"
+    return f" ±{number((high - low) / 2, places)}"

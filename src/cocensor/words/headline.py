@@ -14,7 +14,7 @@ from cocensor.words.digits import level_in_words, number, with_interval
 from cocensor.words.evaluation import copula_in_words, nothing_to_rank, scores_in_words
 from cocensor.words.extent import extent_of_scores, grid_in_words, limit_of_scores, without_score
 from cocensor.words.judge_fit import judge_fit_in_words
-from cocensor.words.leads import told_limit, told_over_grid
+from cocensor.words.leads import points_in_words, told_limit, told_over_grid
 from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
 from cocensor.words.sensitivity import scores_over_grid, sensitivity_in_words, uncertainty_in_words
 from cocensor.words.standing import Standing, standing, standing_at, verdict
@@ -139,6 +139,7 @@ def _extent(sensitivity: Sensitivity, start: _Start) -> Iterator[str]:
         yield from extent_of_scores(sensitivity, models.leaders, start.tau)
     elif sensitivity.primary == start.adjustment:
         yield from told_over_grid(sensitivity, models, ON_PAGE)
+        yield points_in_words(sensitivity, ON_PAGE)
     else:
         yield sensitivity_in_words(sensitivity, ON_PAGE)
     yield from without_score(sensitivity)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations, groupby
 from typing import NamedTuple
@@ -124,27 +125,28 @@ def told_over_grid(sensitivity: Sensitivity, found: Standing, names: Names) -> I
 
 
 def _reaches(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
-    """How far each of the losers is beaten, where that is not the same for all."""
+    """Which of the losers are beaten further than all of them are."""
+    whole = reach(sensitivity, found, found.beaten)
     by_text: dict[str, list[str]] = {}
     for loser in found.beaten:
         extent = reach(sensitivity, found, (loser,))
-        at = f"at τ = {first_tau(sensitivity):g} not under every family"
-        by_text.setdefault(at if extent is None else reach_in_words(sensitivity, extent), []).append(loser)
-    if len(by_text) > 1:
-        beat = "beats" if len(found.first) == 1 else "beat"
-        for text, losers in by_text.items():
+        if extent is not None:
+            by_text.setdefault(reach_in_words(sensitivity, extent), []).append(loser)
+    beat = "beats" if len(found.first) == 1 else "beat"
+    for text, losers in by_text.items():
+        if whole is None or text != reach_in_words(sensitivity, whole):
             yield f"{names.models(found.first)} {beat} {names.models(losers)} {text}."
 
 
 def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
-    """Where the score of the first model and those of others change order, nearest to τ = 0 first."""
-    first = found.first[0]
+    """Where the best score and those of others change order, nearest to τ = 0 first."""
+    first = found.compared[0]
     turns: list[tuple[float, str, list[TippingPoint]]] = []
     for other in found.compared:
         points = [] if other == first else sensitivity.tipping_points(first, other)
         for below in (False, True):
             side = [point for point in points if (point.at < 0) == below]
-            if side:
+            if side and side[0].interval != (None, None):  # which tells nothing of where
                 turns.append((abs(side[0].at), other, side))
     turns.sort(key=lambda turn: turn[0])
     for _, other, points in turns[:_MOST_PAIRS]:
@@ -215,6 +217,25 @@ def _runs(taus: FloatArray, marked: FloatArray) -> Iterator[str]:
             yield f"from τ = {low:g} on"
         else:
             yield f"up to τ = {high:g}" if run[0] == 0 else f"from τ = {low:g} to {high:g}"
+
+
+def points_in_words(sensitivity: Sensitivity, names: Names) -> str:
+    """How many points of the grid, each taken by itself, leave which models as the best."""
+    kept = Counter(tuple(sorted(best)) for line in sensitivity.best().values() for best in line.values())
+    parts = []
+    for models, count in kept.most_common(_MOST_PAIRS):
+        every = len(models) == len(sensitivity.evaluation.data.predictions)
+        which = (
+            "any model" if every else names.models(m for m in sensitivity.evaluation.models if m in models)
+        )
+        parts.append(
+            f"{which} may be best at {count}"
+            if every or len(models) == 1
+            else f"{which} may each be best at {count}"
+        )
+    more = kept.total() - sum(count for _, count in kept.most_common(_MOST_PAIRS))
+    others = f", others at {more}" if more else ""
+    return f"Of the {kept.total()} points of the grid, each taken by itself: {'; '.join(parts)}{others}."
 
 
 def _places(by_family: Mapping[str, list[str]], names: Names, n_families: int) -> str:

@@ -28,7 +28,7 @@ class Standing:
     scores : dict of float
         Of the models that have one.
     best : tuple of str
-        Those that cannot be told from the best, best score first.
+        Those that cannot be told from the best.
     compared : tuple of str
         Those that have an interval, best score first.
     better : callable
@@ -59,21 +59,25 @@ class Standing:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """Of the models that have an interval, those that cannot be told from the best."""
-        return tuple(model for model in self.best if model in self.compared)
+        """Of the models that have an interval, those that cannot be told from the best; in the order of the scores."""
+        return tuple(model for model in self.scores if model in self.best and model in self.compared)
 
     @property
     def beaten(self) -> tuple[str, ...]:
         """The models that are told from each of the first."""
-        rest = [model for model in self.compared if model not in self.best]
         return tuple(
-            model for model in rest if all(self.better(first, model) == first for first in self.first)
+            model for model in self._others if all(self.better(first, model) == first for first in self.first)
         )
 
     @property
     def behind(self) -> tuple[str, ...]:
         """The models that are not among the best, but cannot be told from each of them."""
-        return tuple(model for model in self.compared if model not in (*self.best, *self.beaten))
+        beaten = self.beaten
+        return tuple(model for model in self._others if model not in beaten)
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        return tuple(model for model in self.scores if model in self.compared and model not in self.best)
 
 
 def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Standing:
@@ -104,8 +108,7 @@ def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:
         if tau in by_tau
     ]
     first = points[0]
-    best = [model for model in first.scores if any(model in point.best for point in points)]
-    ranked = first.metric.ranks({model: first.scores[model] for model in best})
+    best = tuple(model for model in first.scores if any(model in point.best for point in points))
 
     def better(a: str, b: str) -> str | None:
         told = {point.better(a, b) for point in points}
@@ -114,7 +117,7 @@ def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:
     return Standing(
         first.metric,
         first.scores,
-        tuple(sorted(best, key=lambda model: ranked[model])),
+        best,
         first.compared,
         better,
         lambda a, b: all(point.equal(a, b) for point in points),
@@ -177,7 +180,7 @@ def verdict(found: Standing, names: Names) -> Verdict:
     tied, pairs = _tie(found, names)
     if found.behind:
         verb = "is" if len(found.behind) == 1 else "are"
-        more.insert(0, f"{names.models(found.behind)} {verb} behind, but not told from each of them")
+        more.insert(0, f"{names.models(found.behind)} {verb} not best, but cannot be told from each of them")
     return Verdict(tied, won, (*pairs, *more))
 
 
