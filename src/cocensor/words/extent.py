@@ -40,7 +40,7 @@ def limit_of_scores(sensitivity: Sensitivity, winners: tuple[str, ...], start: f
     lows, highs = _ends(sensitivity, winners, start)
     then = "another may have it" if len(winners) == 1 else "that may change"
     if not highs and not lows:
-        return f" at every {tried_in_words(sensitivity)}"
+        return f", which holds at every {tried_in_words(sensitivity)}"
     if not lows:
         return f"; from about τ = {min(highs):z.2f} on, {then}"
     if not highs:

@@ -126,7 +126,9 @@ def _limit(sensitivity: Sensitivity, start: _Start, tau: float) -> str:
     """How far the answer holds over the grid, where that is by the same adjustment."""
     if not start.models.tells:
         return limit_of_scores(sensitivity, start.models.leaders, tau)
-    return told_limit(sensitivity, start.models, tau) if sensitivity.primary == start.adjustment else ""
+    return (
+        told_limit(sensitivity, start.models, tau, ON_PAGE) if sensitivity.primary == start.adjustment else ""
+    )
 
 
 def _extent(sensitivity: Sensitivity, start: _Start) -> Iterator[str]:

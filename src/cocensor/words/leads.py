@@ -13,7 +13,7 @@ from cocensor._validation import FloatArray
 from cocensor.inference import TippingPoint
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.digits import level_in_words, towards_zero, turn_in_words
-from cocensor.words.names import Names, listed
+from cocensor.words.names import Names, counted, listed
 from cocensor.words.standing import Standing
 
 # As many pairs of models are told of one after the other.
@@ -88,7 +88,7 @@ def reach_in_words(sensitivity: Sensitivity, found: Reach) -> str:
     return f"as long as τ is {' and '.join(ends)}"
 
 
-def told_limit(sensitivity: Sensitivity, found: Standing, tau: float) -> str:
+def told_limit(sensitivity: Sensitivity, found: Standing, tau: float, names: Names) -> str:
     """How far over the grid what is told at ``tau`` holds, to be put behind it."""
     if answered_taus(sensitivity) == [tau]:
         return f"; no {'other ' if tau else ''}dependence was tried"
@@ -97,8 +97,35 @@ def told_limit(sensitivity: Sensitivity, found: Standing, tau: float) -> str:
     extent, start = reach(sensitivity, found, found.beaten), first_tau(sensitivity)
     if extent is None:
         return f", but not under every family at τ = {start:g}"
-    also = "" if extent.holds(tau) else ", and under every family"
-    return f"{also} {reach_in_words(sensitivity, extent)}"
+    under = "" if extent.holds(tau) else " under every family"
+    overtaken = _overtaken(sensitivity, found, names)
+    return f", which holds{under} {reach_in_words(sensitivity, extent)}{overtaken}"
+
+
+def _overtaken(sensitivity: Sensitivity, found: Standing, names: Names) -> str:
+    """Which loser beats each of the first models soonest, from some τ on under every family."""
+    sign = 1 if found.metric.direction == "smaller" else -1
+    whom = "it" if len(found.first) == 1 else "both" if len(found.first) == 2 else "each of them"
+    starts: dict[str, float] = {}
+    for loser in found.beaten:
+        tails = [_tail(_band_sides(sensitivity, (model, loser), (sign,)), sign) for model in found.first]
+        starts[loser] = max(tails)
+    loser = min(starts, key=lambda model: starts[model])
+    if not np.isfinite(starts[loser]):
+        return ""
+    last = starts[loser] == answered_taus(sensitivity)[-1]
+    where = f"at τ = {starts[loser]:g}" if last else f"from τ = {starts[loser]:g} on"
+    return f"; {where}, {names.model(loser)} beats {whom}"
+
+
+def _tail(sides: Mapping[str, tuple[FloatArray, FloatArray]], sign: int) -> float:
+    """The τ above 0 from which on the bands of all families lie on one side; infinite where there is none."""
+    starts = [np.inf] if not sides else []
+    for taus, side in sides.values():
+        other = np.flatnonzero((side != sign) | (taus <= 0))
+        tail = taus[other[-1] + 1 :] if other.size else taus
+        starts.append(float(tail[0]) if tail.size else np.inf)
+    return max(starts)
 
 
 def _limit_of_tie(sensitivity: Sensitivity, found: Standing) -> str:
@@ -107,7 +134,7 @@ def _limit_of_tie(sensitivity: Sensitivity, found: Standing) -> str:
     curves = [curve for a, b in pairs for curve in sensitivity.along_tau(a, b).values()]
     if all(found.equal(a, b) for a, b in pairs):
         same = all((curve.values == 0).all() for curve in curves)
-        return f" at every {tried_in_words(sensitivity)}" if same else ""
+        return f", which holds at every {tried_in_words(sensitivity)}" if same else ""
     if found.behind or any(np.isnan(curve.standard_errors).any() for curve in curves):
         return ""
     if not any(curve.sides.any() for curve in curves):
@@ -188,18 +215,27 @@ def _decided(
     sensitivity: Sensitivity, pair: tuple[str, str], signs: tuple[int, ...]
 ) -> dict[int, dict[str, list[str]]]:
     """By sign of the difference of two models and by family, where the simultaneous band excludes 0."""
+    found: dict[int, dict[str, list[str]]] = {}
+    for family, (taus, sides) in _band_sides(sensitivity, pair, signs).items():
+        for sign in signs:
+            runs = list(_runs(taus, sides == sign))
+            if runs:
+                found.setdefault(sign, {})[family] = runs
+    return found
+
+
+def _band_sides(
+    sensitivity: Sensitivity, pair: tuple[str, str], signs: tuple[int, ...]
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """By family each τ, and on which side of 0 the band of a difference lies there; empty where on none of these."""
     curves = sensitivity.along_tau(*pair)
     if not any(np.isin(curve.sides, signs).any() for curve in curves.values()):
         return {}  # a band is wider than the intervals
     bands = sensitivity.bands(*pair)
-    found: dict[int, dict[str, list[str]]] = {}
-    for family, curve in curves.items():
-        sides = 1 * (bands[family].low > 0) - 1 * (bands[family].high < 0)
-        for sign in signs:
-            runs = list(_runs(curve.taus, sides == sign))
-            if runs:
-                found.setdefault(sign, {})[family] = runs
-    return found
+    return {
+        family: (curve.taus, 1.0 * (bands[family].low > 0) - 1.0 * (bands[family].high < 0))
+        for family, curve in curves.items()
+    }
 
 
 def _runs(taus: FloatArray, marked: FloatArray) -> Iterator[str]:
@@ -225,17 +261,12 @@ def points_in_words(sensitivity: Sensitivity, names: Names) -> str:
     parts = []
     for models, count in kept.most_common(_MOST_PAIRS):
         every = len(models) == len(sensitivity.evaluation.data.predictions)
-        which = (
-            "any model" if every else names.models(m for m in sensitivity.evaluation.models if m in models)
-        )
-        parts.append(
-            f"{which} may be best at {count}"
-            if every or len(models) == 1
-            else f"{which} may each be best at {count}"
-        )
+        ordered = [names.model(model) for model in sensitivity.evaluation.models if model in models]
+        parts.append(f"{'any model' if every else listed(ordered, 'or')} at {count}")
     more = kept.total() - sum(count for _, count in kept.most_common(_MOST_PAIRS))
-    others = f", others at {more}" if more else ""
-    return f"Of the {kept.total()} points of the grid, each taken by itself: {'; '.join(parts)}{others}."
+    others = f"; others at {more}" if more else ""
+    many = counted(kept.total(), "point")
+    return f"Of the {many} of the grid, each taken by itself, the best may be {'; '.join(parts)}{others}."
 
 
 def _places(by_family: Mapping[str, list[str]], names: Names, n_families: int) -> str:

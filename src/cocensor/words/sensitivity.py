@@ -35,7 +35,7 @@ def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
     found = standing_at_start(sensitivity, tau)
     if found.tells:
         at = f"at τ = {tau:g}{'' if tau else ' (independent censoring)'}"
-        said = f"{at} {verdict(found, names).joined(limit=told_limit(sensitivity, found, tau))}"
+        said = f"{at} {verdict(found, names).joined(limit=told_limit(sensitivity, found, tau, names))}"
         more = "".join(f" {line}" for line in told_over_grid(sensitivity, found, names))
     silent = [family for family in sensitivity.families if family not in best]
     unanswered = f" Under {listed(silent)} there is no answer." if silent else ""
