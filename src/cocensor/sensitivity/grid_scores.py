@@ -110,19 +110,21 @@ class GridScores:
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
         """The models that cannot be told from the best by family and τ; without intervals, the leaders."""
-        leaders = self.leaders(metric, adjustment)
-        if self.evaluation.confidence_level is None:
-            return leaders
-        by = self.evaluation.metric(metric)
-        found: dict[str, dict[float, tuple[str, ...]]] = {family: {} for family in leaders}
-        for family, by_tau in leaders.items():
-            for tau in by_tau:
-                errors = self.errors(family, tau, metric, adjustment)
-                ranked = self.ranks(family, tau, metric, adjustment)
-                assert errors is not None  # as intervals were asked for
-                kept = not_told_from_best(errors, by.direction, self.confidence_level)
-                found[family][tau] = tuple(sorted(kept, key=lambda model: ranked[model]))
-        return found
+        return {
+            family: {tau: self.best_at(family, tau, metric, adjustment) for tau in by_tau}
+            for family, by_tau in self.leaders(metric, adjustment).items()
+        }
+
+    def best_at(
+        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[str, ...]:
+        """The models that cannot be told from the best at one point of the grid; without intervals, the leaders."""
+        ranked = self.ranks(family, tau, metric, adjustment)
+        errors = self.errors(family, tau, metric, adjustment)
+        if errors is None:
+            return tuple(model for model, rank in ranked.items() if rank == 1)
+        kept = not_told_from_best(errors, self.evaluation.metric(metric).direction, self.confidence_level)
+        return tuple(sorted(kept, key=lambda model: ranked[model]))
 
     # --- what the errors say ---------------------------------------------------------------------------
 
