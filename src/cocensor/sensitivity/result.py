@@ -75,6 +75,11 @@ class Sensitivity(GridScores):
     {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
     """
 
+    def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
+        """The model with the best score at the τ nearest to 0, which others are compared with by default."""
+        by_tau = next(iter(self.leaders(metric, adjustment).values()))
+        return by_tau[min(by_tau, key=lambda tau: (abs(tau), -tau))][0]
+
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes along τ, family by family; one that merely ties with another stays."""
         name = self._adjustment(adjustment)
@@ -148,6 +153,12 @@ class Sensitivity(GridScores):
         from cocensor.plots import SensitivityDisplay
 
         return SensitivityDisplay.from_sensitivity(self).plot(ax=ax)
+
+    def plot_differences(self, reference: str | None = None, ax: Any = None) -> Any:
+        """Scores less that of one model along τ; returns the axes (see :class:`~cocensor.plots.DifferenceDisplay`)."""
+        from cocensor.plots import DifferenceDisplay
+
+        return DifferenceDisplay.from_sensitivity(self, reference).plot(ax=ax)
 
     def __repr__(self) -> str:
         from cocensor.words import sensitivity_as_text
