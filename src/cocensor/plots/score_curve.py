@@ -25,8 +25,8 @@ class ScoreCurveDisplay:
     """The values of a metric along time, a panel per adjustment, and those of the reference curve in grey.
 
     The reference predicts one Kaplan–Meier curve for everybody: a model that is not better has nothing to tell at that
-    time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Of two models that are scored
-    on the same subjects the intervals may overlap although they can be told apart: look at their difference (``minus``).
+    time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Intervals of two models
+    may overlap although they can be told apart, as both are scored on the same subjects: ``minus`` shows differences.
 
     Attributes
     ----------
@@ -107,7 +107,8 @@ class ScoreCurveDisplay:
             raise ValueError("adjustment is empty: at least one is needed.")
         level = evaluation.confidence_level
         order = np.argsort(evaluation.times, kind="stable")
-        curves, reference, limits = {}, {}, {}
+        curves, reference = {}, {}
+        limits: dict[str, dict[str, Limits]] = {}
         for name in asked:
             scores = evaluation.under(name)
             title = _title(scores)

@@ -51,12 +51,12 @@ class SensitivityDisplay:
     """The score of every model along Kendall's τ, a panel per copula family.
 
     Shaded are the intervals of the scores, each for its own τ. Large dots mark the models that cannot be told from the
-    best at each τ; without intervals, the best one, all of them where several are equally good. Vertical lines are where
-    the best score passes from one model to another. Ticks at τ = 0, with the marker of the model, are the scores under
-    IPCW, if the evaluation has them: what is reported where nobody asks.
+    best at each τ; without intervals, the best one, all of them where several are equally good. Vertical lines are
+    where the best score passes from one model to another. Ticks at τ = 0, with the marker of the model, are the scores
+    under IPCW, if the evaluation has them: what is reported where nobody asks.
 
-    Whether two models differ is seen in :class:`DifferenceDisplay`, and not from whether their intervals overlap: they are
-    scored on the same subjects.
+    Whether two models differ is seen in :class:`DifferenceDisplay`, and not from whether their intervals overlap: both
+    are scored on the same subjects.
 
     Attributes
     ----------
