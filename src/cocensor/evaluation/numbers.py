@@ -251,7 +251,7 @@ def _summary(y: Survival) -> dict[str, Any]:
 
 def _resampling(scores: AdjustmentScores) -> dict[str, Any] | None:
     """The bootstrap that errors are from; None where they are analytic."""
-    how = getattr(scores, "resampling", None)
+    how = scores.resampling
     return None if how is None else asdict(how)
 
 

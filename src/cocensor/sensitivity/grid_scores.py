@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class GridScores:
     taus: tuple[float, ...]
     answers: dict[str, dict[str, dict[float, AdjustmentScores]]]
     missing: dict[tuple[str, str], Note]
+    _kept: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def primary(self) -> str:
@@ -110,10 +111,16 @@ class GridScores:
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
         """The models that cannot be told from the best by family and τ; without intervals, the leaders."""
-        leaders = self.leaders(metric, adjustment)
         if self.evaluation.confidence_level is None:
-            return leaders
-        by = self.evaluation.metric(metric)
+            return self.leaders(metric, adjustment)
+        key = "best", self.evaluation.metric(metric).name, self._adjustment(adjustment)
+        if key not in self._kept:
+            self._kept[key] = self._not_told_from_best(*key[1:])
+        best: dict[str, dict[float, tuple[str, ...]]] = self._kept[key]
+        return best
+
+    def _not_told_from_best(self, metric: str, adjustment: str) -> dict[str, dict[float, tuple[str, ...]]]:
+        leaders, by = self.leaders(metric, adjustment), self.evaluation.metric(metric)
         found: dict[str, dict[float, tuple[str, ...]]] = {family: {} for family in leaders}
         for family, by_tau in leaders.items():
             for tau in by_tau:
