@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor import _parallel
 from cocensor._notes import Note
 from cocensor.evaluation.scores import AdjustmentScores, scores_at_copula
 from cocensor.sensitivity import Sensitivity
@@ -282,6 +283,6 @@ def test_what_breaks_one_family_is_what_is_raised(result, monkeypatch):
         return scores_at_copula(data, before, copula)
 
     monkeypatch.setattr(grid_module, "scores_at_copula", scores_at)
-    monkeypatch.setattr(grid_module, "_n_cores", lambda: 2)
+    monkeypatch.setattr(_parallel, "n_cores", lambda: 2)
     with pytest.raises(ZeroDivisionError, match="frank"):
         result.sensitivity(["clayton", "frank"], [0.1, 0.2, 0.3, 0.4], "imputed")

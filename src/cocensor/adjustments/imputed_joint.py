@@ -7,7 +7,7 @@ from typing import Any
 
 from cocensor._validation import FloatArray, Rows
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.joint_settings import JointFit
+from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.status import Group, Status
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
@@ -60,7 +60,7 @@ class ImputedByJoint(Status):
         """How the sample moves the model, where that is known."""
         problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
         if problem is None or optimum is None or problem.sample_weight is not None:
-            raise ValueError("the joint model was fitted elsewhere, and how is not known.")
+            raise ValueError(FITTED_ELSEWHERE)
         if not optimum.converged:
             raise ValueError("the joint model did not converge.")
         if optimum.bound:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import IPCW
+from cocensor.evaluation.bootstrap import bootstrapped
 from cocensor.evaluation.curve_errors import CurveErrors, curve_errors
 from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.judge import preference
@@ -197,9 +198,15 @@ class Findings:
             return by, found
         single = by.at_time(at)
         single.grid(self.data.grid)  # refuses a time past the horizon
-        return single, self._computed_once(
-            ("at", found.name, single.name), lambda: scores_by(self.data, found, single)
-        )
+        return single, self._computed_once(("at", found.name, single.name), lambda: self._by(single, found))
+
+    def _by(self, metric: Metric, found: AdjustmentScores) -> AdjustmentScores:
+        """Scores by another metric, with errors of the same kind."""
+        scored = scores_by(self.data, found, metric)
+        if found.resampling is None:
+            return scored
+        data = replace(self.data, metrics=(metric,))
+        return bootstrapped(data, {found.name: scored}, found.resampling)[found.name]
 
     def _model_errors(self, metric: str | None, adjustment: str | None) -> Estimates:
         """The scores of all models that have one, with their errors."""
