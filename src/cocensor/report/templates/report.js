@@ -16,6 +16,8 @@
   const isolated = (name) => `\u2068${name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
   const metric = () => numbers.metrics.find((each) => each.name === state.metric);
   const known = (value) => value !== null && value !== undefined;
+  // Of an object with names of the user's: a name may be one that all objects have.
+  const entry = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
   const between = (low, high) => (known(low) && known(high) ? `${shown(low)} to ${shown(high)}` : "");
 
   // Scores of the models along the taus of the grid; null where there is none.
@@ -26,7 +28,7 @@
 
   // Standard errors and limits of the scores of a model along the taus; undefined where there are none.
   const errorsOf = (metricName, adjustment, family, model) =>
-    grid.errors && grid.errors[metricName][adjustment][family] ? grid.errors[metricName][adjustment][family][model.name] : undefined;
+    (grid.errors ? entry(entry(grid.errors[metricName][adjustment], family), model.name) : undefined);
 
   // Points of a line with the limits of their intervals.
   const withLimits = (at, values, limits) => at.map((x, k) => [x, values[k], limits && limits.low[k], limits && limits.high[k]]);
@@ -213,7 +215,7 @@
     const head = document.getElementById("less"), box = document.getElementById("plot-less");
     if (!head) return;
     const own = (found && found.families[state.family]) || {};
-    const others = models.filter((model) => own[model.name] && own[model.name].differences.some(known));
+    const others = models.filter((model) => entry(own, model.name) && own[model.name].differences.some(known));
     box.parentElement.hidden = others.length === 0;
     if (!others.length) return;
     const { reference, families } = found;
@@ -290,7 +292,7 @@
     if (caption) caption.hidden = Object.keys(limits).length === 0;
     const lines = models.filter((model) => found[model.name]).map((model) => {
       const line = points(found[model.name]);
-      if (!limits[model.name]) return modelLine(model, line);
+      if (!entry(limits, model.name)) return modelLine(model, line);
       const at = line.map((point) => point[0]), own = sorted(limits[model.name]);
       return modelLine(model, withLimits(at, line.map((point) => point[1]), own), { edges: bandOf(at, own) });
     });
