@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,13 +28,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The rank of each model under each adjustment (1 is best), and what that says."""
+    """The ranks of the models under each adjustment, and what they say.
+
+    Attributes
+    ----------
+    table : frame
+        The rank of each model by its score (1 is best); equal scores share the better rank.
+    ranges : frame or None
+        The ranks that the data leave open, such as "1–2": from 1 plus the number of models that are told to be better,
+        to the number of models less those that are told to be worse, each pair by the interval of its difference.
+        Models whose ranges overlap may tie. None where no intervals were asked for.
+    statement : str
+        Who is best, and who cannot be told apart, under which adjustment.
+    """
 
     table: Any
+    ranges: Any
     statement: str
 
     def __repr__(self) -> str:
-        return escaped(f"{self.statement}\n\n{self.table}")
+        tables = (
+            [self.table]
+            if self.ranges is None
+            else [self.table, "Ranks that the data leave open:", self.ranges]
+        )
+        return escaped("\n\n".join(map(str, [self.statement, *tables])))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,12 +89,30 @@ class Evaluation(Findings):
         return found if isinstance(found, Fitted) else None
 
     def ranking(self, metric: str | None = None) -> Ranking:
-        """The rank of each model under each adjustment, and whether the winner changes."""
+        """The ranks of the models under each adjustment, which of them the data leave open, and who ties with whom."""
         from cocensor.words import winners_in_words
 
         by = {name: self.ranks(metric, name) for name in self.voting}
-        rows = [(model, *(ranked.get(model) for ranked in by.values())) for model in self.models]
-        return Ranking(self._frame(("model", *by), rows), winners_in_words(self, self.metric(metric).name))
+        ranges = None
+        if self.confidence_level is not None:
+            ranges = self._by_model({name: self._rank_ranges(metric, name) for name in by})
+        return Ranking(self._by_model(by), ranges, winners_in_words(self, self.metric(metric).name))
+
+    def _by_model(self, by: dict[str, dict[str, Any]]) -> Any:
+        rows = [(model, *(column.get(model) for column in by.values())) for model in self.models]
+        return self._frame(("model", *by), rows)
+
+    def _rank_ranges(self, metric: str | None, adjustment: str) -> dict[str, str]:
+        """By model the ranks that are left open by the intervals of its differences from the others."""
+        models, direction = list(self.ranks(metric, adjustment)), self.metric(metric).direction
+        low, high = dict.fromkeys(models, 1), dict.fromkeys(models, len(models))
+        for a, b in combinations(models, 2):
+            pair = self.compare(a, b, metric, adjustment)
+            better = pair.better(direction, self.confidence_level or DEFAULT_LEVEL)
+            if better is not None:
+                high[better] -= 1
+                low[b if better == a else a] += 1
+        return {m: f"{low[m]}–{high[m]}" if low[m] < high[m] else f"{low[m]}" for m in models}
 
     def bootstrap(
         self,

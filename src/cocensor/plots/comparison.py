@@ -14,7 +14,8 @@ from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import Score
 from cocensor.inference import Comparison
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import MARKERS, line_styles, percent
+from cocensor.plots.style import MARKERS, line_styles
+from cocensor.words.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +111,7 @@ class ComparisonDisplay:
             low, high = np.array(ends).T
             marked = tuple(model in best for model in evaluation.models)
             panels[label] = Rows(np.array(values), low, high, marked)
-        told = "best" if level is None else f"not told from the best ({percent(level)})"
+        told = "best" if level is None else f"not told from the best ({level_in_words(level)})"
         label = by.label if minus is None else f"{by.label} less that of {escaped(minus)}"
         return cls(evaluation.models, panels, label, told, minus is not None)
 

@@ -12,8 +12,9 @@ import numpy as np
 from cocensor._validation import check_choice, escaped
 from cocensor.inference import Band, TauCurve, TippingPoint, tipping_points
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import MARKERS, line_styles, percent, shade
+from cocensor.plots.style import MARKERS, line_styles, shade
 from cocensor.sensitivity import Sensitivity
+from cocensor.words.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,9 +168,9 @@ class DifferenceDisplay:
                     ax.plot(ends, [0.0, 0.0], color=style["color"], linewidth=4.0, alpha=0.8, zorder=2)
         if level is not None:
             grey: dict[str, Any] = {"color": "0.4", "linewidth": 0}
-            ax.fill_between([], [], alpha=0.45, label=f"{percent(level)} interval", **grey)
+            ax.fill_between([], [], alpha=0.45, label=f"{level_in_words(level)} interval", **grey)
             ax.fill_between(
-                [], [], alpha=0.2, label=f"{percent(level)} band, all τ and families at once", **grey
+                [], [], alpha=0.2, label=f"{level_in_words(level)} band, all τ and families at once", **grey
             )
         if any(found.tipping for found in panel.values()):
             mark = "order turns" if level is None else "order turns, and its interval"

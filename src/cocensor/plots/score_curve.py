@@ -14,7 +14,8 @@ from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import Limits, line_styles, percent, shade
+from cocensor.plots.style import Limits, line_styles, shade
+from cocensor.words.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +136,9 @@ class ScoreCurveDisplay:
                     limits[title][model] = ends[0][order], ends[1][order]
         shaded = ""
         if limits and level is not None:
-            shaded = f"{percent(level)} {'interval' if band == 'pointwise' else 'band for the whole curve'}"
+            shaded = (
+                f"{level_in_words(level)} {'interval' if band == 'pointwise' else 'band for the whole curve'}"
+            )
         label = by.curve_label if minus is None else f"{by.curve_label} less that of {escaped(minus)}"
         return cls(
             evaluation.times[order],

@@ -12,8 +12,9 @@ import numpy as np
 
 from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import MARKERS, Limits, line_styles, percent, shade
+from cocensor.plots.style import MARKERS, Limits, line_styles, shade
 from cocensor.sensitivity import Sensitivity
+from cocensor.words.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,10 +147,16 @@ class SensitivityDisplay:
         for at in panel.changes:
             ax.axvline(at, **_CHANGE)
         level = self.confidence_level
-        best = "best at this τ" if level is None else f"not told from the best at this τ ({percent(level)})"
+        best = (
+            "best at this τ"
+            if level is None
+            else f"not told from the best at this τ ({level_in_words(level)})"
+        )
         ax.plot([], [], color="0.4", label=best, **_BEST)
         if level is not None:
-            ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=f"{percent(level)} interval")
+            ax.fill_between(
+                [], [], color="0.5", alpha=0.3, linewidth=0, label=f"{level_in_words(level)} interval"
+            )
         if panel.changes:
             ax.plot([], [], label="best score changes hands", **_CHANGE)
         if self.ipcw:

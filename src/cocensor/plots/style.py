@@ -40,8 +40,3 @@ def shade(ax: Axes, x: FloatArray, limits: Limits, colour: str, alpha: float = 0
     low, high = limits
     if np.isfinite(low + high).any():
         ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
-
-
-def percent(level: float) -> str:
-    """A confidence level, as it is written."""
-    return f"{100 * level:.4g} %"

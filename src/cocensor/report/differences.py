@@ -8,11 +8,14 @@ import numpy as np
 
 from cocensor.evaluation import Evaluation
 from cocensor.inference import Comparison
-from cocensor.report.tables import NumberCell, NumberRow, NumberTable, interval_in_words
+from cocensor.report.tables import NumberCell, NumberRow, NumberTable, both_ends
+from cocensor.words.digits import decimals
 
 _MISSING = "–"
 # Of more pairs, those with the leading model are shown first, and all others on demand.
 _FEW_PAIRS = 6
+# At least; more where a standard error would have fewer than two.
+_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ def _row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
     names, difference = (pair.a, pair.b), pair.difference
     if pair.a == leader:
         names, difference, low, high = (pair.b, pair.a), -difference, -high, -low
-    digits = _digits(pair.standard_error)
-    interval = interval_in_words(low, high, digits, "+") or _MISSING
+    digits = max(_DIGITS, decimals(pair.standard_error))
+    interval = both_ends(low, high, digits, "+") or _MISSING
     cells = [
         NumberCell(_MISSING) if np.isnan(difference) else NumberCell(f"{difference:+.{digits}f}", difference),
         NumberCell(interval, beside="" if pair.missing is None else pair.missing),
@@ -66,13 +69,6 @@ def _row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
         _pvalue(pair.adjusted_pvalue),
     ]
     return NumberRow(names, cells)
-
-
-def _digits(standard_error: float) -> int:
-    """So many that a standard error has two of its own; four at least."""
-    if not standard_error > 0:
-        return 4
-    return int(np.clip(1 - np.floor(np.log10(standard_error)), 4, 8))
 
 
 def _pvalue(value: float | None) -> NumberCell:

@@ -19,7 +19,6 @@ from cocensor._files import check_path, write_whole
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.numbers import as_json
-from cocensor.plots.style import percent
 from cocensor.report.code import code
 from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
@@ -33,6 +32,7 @@ from cocensor.report.tables import (
     winner_maps,
 )
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
+from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
 from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
 
@@ -80,7 +80,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         scores=score_tables(evaluation),
         differences=difference_tables(evaluation),
-        level="" if level is None else percent(level),
+        level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity),
         curves=curve_tables(evaluation),
         survival_table=survival_table(curves),

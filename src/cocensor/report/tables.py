@@ -246,7 +246,7 @@ def _curve_cells(
     said = [""] * len(shown)
     if errors is not None and level is not None and model not in errors.missing:
         low, high = errors.of(model).confidence_intervals(level)
-        said = [interval_in_words(low[k], high[k]) for k in shown]
+        said = [both_ends(low[k], high[k]) for k in shown]
     return [_number(float(curve[k]), interval=each) for k, each in zip(shown, said, strict=True)]
 
 
@@ -338,9 +338,9 @@ def _estimate(estimates: Estimates | None, name: str) -> Estimate | None:
 def _interval(estimate: Estimate | None, level: float | None) -> str:
     if estimate is None or level is None:
         return ""
-    return interval_in_words(*estimate.confidence_interval(level))
+    return both_ends(*estimate.confidence_interval(level))
 
 
-def interval_in_words(low: float, high: float, digits: int = 4, sign: str = "") -> str:
+def both_ends(low: float, high: float, digits: int = 4, sign: str = "") -> str:
     """The two ends, or nothing where there are none."""
     return "" if np.isnan(low) or np.isnan(high) else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"

@@ -42,7 +42,7 @@ class GridScores:
     taus: tuple[float, ...]
     answers: dict[str, dict[str, dict[float, AdjustmentScores]]]
     missing: dict[tuple[str, str], Note]
-    _kept: dict[Any, Any] = field(default_factory=dict, init=False)
+    _kept: dict[tuple[str, float, str, str], tuple[str, ...]] = field(default_factory=dict, init=False)
 
     @property
     def primary(self) -> str:
@@ -111,25 +111,25 @@ class GridScores:
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
         """The models that cannot be told from the best by family and τ; without intervals, the leaders."""
-        if self.evaluation.confidence_level is None:
-            return self.leaders(metric, adjustment)
-        key = "best", self.evaluation.metric(metric).name, self._adjustment(adjustment)
-        if key not in self._kept:
-            self._kept[key] = self._not_told_from_best(*key[1:])
-        best: dict[str, dict[float, tuple[str, ...]]] = self._kept[key]
-        return best
+        return {
+            family: {tau: self.best_at(family, tau, metric, adjustment) for tau in by_tau}
+            for family, by_tau in self.leaders(metric, adjustment).items()
+        }
 
-    def _not_told_from_best(self, metric: str, adjustment: str) -> dict[str, dict[float, tuple[str, ...]]]:
-        leaders, by = self.leaders(metric, adjustment), self.evaluation.metric(metric)
-        found: dict[str, dict[float, tuple[str, ...]]] = {family: {} for family in leaders}
-        for family, by_tau in leaders.items():
-            for tau in by_tau:
-                errors = self.errors(family, tau, metric, adjustment)
-                ranked = self.ranks(family, tau, metric, adjustment)
-                assert errors is not None  # as intervals were asked for
-                kept = not_told_from_best(errors, by.direction, self.confidence_level)
-                found[family][tau] = tuple(sorted(kept, key=lambda model: ranked[model]))
-        return found
+    def best_at(
+        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[str, ...]:
+        """The models that cannot be told from the best at one point of the grid; without intervals, the leaders."""
+        ranked = self.ranks(family, tau, metric, adjustment)
+        errors = self.errors(family, tau, metric, adjustment)
+        if errors is None:
+            return tuple(model for model, rank in ranked.items() if rank == 1)
+        by = self.evaluation.metric(metric)
+        key = family, tau, by.name, self._adjustment(adjustment)
+        if key not in self._kept:
+            kept = not_told_from_best(errors, by.direction, self.confidence_level)
+            self._kept[key] = tuple(sorted(kept, key=lambda model: ranked[model]))
+        return self._kept[key]
 
     # --- what the errors say ---------------------------------------------------------------------------
 
