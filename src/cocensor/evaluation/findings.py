@@ -164,16 +164,19 @@ class Findings:
         difference = found.value(by.name, a) - found.value(by.name, b)
         return Comparison(a, b, float(difference), np.nan, missing=self._error(errors, a)["missing"])
 
+    def pairs(self, metric: str | None = None, adjustment: str | None = None) -> tuple[Comparison, ...]:
+        """All pairs of models that have a score compared, with p-values adjusted for their number."""
+        return pairwise(self._model_errors(metric, adjustment))
+
     def comparisons(self, metric: str | None = None, adjustment: str | None = None) -> Any:
-        """All pairs of models compared, with p-values adjusted for their number: one row per pair."""
-        errors = self._model_errors(metric, adjustment)
+        """:meth:`pairs` as a table: one row per pair."""
         level = self.confidence_level or DEFAULT_LEVEL
         rows = [
             (
                 *(pair.a, pair.b, pair.difference, pair.standard_error),
                 *(*pair.confidence_interval(level), pair.pvalue, pair.adjusted_pvalue),
             )
-            for pair in pairwise(errors)
+            for pair in self.pairs(metric, adjustment)
         ]
         columns = ("a", "b", "difference", "standard_error", "low", "high", "pvalue", "adjusted_pvalue")
         return self._frame(columns, rows)
@@ -314,6 +317,15 @@ class Findings:
         key = ("curves", by.name, found.name)
         errors: CurveErrors = self._computed_once(key, lambda: curve_errors(self.data, found, by))
         return errors
+
+    def computed_curve_errors(
+        self, metric: str | None = None, adjustment: str | None = None
+    ) -> CurveErrors | None:
+        """What :meth:`curve_errors` has given before; None where nobody has asked."""
+        found: CurveErrors | None = self._analyses.get(
+            ("curves", self.metric(metric).name, self.under(adjustment).name)
+        )
+        return found
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is kept under ``key``; what was asked for last comes last."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -302,8 +301,9 @@ class Evaluation(Findings):
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
-        # A surrogate that is escaped in the text of JSON is the same surrogate.
-        text = escaped(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1))
+        from cocensor.evaluation.numbers import as_json
+
+        text = as_json(self.to_dict())
         if path is not None:
             write_whole(path, text + "\n")
         return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class GridScores:
     taus: tuple[float, ...]
     answers: dict[str, dict[str, dict[float, AdjustmentScores]]]
     missing: dict[tuple[str, str], Note]
+    _kept: dict[tuple[str, float, str, str], tuple[str, ...]] = field(default_factory=dict, init=False)
 
     @property
     def primary(self) -> str:
@@ -123,8 +124,12 @@ class GridScores:
         errors = self.errors(family, tau, metric, adjustment)
         if errors is None:
             return tuple(model for model, rank in ranked.items() if rank == 1)
-        kept = not_told_from_best(errors, self.evaluation.metric(metric).direction, self.confidence_level)
-        return tuple(sorted(kept, key=lambda model: ranked[model]))
+        by = self.evaluation.metric(metric)
+        key = family, tau, by.name, self._adjustment(adjustment)
+        if key not in self._kept:
+            kept = not_told_from_best(errors, by.direction, self.confidence_level)
+            self._kept[key] = tuple(sorted(kept, key=lambda model: ranked[model]))
+        return self._kept[key]
 
     # --- what the errors say ---------------------------------------------------------------------------
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from cocensor._validation import escaped
 from cocensor.sensitivity.grid_scores import GridScores
+from cocensor.sensitivity.numbers import grid_numbers
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,11 @@ class Sensitivity(GridScores):
     {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
     """
 
+    def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
+        """The model with the best score at the τ nearest to 0, which others are compared with by default."""
+        by_tau = next(iter(self.leaders(metric, adjustment).values()))
+        return by_tau[min(by_tau, key=lambda tau: (abs(tau), -tau))][0]
+
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes along τ, family by family; one that merely ties with another stays."""
         name = self._adjustment(adjustment)
@@ -113,35 +118,8 @@ class Sensitivity(GridScores):
         return sensitivity_in_words(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The grid as JSON can hold it: scores by metric, adjustment, family and model, along ``taus``."""
-        metrics, models = self.evaluation.metrics, self.evaluation.models
-        return {
-            "families": list(self.families),
-            "taus": list(self.taus),
-            "primary": self.primary,
-            "statement": self.statement,
-            "scores": {
-                metric: {
-                    adjustment: {
-                        family: {
-                            model: [
-                                self.values(family, tau, metric, adjustment).get(model) for tau in self.taus
-                            ]
-                            for model in models
-                        }
-                        for family in by_family
-                    }
-                    for adjustment, by_family in self.answers.items()
-                }
-                for metric in metrics
-            },
-            "stretches": self._by_metric(self.stretches),
-            "changes": self._by_metric(self.changes),
-            "missing": [
-                {"adjustment": adjustment, "family": family, "why": note.text}
-                for (adjustment, family), note in self.missing.items()
-            ],
-        }
+        """The grid as JSON can hold it: scores with errors, differences, and what they say of every two models."""
+        return grid_numbers(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Scores along τ; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""
@@ -149,18 +127,16 @@ class Sensitivity(GridScores):
 
         return SensitivityDisplay.from_sensitivity(self).plot(ax=ax)
 
+    def plot_differences(self, reference: str | None = None, ax: Any = None) -> Any:
+        """Scores less that of one model along τ; returns the axes (see :class:`~cocensor.plots.DifferenceDisplay`)."""
+        from cocensor.plots import DifferenceDisplay
+
+        return DifferenceDisplay.from_sensitivity(self, reference).plot(ax=ax)
+
     def __repr__(self) -> str:
         from cocensor.words import sensitivity_as_text
 
         return escaped(sensitivity_as_text(self))
-
-    def _by_metric(self, found: Callable[[str, str], Sequence[Any]]) -> list[dict[str, Any]]:
-        return [
-            {"metric": metric, **asdict(each)}
-            for metric in self.evaluation.metrics
-            for adjustment in self.answers
-            for each in found(metric, adjustment)
-        ]
 
     def _crossing(
         self,
