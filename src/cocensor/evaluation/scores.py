@@ -291,8 +291,12 @@ class _Scoring:
             self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]
         at_the_times = self.data.read_at(status.grid)
         read = {name: at_the_times[name] for name in models}
+        with_errors = self.data.confidence_level is not None
         try:
-            found = metric.evaluate(status, read)
+            if with_errors:
+                found, own = metric.evaluate_by_subject(status, read)
+            else:
+                found, own = metric.evaluate(status, read), None
         except ValueError as error:
             self._missing(models, f"no {metric.label}: {error}")
             return
@@ -300,18 +304,22 @@ class _Scoring:
         if undefined:
             self._missing({name: models[name] for name in undefined}, f"the {metric.label} is not defined.")
             found = {name: value for name, value in found.items() if name not in undefined}
-        if self.data.confidence_level is not None:
-            self._err(metric, status, {name: read[name] for name in found})
+        if with_errors:
+            kept = [name in found for name in read]
+            own = None if own is None else own[:, kept]
+            self._err(metric, status, {name: read[name] for name in found}, own)
         if REFERENCE in found:
             self.reference[metric.name] = found.pop(REFERENCE)
         self.values[metric.name] |= found
 
-    def _err(self, metric: Metric, status: Status, read: Mapping[str, Predictions]) -> None:
+    def _err(
+        self, metric: Metric, status: Status, read: Mapping[str, Predictions], own: FloatArray | None
+    ) -> None:
         """How far the values of some models may be off, or why that is not known."""
         try:
             if status.n < 2:
                 raise ValueError("a single subject does not tell how far others would be off.")
-            found = influence(status, metric.functionals(status, read), self.data.samples.y_test)
+            found = influence(status, metric.functionals(status, read), self.data.samples.y_test, own)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
             text = f"There is no interval: {error}"

@@ -70,11 +70,18 @@ class Influence:
         return Influence(change(self.test), None if self.fitted is None else change(self.fitted))
 
 
-def influence(status: Status, functionals: Functionals, y: Survival) -> Influence:
-    """The influence of every subject on some values, under the status of the test outcomes ``y``."""
+def influence(
+    status: Status, functionals: Functionals, y: Survival, own: FloatArray | None = None
+) -> Influence:
+    """The influence of every subject on some values, under the status of the test outcomes ``y``.
+
+    ``own`` is the part of each subject's own weights where it is known already (see
+    :meth:`Metric.evaluate_by_subject <cocensor.Metric.evaluate_by_subject>`).
+    """
     parts = _Parts.of(status, y)
-    test = _by_subject(_own(status, functionals), len(y), functionals.size)
-    test -= test.mean(axis=0)
+    if own is None:
+        own = _by_subject(_own(status, functionals), len(y), functionals.size)
+    test = own - own.mean(axis=0)
     if parts.sample is None:
         return Influence(test)
     pulled = _by_subject(status.pull_back(functionals), len(parts.sample), functionals.size)

@@ -57,17 +57,34 @@ class BlockLosses:
         return values if self._mask is None else values * self._mask
 
 
+class SumsBySubject:
+    """The weighted losses of each subject, summed over time with weights of their own: (subjects, predictions)."""
+
+    def __init__(self, status: Status, time_weights: FloatArray, n_predictions: int) -> None:
+        self.time_weights = time_weights
+        self.sums = np.zeros((status.n, n_predictions))
+
+
 @np.errstate(over="ignore")  # of sums from where on there is no score
-def mean_losses(status: Status, loss: Loss, predictions: Sequence[Predictions]) -> FloatArray:
-    """The mean loss of each of the predictions at each time in the order given, (predictions, times)."""
+def mean_losses(
+    status: Status, loss: Loss, predictions: Sequence[Predictions], by_subject: SumsBySubject | None = None
+) -> FloatArray:
+    """The mean loss of each of the predictions at each time in the order given, (predictions, times).
+
+    The losses of each subject, summed over time, are gathered ``by_subject`` on the way.
+    """
     grid = status.grid
     total = np.zeros((len(predictions), grid.sorted.size))
     for block in status.blocks():
         # One model after the other, so that its block stays in the cache.
-        for own, each in zip(total, predictions, strict=True):
+        for m, each in enumerate(predictions):
             losses = BlockLosses(loss, each.read(grid.sorted, block.rows))
             for weights, columns, mask in block.stretches:
-                own[columns] += weights.total(losses.part(columns, mask))
+                part = losses.part(columns, mask)
+                total[m, columns] += weights.total(part)
+                if by_subject is not None:
+                    over_time = weights.by_subject(part, by_subject.time_weights[columns, None])
+                    by_subject.sums[block.rows, m] += over_time[:, 0]
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
     above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)

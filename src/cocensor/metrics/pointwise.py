@@ -15,7 +15,7 @@ from cocensor.adjustments import Gradient, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
-from cocensor.metrics.kernel import Loss, LossGradient, mean_losses
+from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
 
 Integration = Literal["trapezoid", "step"]
 
@@ -32,8 +32,16 @@ class PointwiseMetric(Metric):
 
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of all models in one pass over the weights."""
-        curves = self.values_over_time(status, predictions)
-        return {name: MetricValue(time_average(status.times, curve), curve) for name, curve in curves.items()}
+        return self._summed_up(status, self.values_over_time(status, predictions))
+
+    def evaluate_by_subject(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], FloatArray | None]:
+        """The values of all models, and the part of each subject, in one pass over the weights."""
+        by_subject = SumsBySubject(status, self.time_weights(status.grid), len(predictions))
+        curves = mean_losses(status, self.loss, list(predictions.values()), by_subject)
+        values = self._summed_up(status, dict(zip(predictions, curves, strict=True)))
+        return values, by_subject.sums * (status.n / status.normaliser)
 
     def values_over_time(
         self, status: Status, predictions: Mapping[str, Predictions]
@@ -41,6 +49,9 @@ class PointwiseMetric(Metric):
         """The mean loss of all models at each time, in one pass over the weights."""
         curves = mean_losses(status, self.loss, list(predictions.values()))
         return dict(zip(predictions, curves, strict=True))
+
+    def _summed_up(self, status: Status, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
+        return {name: MetricValue(time_average(status.times, curve), curve) for name, curve in curves.items()}
 
     def at_time(self, t: float) -> Metric:
         """The mean loss at one time."""
@@ -75,9 +86,7 @@ class AtOneTime(PointwiseMetric):
             )
         return TimeGrid.of([times.last if self.at is None else self.at])
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
-        """The values of all models at the one time of the status."""
-        curves = self.values_over_time(status, predictions)
+    def _summed_up(self, status: Status, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
         return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
