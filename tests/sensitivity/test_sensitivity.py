@@ -109,7 +109,7 @@ def test_a_change_lies_where_the_lines_cross(result):
     assert [each.model for each in stretches] == ["two", "one", "two"]
     assert [each.high for each in stretches] == pytest.approx([0.3, 0.5, 0.6])
     assert found.statement == (
-        "By “imputed”, two is best from τ = 0 (independent censoring) to 0.30, then one up to 0.50, "
+        "By “imputed”, two has the best score from τ = 0 (independent censoring) to 0.30, then one up to 0.50, "
         "then two up to 0.6 under frank."
     )
 
@@ -140,7 +140,7 @@ def test_families_are_told_as_far_as_each_reaches(result):
         "clayton": [("two", 0.0, 0.4)],
         "joe": [("two", 0.0, 0.0)],
     }
-    for part in ("one is best from τ = -0.4 to -0.20", "0.4 under frank", "at τ = 0", "under joe"):
+    for part in ("one has the best score from τ = -0.4 to -0.20", "0.4 under frank", "at τ = 0", "under joe"):
         assert part in found.statement
 
 
@@ -163,15 +163,15 @@ def test_families_that_differ_from_the_start_are_told_apart(result):
         "clayton": ((0.3,), {"two": [0.2], "one": [0.1]}),
     }
     statement = made(result, scores).statement
-    assert "two is best at τ = 0.3 under frank" in statement
-    assert "one is best at τ = 0.3 under clayton" in statement
+    assert "two has the best score at τ = 0.3 under frank" in statement
+    assert "one has the best score at τ = 0.3 under clayton" in statement
 
 
 def test_equals_share_the_first_place_and_a_tie_is_no_change(result):
     taus = (0.0, 0.2, 0.4)
     both = made(result, {"frank": (taus, {"two": [0.1, 0.2, 0.3], "one": [0.1, 0.2, 0.3]})})
     assert both.leaders()["frank"][0.2] == ("two", "one")
-    assert "two and one are equally good" in both.statement
+    assert "two and one share the best score" in both.statement
     assert both.stretches()[0].equals == ("one",)
     for names in (("two", "one"), ("one", "two")):
         touching = made(

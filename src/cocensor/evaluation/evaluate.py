@@ -130,7 +130,7 @@ def evaluate(
     >>> round(float(result.score("all", metric="ibs", adjustment="ipcw")), 4)
     0.1147
     >>> print(result.ranking().statement)
-    The best model depends on ...
+    Under IPCW, all and one cannot be told apart. Under imputed, one beats all.
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")

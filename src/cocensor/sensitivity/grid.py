@@ -66,8 +66,9 @@ def sensitivity(
     >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
     >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y)
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
-    By “imputed”, 10 covariates is best from τ = 0 (independent censoring) to ... under clayton and ... under frank,
-    then 3 covariates up to 0.6.
+    By “imputed”, at τ = 0 (independent censoring) 10 covariates beats 3 covariates, which holds as long as τ is below
+    about 0.2. The scores of 10 covariates and 3 covariates change order at about τ = 0.5 (95 % interval 0.2 or more),
+    first under clayton.
     """
     chosen = as_tuple(families, "families", str)
     if not chosen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from math import isfinite
 
@@ -47,7 +47,7 @@ class Standing:
     equal: Callable[[str, str], bool]
     asked: bool
 
-    @property
+    @cached_property
     def leaders(self) -> tuple[str, ...]:
         """Those with the best score, whether or not they can be told from others."""
         return tuple(model for model, rank in self.metric.ranks(self.scores).items() if rank == 1)
@@ -57,25 +57,25 @@ class Standing:
         """Whether there are intervals to tell models apart by."""
         return len(self.compared) > 1
 
-    @property
+    @cached_property
     def first(self) -> tuple[str, ...]:
         """Of the models that have an interval, those that cannot be told from the best; in the order of the scores."""
         return tuple(model for model in self.scores if model in self.best and model in self.compared)
 
-    @property
+    @cached_property
     def beaten(self) -> tuple[str, ...]:
         """The models that are told from each of the first."""
         return tuple(
             model for model in self._others if all(self.better(first, model) == first for first in self.first)
         )
 
-    @property
+    @cached_property
     def behind(self) -> tuple[str, ...]:
         """The models that are not among the best, but cannot be told from each of them."""
         beaten = self.beaten
         return tuple(model for model in self._others if model not in beaten)
 
-    @property
+    @cached_property
     def _others(self) -> tuple[str, ...]:
         return tuple(model for model in self.scores if model in self.compared and model not in self.best)
 
