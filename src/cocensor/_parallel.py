@@ -23,8 +23,8 @@ def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = Non
     """
     stopped = Event()
     with _one_thread_each(), ThreadPoolExecutor(n_threads or n_cores()) as pool:
-        running = [pool.submit(job, stopped) for job in jobs]
         try:
+            running = [pool.submit(job, stopped) for job in jobs]
             finished, _ = wait(running, return_when=FIRST_EXCEPTION)
             for job in finished:
                 job.result()  # raises what stopped it

@@ -9,10 +9,10 @@ def test_no_name_ends_its_own_isolation(mark):
     assert model_name(f"a{mark}b{mark}") == "\u2068ab\u2069"
 
 
-def test_several_are_best_alike():
-    assert BARE.are_best(["a"]) == "a is best"
-    assert BARE.are_best(["a", "b", "c"]) == "a, b and c are equally good and best"
-    assert ON_PAGE.are_best(["א"]) == "\u2068א\u2069 is best"
+def test_several_share_the_best_score():
+    assert BARE.have_best_score(["a"]) == "a has the best score"
+    assert BARE.have_best_score(["a", "b", "c"]) == "a, b and c share the best score"
+    assert ON_PAGE.have_best_score(["א"]) == "\u2068א\u2069 has the best score"
 
 
 def test_the_ranking_of_the_page_isolates_names_and_says_the_same(three):

@@ -140,7 +140,7 @@ def _limit_of_tie(sensitivity: Sensitivity, found: Standing) -> str:
     if not any(curve.sides.any() for curve in curves):
         return f", nor under any {tried_in_words(sensitivity)}"
     if any(_decided(sensitivity, pair, (-1, 1)) for pair in pairs):
-        return "; under other dependences some can"
+        return f"; under other dependences {'they' if len(found.first) == 2 else 'some'} can"
     return ""
 
 

@@ -1,0 +1,82 @@
+"""Evaluations with scores, and errors of them, made up."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from cocensor.inference import Estimates
+from cocensor.metrics import MetricValue
+from cocensor.sensitivity import Sensitivity
+from cocensor.words import headline
+from cocensor.words.names import ISOLATE
+
+ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3}
+PARTS = ("lead", "support", "by", "extent", "hint", "caution")
+
+
+def told(*made_up, **options):
+    """The headline by made-up scores; see ``made``."""
+    found = headline(*made(*made_up, **options))
+    return replace(found, **{part: plain(getattr(found, part)) for part in PARTS})
+
+
+def made(evaluation, grid, scores, families=None, ipcw=None, error=None):
+    """An evaluation and a sensitivity analysis: scores of the table by model, on the grid by family, τ and model.
+
+    ``error`` is the standard error of each score, or a dict of them by model, NaN for no interval; None asks for no
+    intervals.
+    """
+    models = list(grid[next(iter(grid))][1])
+    by_name = {"ipcw": ipcw or scores, "imputed": scores}
+    results = {
+        name: scored(evaluation.results[name], each, error)
+        for name, each in by_name.items()
+        if name in evaluation.results
+    }
+    predictions = dict.fromkeys(models, evaluation.data.predictions["a"])
+    data = replace(
+        evaluation.data,
+        predictions=predictions,
+        models=tuple(models),
+        confidence_level=None if error is None else 0.95,
+    )
+    changed = replace(evaluation, results=results, data=data)
+    base = results["imputed"]
+    answers = {
+        family: {
+            tau: scored(base, {model: line[k] for model, line in by_model.items()}, error, k)
+            for k, tau in enumerate(taus)
+        }
+        for family, (taus, by_model) in grid.items()
+    }
+    taus = tuple(sorted({tau for line, _ in grid.values() for tau in line}))
+    return changed, Sensitivity(changed, families or tuple(grid), taus, {"imputed": answers}, {})
+
+
+def scored(result, scores, error, k=0):
+    """An answer; errors at points of the grid with another ``k`` are independent, "twin" shares those of "a"."""
+    known = {model: score for model, score in scores.items() if score is not None}
+    values = {"ibs": {model: MetricValue(score) for model, score in known.items()}}
+    if error is None:
+        return replace(result, values=values, errors={}, batches={})
+    errors = {model: error[model] if isinstance(error, dict) else error for model in known}
+    rows = np.zeros((len(ROWS), len(known)))
+    for column, model in enumerate(known):
+        rows[ROWS[model], column] = errors[model]
+    unknown = {model: "nobody knows." for model in known if np.isnan(errors[model])}
+    rows[:, [model in unknown for model in known]] = np.nan
+    estimates = Estimates(tuple(known), np.array(list(known.values())), rows, missing=unknown)
+    batches = np.concatenate([np.zeros((k * len(ROWS), len(known))), rows])
+    return replace(result, values=values, errors={"ibs": estimates}, batches={"ibs": batches})
+
+
+def plain(text):
+    if isinstance(text, tuple):
+        return tuple(map(plain, text))
+    return text.translate({ord(mark): None for mark in ISOLATE})
+
+
+def says(text, *facts):
+    """Whether a text has these, as whole words and in this order."""
+    return re.search(".*".join(rf"(?<!\w){re.escape(fact)}(?!\w)" for fact in facts), text) is not None
