@@ -129,7 +129,7 @@ def test_output_tells_scores_sensitivity_and_files(study):
         assert words in result.stdout
     for metric in numbers["metrics"]:
         for under in metric["scores"].values():
-            assert all(f"{score:.4f}" in result.stdout for score in under.values())
+            assert all(f"{score:.3f}" in result.stdout for score in under.values())
     assert str(study.folder / "numbers.json") in result.stdout.splitlines()[-1]
 
 

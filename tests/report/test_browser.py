@@ -145,6 +145,8 @@ def test_every_score_beside_the_slider_comes_with_its_interval(opened, numbers):
 def test_differences_along_tau_have_two_areas_and_the_turns(opened, numbers):
     page = opened()
     grid = numbers["sensitivity"]
+    by_primary = grid["differences"]["ibs"][grid["primary"]]["families"]
+    assert all(None not in each["band_low"] for by_model in by_primary.values() for each in by_model.values())
     for adjustment in grid["scores"]["ibs"]:
         page.locator("#sensitivity [data-choice=adjustment]").select_option(adjustment)
         for family in grid["differences"]["ibs"][adjustment]["families"]:
@@ -158,10 +160,11 @@ def test_differences_along_tau_have_two_areas_and_the_turns(opened, numbers):
                 for point in pair["tipping_points"]
                 if point["family"] == family
             ]
-            others = len(numbers["models"]) - 1
-            assert page.locator("#plot-less path.line").count() == others
-            assert page.locator("#plot-less path.area.light").count() == others
-            assert page.locator("#plot-less path.area").count() == 2 * others
+            drawn = grid["differences"]["ibs"][adjustment]["families"][family].values()
+            assert page.locator("#plot-less path.line").count() == len(drawn) == len(numbers["models"]) - 1
+            shaded = sum(each["low"][0] is not None for each in drawn)
+            assert page.locator("#plot-less path.area.light").count() == shaded
+            assert page.locator("#plot-less path.area").count() == 2 * shaded
             assert page.locator("#plot-less circle.turn").count() == len(turns)
     assert page.heard == []
 
