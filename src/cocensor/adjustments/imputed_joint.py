@@ -41,8 +41,8 @@ class ImputedByJoint(Status):
 
         def gains(rows: Rows, columns: slice) -> Iterator[FloatArray]:
             for gradient in functionals.gradients:
-                event_free, event = gradient.of_subjects(rows, columns)
-                yield event_free - event
+                block = gradient.of_subjects(rows).part(columns)
+                yield block.event_free - block.event
 
         gradient = parameter_gradient(
             influence.model,

@@ -120,6 +120,7 @@ class Findings:
             metric=by.name,
             adjustment=found.name,
             at=at,
+            range=by.range,
             notes=notes if np.isnan(value) else (),
         )
 
@@ -132,7 +133,14 @@ class Findings:
         value = np.nan if base is None else by.skill(found.value(by.name, model), base.value)
         known = errors is not None and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
         error = self._error(errors.skills([model], REFERENCE, by.best) if errors and known else None, model)
-        return Score(**(error | {"value": value}), model=model, metric=by.name, adjustment=found.name, at=at)
+        return Score(
+            **(error | {"value": value}),
+            model=model,
+            metric=by.name,
+            adjustment=found.name,
+            at=at,
+            range=(-np.inf, 1.0),
+        )
 
     def compare(
         self,
@@ -221,6 +229,8 @@ class Findings:
         """What is known of the error of a model's score."""
         if errors is not None and model in errors.names:
             known = errors.estimate(model)
+            if known.standard_error == 0:
+                return {"standard_error": np.nan, "missing": "every subject has the same loss"}
             return {
                 "standard_error": known.standard_error,
                 "replicates": known.replicates,

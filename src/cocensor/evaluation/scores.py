@@ -14,7 +14,8 @@ from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.curves import Predictions
 from cocensor.evaluation.data import REFERENCE, EvaluationData, ResampledData, Resampling
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
-from cocensor.inference import Estimate, Estimates, Influence, as_estimates, influence
+from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influence, as_estimates, influence
+from cocensor.inference.estimates import Method
 from cocensor.metrics import Metric, MetricValue
 
 
@@ -23,7 +24,7 @@ class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
     ``value`` is NaN where there is none, and ``notes`` say why; ``missing`` says why there is no interval. ``at`` is
-    the time of a score at one time.
+    the time of a score at one time, and ``range`` what its interval is cut to.
 
     Examples
     --------
@@ -38,7 +39,15 @@ class Score(Estimate):
     metric: str
     adjustment: str
     at: float | None = None
+    range: tuple[float, float] = (-np.inf, np.inf)
     notes: tuple[Note, ...] = ()
+
+    def confidence_interval(
+        self, confidence_level: float = 0.95, method: Method | None = None
+    ) -> ConfidenceInterval:
+        """Where the true value lies; see :meth:`Estimate.confidence_interval`."""
+        low, high = super().confidence_interval(confidence_level, method)
+        return ConfidenceInterval(*np.clip((low, high), *self.range).tolist())
 
     def __float__(self) -> float:
         return self.value
@@ -300,6 +309,8 @@ class _Scoring:
     def _err(self, metric: Metric, status: Status, read: Mapping[str, Predictions]) -> None:
         """How far the values of some models may be off, or why that is not known."""
         try:
+            if status.n < 2:
+                raise ValueError("a single subject does not tell how far others would be off.")
             found = influence(status, metric.functionals(status, read), self.data.samples.y_test)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
