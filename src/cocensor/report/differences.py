@@ -20,9 +20,13 @@ _DIGITS, _MOST_DIGITS = 4, 8
 
 @dataclass(frozen=True)
 class Differences:
-    """By one metric: each model less the leading one, and, of many models, all pairs apart."""
+    """By one metric: each model less the leading one, and, of many models, all pairs apart.
+
+    On the ``side`` of 0 the leading one is better.
+    """
 
     leader: str
+    side: str
     table: NumberTable
     all_pairs: NumberTable | None
 
@@ -47,7 +51,8 @@ def difference_tables(evaluation: Evaluation) -> list[Differences]:
         if not few:
             rest = NumberTable(f"all pairs, {caption}", _HEAD, [_row(pair, None, level) for pair in pairs])
         rows = [_row(pair, leader, level) for pair in shown]
-        tables.append(Differences(leader, NumberTable(caption, _HEAD, rows, metric=metric.name), rest))
+        side = "right" if metric.direction == "smaller" else "left"
+        tables.append(Differences(leader, side, NumberTable(caption, _HEAD, rows, metric=metric.name), rest))
     return tables
 
 
