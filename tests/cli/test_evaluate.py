@@ -71,6 +71,27 @@ def test_the_copula_is_the_one_that_select_copula_selects(study, samples):
     }
 
 
+def test_intervals_are_those_of_the_library(study, samples, models):
+    train, test = samples
+    asked = {"y_train": train, "adjustments": "ipcw", "confidence_level": 0.8}
+    for given, more in (([], {}), (["--bootstrap", "12", "--seed", "5"], {"n_resamples": 12, "seed": 5})):
+        expected = cc.evaluate(models, test, **asked, **more)
+        found = study.numbers("--adjustments", "ipcw", "--confidence", "0.8", *given)
+        held = found["metrics"][0]["intervals"]["ipcw"]
+        assert found["confidence_level"] == 0.8
+        for model in expected.models:
+            assert held[model] == pytest.approx(expected.score(model).confidence_interval(0.8), rel=1e-9)
+
+
+def test_the_outputs_have_intervals_over_time_of_the_primary_adjustment_alone(study):
+    found = study.numbers()
+    assert list(found["metrics"][0]["curve_errors"]) == [found["primary"]]
+    none = study.numbers("--confidence", "none")
+    assert none["confidence_level"] is None
+    assert "intervals" not in none["metrics"][0]
+    assert "errors" not in none["sensitivity"]
+
+
 class ShareAtEnd(cc.Metric):
     """The mean prediction at the end, whatever happened."""
 
@@ -108,7 +129,7 @@ def test_output_tells_scores_sensitivity_and_files(study):
         assert words in result.stdout
     for metric in numbers["metrics"]:
         for under in metric["scores"].values():
-            assert all(f"{score:.4f}" in result.stdout for score in under.values())
+            assert all(f"{score:.3f}" in result.stdout for score in under.values())
     assert str(study.folder / "numbers.json") in result.stdout.splitlines()[-1]
 
 

@@ -34,7 +34,7 @@ def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
     km = np.tile(cc.KaplanMeier().fit(Y).predict(np.array(TIMES)), (8, 1))
     np.testing.assert_allclose(reference.get_ydata(), cc.brier_score(Y, Y, km, TIMES)[[1, 0, 2]])
     assert len({line.get_linestyle() for line in lines}) == 2  # told apart without colour
-    assert labels(ax) == ["Kaplan–Meier for everybody", "sure", "unsure"]
+    assert labels(ax) == ["Kaplan–Meier for everybody", "sure", "unsure", "95 % interval"]
     assert ax.get_title() == "IPCW"
     assert ax.get_ylabel() == "Brier score"
     plt.close(ax.figure)
@@ -70,7 +70,7 @@ def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
     assert all(ax.get_legend() is None for ax in axes)
     given, row = plt.subplots(1, 2)
     assert display.plot(row) == list(row)
-    assert labels(row[0]) == ["Kaplan–Meier for everybody", "sure", "unsure"]
+    assert labels(row[0])[:3] == ["Kaplan–Meier for everybody", "sure", "unsure"]
     with pytest.raises(ValueError, match="^ax .* 2 .* 1"):
         display.plot(row[0])
     for each in (figure, given):

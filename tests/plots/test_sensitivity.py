@@ -60,12 +60,13 @@ def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
     (change,) = (each for each in changes if each.family == "clayton")
     assert (change.before, change.after) == ("hopeful", "grim")
     assert panel.changes == (change.at,)
-    assert panel.best[0] == ("hopeful",)
-    assert panel.best[-1] == ("grim",)
+    assert panel.best[0][0] == "hopeful"
+    assert panel.best[-1][0] == "grim"
     ax = display.plot()
     assert any(list(line.get_xdata()) == [change.at, change.at] for line in ax.get_lines())
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend[:3] == ["hopeful", "grim", "best at this τ"]
+    assert legend[:2] == ["hopeful", "grim"]
+    assert legend[2].startswith("not told from the best")
     plt.close(ax.figure)
 
 
@@ -114,7 +115,8 @@ def test_marginal_weights_are_shown_rather_than_those_given_covariates(sensitivi
 def test_the_best_is_marked_in_the_direction_of_the_metric():
     y = cc.Survival([1, 2, 3, 4], [1, 0, 1, 1])
     models = {"low": np.full((4, 2), 0.4), "high": np.full((4, 2), 0.6)}
-    found = cc.evaluate(models, y, adjustments="cg_q", metrics=Hope(), times=[1.0, 2.0], copula=None)
+    asked = {"adjustments": "cg_q", "metrics": Hope(), "times": [1.0, 2.0], "confidence_level": None}
+    found = cc.evaluate(models, y, **asked)
     display = SensitivityDisplay.from_sensitivity(found.sensitivity("clayton", [0.0, 0.4]))
     assert display.families["clayton"].best == (("high",), ("high",))
 

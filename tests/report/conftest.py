@@ -60,6 +60,7 @@ def sensitivity(evaluation):
 @pytest.fixture(scope="session")
 def report(evaluation, sensitivity, tmp_path_factory):
     """Of everything that an evaluation can compute."""
+    evaluation.curve_errors()
     evaluation.survival_curves()
     evaluation.copula_hint()
     evaluation.dependence_profile()

@@ -5,6 +5,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import cocensor as cc
@@ -57,7 +58,7 @@ def shown(page):
     return {
         row.get_attribute("data-model"): (
             float(row.locator("td").nth(2).get_attribute("data-value")),
-            row.locator("td").nth(2).inner_text(),
+            row.locator("td").nth(2).locator("span").inner_text(),
             int(row.locator("td").nth(0).inner_text()),
         )
         for row in rows.all()
@@ -79,7 +80,7 @@ def test_it_opens_in_silence_and_asks_for_nothing(opened, report):
     assert page.heard == []
     assert page.asked == [report.as_uri()]
     drawn = page.locator(".plot svg").count()
-    assert drawn == page.locator(".plot").count() == 5
+    assert drawn == page.locator(".plot").count() == 8
     assert page.evaluate("document.querySelectorAll('script').length") == 3
     assert page.locator(f"text={HOSTILE}").count() > 0
 
@@ -99,6 +100,7 @@ def test_sparse_reports_open_in_silence_too(opened, split, cox, tmp_path, names,
     page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.heard == []
     assert page.locator("#plot-scores path.line").count() == len(names)
+    assert page.locator("#plot-less path.line").count() == len(names) - 1
     assert "NaN" not in page.content()
 
 
@@ -119,6 +121,99 @@ def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):
     page.locator("#sensitivity [data-choice=metric]").select_option("ils")
     assert shown(page) == expected(numbers, "ils", "cg_q", "frank", 2)
     assert page.heard == []
+
+
+def test_every_score_beside_the_slider_comes_with_its_interval(opened, numbers):
+    page = opened()
+    by, family = (
+        page.locator(f"#sensitivity [data-choice={of}]").input_value() for of in ("adjustment", "family")
+    )
+    errors = numbers["sensitivity"]["errors"]["ibs"][by][family]
+    for row in page.locator("#now tbody tr").all():
+        own = errors[row.get_attribute("data-model")]
+        assert row.locator("small").inner_text() == f"{own['low'][0]:.4f} to {own['high'][0]:.4f}"
+    kept = numbers["sensitivity"]["best"]["ibs"][by][family][0]
+    assert page.locator("#now td.best").count() == len(kept)
+    titles = page.locator("#plot-scores circle title").evaluate_all("(all) => all.map((e) => e.textContent)")
+    first = next(iter(errors))
+    assert any(
+        title.endswith(f"({errors[first]['low'][0]:.4f} to {errors[first]['high'][0]:.4f})")
+        for title in titles
+    )
+
+
+def test_differences_along_tau_have_two_areas_and_the_turns(opened, numbers):
+    page = opened()
+    grid = numbers["sensitivity"]
+    by_primary = grid["differences"]["ibs"][grid["primary"]]["families"]
+    assert all(None not in each["band_low"] for by_model in by_primary.values() for each in by_model.values())
+    for adjustment in grid["scores"]["ibs"]:
+        page.locator("#sensitivity [data-choice=adjustment]").select_option(adjustment)
+        for family in grid["differences"]["ibs"][adjustment]["families"]:
+            page.locator("[data-choice=family]").select_option(family)
+            against = grid["differences"]["ibs"][adjustment]["reference"]
+            assert against.split("\u2028")[0].strip() in page.locator("#less").inner_text()
+            turns = [
+                point
+                for pair in grid["pairs"]["ibs"][adjustment]
+                if against in (pair["a"], pair["b"])
+                for point in pair["tipping_points"]
+                if point["family"] == family
+            ]
+            drawn = grid["differences"]["ibs"][adjustment]["families"][family].values()
+            assert page.locator("#plot-less path.line").count() == len(drawn) == len(numbers["models"]) - 1
+            shaded = sum(each["low"][0] is not None for each in drawn)
+            assert page.locator("#plot-less path.area.light").count() == shaded
+            assert page.locator("#plot-less path.area").count() == 2 * shaded
+            assert page.locator("#plot-less circle.turn").count() == len(turns)
+    assert page.heard == []
+
+
+def test_curves_are_shaded_where_their_errors_were_asked_for(opened, numbers):
+    page = opened()
+    [shaded] = numbers["metrics"][0]["curve_errors"]
+    for name in numbers["metrics"][0]["curves"]:
+        page.locator("[data-choice=curves]").select_option(name)
+        expected = len(numbers["models"]) if name == shaded else 0
+        assert page.locator("#plot-curves path.area").count() == expected
+        assert page.locator("#plot-curves path.edge").count() == 2 * expected
+        assert page.locator("#curve-bands").is_visible() == (name == shaded)
+
+
+def test_ties_are_said_beside_the_slider(opened, split, tmp_path):
+    train, test = split
+    flat = np.full((200, 2), 0.5)
+    slightly = flat + 1e-3 * np.random.default_rng(0).standard_normal((200, 1))
+    models = {"a": ([0.0, 20.0], flat), "b": ([0.0, 20.0], slightly)}
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"])
+    grid = found.sensitivity("frank", [0.0])
+    assert len(grid.best()["frank"][0.0]) == 2
+    page = opened(at=found.to_html(tmp_path / "a.html"))
+    [first] = grid.leaders()["frank"][0.0]
+    said = page.locator("#at-tau").inner_text()
+    assert f"\u2068{first}\u2069 has the best score, and cannot be told from" in said
+    assert page.locator(".map td.open").count() == 1
+
+
+def test_rows_of_differences_are_drawn_for_every_metric(opened, evaluation):
+    page = opened()
+    assert page.locator("[data-forest]").count() == len(evaluation.metrics)
+    for metric in evaluation.metrics:
+        drawn = page.locator(f"[data-forest={metric}]")
+        assert drawn.locator(".whisker").count() == len(evaluation.models) - 1
+        told = len(evaluation.models) - len(evaluation.best(metric))
+        assert drawn.locator("circle.hollow").count() == told
+
+
+def test_a_page_without_intervals_shades_nothing(opened, split, cox, tmp_path):
+    train, test = split
+    models = {"a": cox(0), "b": cox(0, 1)}
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], confidence_level=None)
+    found.sensitivity("frank", [0.0, 0.3])
+    page = opened(at=found.to_html(tmp_path / "a.html"))
+    assert page.heard == []
+    assert page.locator("path.area, path.edge, .whisker, #plot-less, td small.interval").count() == 0
+    assert "confidence_level" in page.locator("#differences").inner_text()
 
 
 def test_a_page_without_analyses_opens_in_silence(opened, split, cox, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.report import page
-from cocensor.words import TAU_MEANS, winners_in_words
+from cocensor.words import TAU_MEANS, headline, winners_in_words
 from tests.report.conftest import HOSTILE, Sureness
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -157,6 +157,7 @@ def test_the_first_screen_says_what_is_best_and_what_it_rests_on(evaluation, sen
     words = Page(report).words
     assert len(evaluation.best("ibs", "imputed")) == len(evaluation.models)
     assert "no model can be told from another" in lead(report)
+    assert headline(evaluation, sensitivity).lead == unescape(lead(report))
     for name in ("ipcw", "imputed"):
         assert evaluation.results[name].adjustment.assumption in words
     assert sensitivity.missing["dep", "gaussian"].text in words
@@ -261,6 +262,78 @@ def test_what_does_not_vote_has_no_star_and_no_rank(evaluation, report):
         assert ["rank" in cells[name] for name in columns] == [True, True, False, False]
         assert not any("★" in cells[name] for name in ("dep", "cg_q"))
     assert "not counted" in Page(report).words
+
+
+def test_scores_have_intervals_and_ties_have_stars(evaluation, report):
+    table = re.search(
+        r'<table class="scores".*?</table>', report.read_text(encoding="utf-8"), re.DOTALL
+    ).group(0)
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)[1 : 1 + len(evaluation.models)]
+    for model, row in zip(evaluation.models, rows, strict=True):
+        for name, cell in zip(evaluation.results, re.findall(r"<td.*?</td>", row, re.DOTALL), strict=True):
+            score = evaluation.score(model, adjustment=name)
+            low, high = score.confidence_interval(evaluation.confidence_level)
+            expected = "" if np.isnan(low) else f"{low:.4f} to {high:.4f}"
+            assert re.findall(r'<small class="interval">(.*?)</small>', cell) == [expected][: bool(expected)]
+            assert ("★" in cell) == (model in evaluation.best(adjustment=name))
+
+
+def test_differences_of_the_primary_adjustment_stand_in_a_table(evaluation, report):
+    text = report.read_text(encoding="utf-8")
+    tables = re.findall(r'<table class="scores pairs">.*?</table>', text, re.DOTALL)
+    assert len(tables) == len(evaluation.metrics)
+    for metric, table in zip(evaluation.metrics, tables, strict=True):
+        shown = sorted(map(float, re.findall(r'data-value="(.*?)"', table)), key=abs)
+        pairs = evaluation.pairs(metric)
+        expected = [x for pair in pairs for x in (pair.difference, pair.pvalue, pair.adjusted_pvalue)]
+        np.testing.assert_allclose(np.abs(shown), sorted(np.abs(expected)))
+
+
+def test_of_many_models_those_with_the_best_come_first_and_all_pairs_on_demand(split, cox, tmp_path):
+    models = {f"m{k}": cox(*range(1 + k % 3)) for k in range(5)}
+    found = evaluated(split, models, adjustments=["ipcw"])
+    text = found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    first, every = re.findall(r'<table class="scores pairs">.*?</table>', text, re.DOTALL)
+    assert (first.count("<tr>"), every.count("<tr>")) == (1 + 4, 1 + 10)
+    equal = found.compare("m0", "m3")
+    assert (equal.difference, equal.pvalue) == (0.0, 1.0)
+    assert 'data-value="0.0"' in every
+
+
+def test_without_intervals_the_page_says_so(split, cox, tmp_path):
+    models = {"a": cox(0), "b": cox(0, 1)}
+    found = evaluated(split, models, adjustments=["ipcw"], confidence_level=None)
+    path = found.to_html(tmp_path / "a.html")
+    words = Page(path).words
+    assert "There are no intervals" in words
+    assert "95 %" not in words
+    assert "confidence_level=None" in code(path)
+
+
+def test_models_that_cannot_be_told_apart_share_a_pale_cell(split, cox, tmp_path):
+    found = evaluated(split, {"a": cox(0, 1, 2), "b": cox(0, 1), "c": cox(0, 2)}, with_covariates=True)
+    grid = found.sensitivity("frank", (0.0, 0.9))
+    text = found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    cells = re.findall(r'<td class="k\d( open)?" title="(.*?)">', text)
+    tied = [len(best) > 1 for best in grid.best()["frank"].values()]
+    assert any(tied)
+    assert [bool(is_open) for is_open, _ in cells] == tied
+    for (_, title), best in zip(cells, grid.best()["frank"].values(), strict=True):
+        assert all(model in title for model in best)
+
+
+def test_the_code_repeats_the_level_and_the_bootstrap(split, cox, tmp_path):
+    models = {"a": cox(0), "b": cox(0, 1)}
+    found = evaluated(split, models, adjustments=["ipcw"], confidence_level=0.8, n_resamples=9, seed=4)
+    path = found.to_html(tmp_path / "a.html")
+    train, test = split
+    given = {"models": found.data.predictions, "y_train": train.y, "y_test": test.y}
+    exec(code(path).replace("report.html", str(tmp_path / "again.html")), given)
+    again, first = (json.loads(block(each, "numbers")) for each in (tmp_path / "again.html", path))
+    assert again["metrics"] == first["metrics"]
+    assert again["adjustments"] == first["adjustments"]
+    assert first["adjustments"][0]["resampling"] == {"n_resamples": 9, "seed": 4}
+    assert "bootstrap of 9 resamples, seed 4" in Page(path).words
 
 
 def test_the_page_says_what_the_judge_conditions_on_and_what_tau_means(evaluation, report):

@@ -152,8 +152,8 @@ def evaluate(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="ibs (integrated Brier score, the default) or ils (integrated log score, with --floor). Once per "
-            "metric.",
+            help="ibs (integrated Brier score, the default), brier (at the horizon alone) or ils (integrated log "
+            "score, with --floor). Once per metric.",
             rich_help_panel=_SCORES,
         ),
     ] = None,

@@ -59,7 +59,7 @@ class ComparisonDisplay:
     >>> evaluation = cc.evaluate(models, y, adjustments="ipcw", times=[1.0, 2.0])
     >>> display = ComparisonDisplay.from_evaluation(evaluation, minus="half")
     >>> display.models, display.panels["IPCW"].values.round(3)
-    (('half', 'sure'), array([0.  , 0.08]))
+    (('half', 'sure'), array([0.  , 0.06]))
     """
 
     models: tuple[str, ...]

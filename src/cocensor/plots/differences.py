@@ -65,7 +65,7 @@ class DifferenceDisplay:
     >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y)
     >>> display = DifferenceDisplay.from_sensitivity(result.sensitivity("clayton", [0.0, 0.4, 0.8]))
     >>> display.reference, list(display.families["clayton"])
-    ('3', ['1'])
+    ('1', ['3'])
     """
 
     reference: str

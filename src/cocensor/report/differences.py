@@ -14,15 +14,19 @@ from cocensor.words.digits import decimals
 _MISSING = "–"
 # Of more pairs, those with the leading model are shown first, and all others on demand.
 _FEW_PAIRS = 6
-# At least; more where a standard error would have fewer than two.
-_DIGITS = 4
+# More than at least where a standard error would have fewer than two, or an end would seem to be 0.
+_DIGITS, _MOST_DIGITS = 4, 8
 
 
 @dataclass(frozen=True)
 class Differences:
-    """By one metric: each model less the leading one, and, of many models, all pairs apart."""
+    """By one metric: each model less the leading one, and, of many models, all pairs apart.
+
+    On the ``side`` of 0 the leading one is better.
+    """
 
     leader: str
+    side: str
     table: NumberTable
     all_pairs: NumberTable | None
 
@@ -47,7 +51,8 @@ def difference_tables(evaluation: Evaluation) -> list[Differences]:
         if not few:
             rest = NumberTable(f"all pairs, {caption}", _HEAD, [_row(pair, None, level) for pair in pairs])
         rows = [_row(pair, leader, level) for pair in shown]
-        tables.append(Differences(leader, NumberTable(caption, _HEAD, rows, metric=metric.name), rest))
+        side = "right" if metric.direction == "smaller" else "left"
+        tables.append(Differences(leader, side, NumberTable(caption, _HEAD, rows, metric=metric.name), rest))
     return tables
 
 
@@ -61,6 +66,8 @@ def _row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
     if pair.a == leader:
         names, difference, low, high = (pair.b, pair.a), -difference, -high, -low
     digits = max(_DIGITS, decimals(pair.standard_error))
+    while digits < _MOST_DIGITS and any(end and round(end, digits) == 0 for end in (low, high)):
+        digits += 1
     interval = both_ends(low, high, digits, "+") or _MISSING
     cells = [
         NumberCell(_MISSING) if np.isnan(difference) else NumberCell(f"{difference:+.{digits}f}", difference),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +42,7 @@ class GridScores:
     taus: tuple[float, ...]
     answers: dict[str, dict[str, dict[float, AdjustmentScores]]]
     missing: dict[tuple[str, str], Note]
-    _kept: dict[tuple[str, float, str, str], tuple[str, ...]] = field(default_factory=dict, init=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def primary(self) -> str:
@@ -125,11 +125,11 @@ class GridScores:
         if errors is None:
             return tuple(model for model, rank in ranked.items() if rank == 1)
         by = self.evaluation.metric(metric)
-        key = family, tau, by.name, self._adjustment(adjustment)
-        if key not in self._kept:
-            kept = not_told_from_best(errors, by.direction, self.confidence_level)
-            self._kept[key] = tuple(sorted(kept, key=lambda model: ranked[model]))
-        return self._kept[key]
+        kept: tuple[str, ...] = self._once(
+            ("best", family, tau, by.name, self._adjustment(adjustment)),
+            lambda: not_told_from_best(errors, by.direction, self.confidence_level),
+        )
+        return tuple(sorted(kept, key=lambda model: ranked[model]))
 
     # --- what the errors say ---------------------------------------------------------------------------
 
@@ -167,10 +167,15 @@ class GridScores:
         adjustment: str | None = None,
     ) -> dict[str, TauCurve]:
         """By family a value along τ, each with its own interval."""
-        curves = {}
-        for family, (taus, values, variances, _) in self._lines(model, minus, metric, adjustment).items():
-            curves[family] = TauCurve.normal(taus, values, np.sqrt(variances), self.confidence_level)
-        return curves
+
+        def compute() -> dict[str, TauCurve]:
+            lines = self._lines(model, minus, metric, adjustment)
+            return {
+                family: TauCurve.normal(taus, values, np.sqrt(variances), self.confidence_level)
+                for family, (taus, values, variances, _) in lines.items()
+            }
+
+        return dict(self._once(self._key("curve", model, minus, metric, adjustment), compute))
 
     def bands(
         self,
@@ -180,14 +185,18 @@ class GridScores:
         adjustment: str | None = None,
     ) -> dict[str, Band]:
         """By family limits of a value along τ that hold its whole curve, under all families at once."""
-        lines = self._lines(model, minus, metric, adjustment)
-        rows = np.concatenate([rows for *_, rows in lines.values()], axis=1)
-        quantile = simultaneous_quantile(rows, self.confidence_level)
-        found = {}
-        for family, (_, values, variances, _) in lines.items():
-            reach = np.where(variances == 0, 0.0, quantile * np.sqrt(variances))
-            found[family] = Band(values - reach, values + reach, quantile)
-        return found
+
+        def compute() -> dict[str, Band]:
+            lines = self._lines(model, minus, metric, adjustment)
+            rows = np.concatenate([rows for *_, rows in lines.values()], axis=1)
+            quantile = simultaneous_quantile(rows, self.confidence_level)
+            found = {}
+            for family, (_, values, variances, _) in lines.items():
+                reach = np.where(variances == 0, 0.0, quantile * np.sqrt(variances))
+                found[family] = Band(values - reach, values + reach, quantile)
+            return found
+
+        return dict(self._once(self._key("band", model, minus, metric, adjustment), compute))
 
     def lead(
         self,
@@ -264,6 +273,17 @@ class GridScores:
                     rows[: len(own), k] -= own[:, errors.index(minus)]
             lines[family] = np.array(list(line)), values, variances, rows
         return lines
+
+    def _key(
+        self, kind: str, model: str, minus: str | None, metric: str | None, adjustment: str | None
+    ) -> tuple[str | None, ...]:
+        return kind, model, minus, self.evaluation.metric(metric).name, self._adjustment(adjustment)
+
+    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """What is kept under ``key``."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return self._kept[key]
 
     def _points(self) -> Iterator[tuple[str, str, float]]:
         for adjustment, by_family in self.answers.items():

@@ -116,7 +116,8 @@
     const toX = (value) => frame.left + ((value - x[0]) / (x[1] - x[0])) * (frame.right - frame.left);
     const toY = (value) => frame.bottom - ((value - y[0]) / (y[1] - y[0])) * (frame.bottom - frame.top);
     const label = `${yLabel} by ${xLabel}: ${lines.map((line) => line.name).join(", ")}`;
-    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+    const crowd = lines.length > 4 ? "crowd" : "";
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: crowd });
     const few = width < 480;
     (yTicks || niceTicks(y, 5)).forEach((tick) => {
       svg.append(make("path", { d: `M${frame.left} ${toY(tick)}H${frame.right}`, class: "tick" }));
@@ -319,19 +320,17 @@
       const ends = known(pair.low) && known(pair.high) ? [sign * pair.low, sign * pair.high].sort((a, b) => a - b) : [];
       return { model, value: sign * pair.difference, ends };
     });
-    const width = Math.max(260, box.clientWidth), step = 40, top = 24, height = top + step * rows.length + 40;
+    const width = Math.max(260, box.clientWidth), step = 40, top = 4, height = top + step * rows.length + 40;
     const x = extent([0, ...rows.flatMap((row) => [row.value, ...row.ends])]);
     const frame = { left: 8, right: Math.min(width, 640) - 12 };
     const toX = (value) => frame.left + ((value - x[0]) / (x[1] - x[0])) * (frame.right - frame.left);
-    const side = by.direction === "smaller" ? "right" : "left";
-    const label = `${by.label} less that of ${isolated(leader.name)}; to the ${side} of 0, ${isolated(leader.name)} is better`;
-    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spelt(label) });
+    const label = spelt(`${by.label} less that of ${isolated(leader.name)}`);
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
     niceTicks(x, width < 480 ? 4 : 7).forEach((tick) => {
       svg.append(make("path", { d: `M${toX(tick)} ${top}V${height - 36}`, class: "tick" }));
       svg.append(make("text", { x: toX(tick), y: height - 22, "text-anchor": "middle" }, String(tick)));
     });
     svg.append(make("path", { d: `M${toX(0)} ${top}V${height - 36}`, class: "zero" }));
-    svg.append(make("text", { x: 2, y: 13 }, `Less ${isolated(leader.name)}; to the ${side} of 0, ${isolated(leader.name)} is better`));
     svg.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 5, "text-anchor": "middle" }, by.label));
     rows.forEach(({ model, value, ends }, k) => {
       const y = top + step * (k + 0.7), style = `k${model.colour}`;
