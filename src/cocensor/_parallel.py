@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from importlib.util import find_spec
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
 from cocensor._validation import Progress
@@ -20,18 +19,40 @@ def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = Non
     """What the jobs return, in their order; by default with as many threads as there are cores.
 
     Each is handed an event, and is to end soon after that is set: another job has failed, or the user has interrupted.
+    Plain threads: an interruption amid the locks of a pool would leave it waiting for ever.
     """
-    stopped = Event()
-    with _one_thread_each(), ThreadPoolExecutor(n_threads or n_cores()) as pool:
+    stopped, taking, numbers = Event(), Lock(), iter(range(len(jobs)))
+    results: dict[int, T] = {}
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        while not stopped.is_set():
+            with taking:
+                number = next(numbers, None)
+            if number is None:
+                return
+            try:
+                results[number] = jobs[number](stopped)
+            except BaseException as failure:
+                failures.append(failure)
+                stopped.set()
+
+    with _one_thread_each():
+        threads = [Thread(target=work, daemon=True) for _ in range(min(n_threads or n_cores(), len(jobs)))]
         try:
-            running = [pool.submit(job, stopped) for job in jobs]
-            finished, _ = wait(running, return_when=FIRST_EXCEPTION)
-            for job in finished:
-                job.result()  # raises what stopped it
-        finally:  # an interruption must not wait for the rest
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(0.1)  # an interruption may reach another thread than this
+        finally:
             stopped.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-        return [job.result() for job in running]
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join()
+    if failures:
+        raise failures[0]
+    return [results[number] for number in range(len(jobs))]
 
 
 class ProgressCount:

@@ -96,8 +96,8 @@ class _Replicates:
     of_all: AdjustmentScores
     names: dict[str, tuple[str, ...]]
     values: dict[str, FloatArray]
-    #: Why there was none, and how often.
-    reasons: Counter[str] = field(default_factory=Counter)
+    #: By resample, why there was none.
+    reasons: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scores: AdjustmentScores, n: int) -> _Replicates:
@@ -108,10 +108,13 @@ class _Replicates:
         """Those of one resample."""
         for metric, values in _values(scores).items():
             self.values[metric][number] = [values.get(name, np.nan) for name in self.names[metric]]
-        self.reasons.update({note.text for note in scores.notes_of("missing")})
+        self.reasons[number] = tuple(dict.fromkeys(note.text for note in scores.notes_of("missing")))
 
     def scores(self, models: tuple[str, ...], how: Resampling) -> AdjustmentScores:
         """The scores of all subjects with the errors that the resamples tell."""
+        drawn = f"Errors are from {how.n_resamples} bootstrap samples of subjects (seed {how.seed})"
+        told = f"{drawn}, to each of which the adjustment and the reference curve are fitted."
+        notes = [Note("decision", told, self.of_all.name)]
         errors, cautions = {}, list[Note]()
         for metric, values in _values(self.of_all).items():
             replicates = self.values[metric]
@@ -125,16 +128,24 @@ class _Replicates:
             errors[metric] = Estimates(
                 tuple(values), known, np.empty((0, known.size)), None, replicates, missing
             )
-            told = "of the resamples have no score, and intervals leave them out"
+            lost = "of the resamples have no score, and intervals leave them out"
             cautions += [
-                Note("caution", f"{count / how.n_resamples:.0%} {told}{self._why}", self.of_all.name, name)
+                Note("caution", f"{count / how.n_resamples:.0%} {lost}{self._why}", self.of_all.name, name)
                 for name, count in failed.items()
                 if count > _MANY_FAILED * how.n_resamples and name != REFERENCE
             ]
-        notes = tuple(dict.fromkeys((*self.of_all.notes, *merged(cautions, models))))
-        return replace(self.of_all, errors=errors, batches={}, resampling=how, notes=notes)
+        notes += merged(cautions, models)
+        before = () if self.of_all.resampling is None else self.of_all.resampling.notes
+        return replace(
+            self.of_all,
+            errors=errors,
+            batches={},
+            resampling=replace(how, notes=tuple(notes)),
+            notes=(*(note for note in self.of_all.notes if note not in before), *notes),
+        )
 
     @property
     def _why(self) -> str:
-        """The reason that came most often."""
-        return f": {self.reasons.most_common(1)[0][0]}" if self.reasons else "."
+        """The reason that came most often, the first of these."""
+        reasons = Counter(text for number in sorted(self.reasons) for text in self.reasons[number])
+        return f": {reasons.most_common(1)[0][0]}" if reasons else "."

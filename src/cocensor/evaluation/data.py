@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cocensor._notes import Note
 from cocensor._validation import Rows, check_whole
 from cocensor.adjustments.samples import Resample, Samples
 from cocensor.copulas import Copula
@@ -35,10 +36,11 @@ class Horizon:
 
 @dataclass(frozen=True)
 class Resampling:
-    """How a bootstrap draws: how many samples, and the seed of all of them."""
+    """How a bootstrap draws: how many samples, and the seed of all of them; ``notes`` say what came of it."""
 
     n_resamples: int = 500
     seed: int = 0
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         check_whole(self.n_resamples, "n_resamples", 2)
