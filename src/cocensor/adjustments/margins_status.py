@@ -14,8 +14,8 @@ from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.status import Group, Status
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.estimators.pull_back import MarginGradient, PullBack
 from cocensor.estimators.chances import ChanceOf, of_dropout, of_end, of_last, of_step, of_survival
+from cocensor.estimators.pull_back import MarginGradient, PullBack
 from cocensor.outcomes import Survival
 
 _SIDES: tuple[Side, Side] = ("left", "right")
