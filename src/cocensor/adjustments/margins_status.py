@@ -91,14 +91,8 @@ class ImputedFromMargins(Status):
         """
         pull = PullBack(self._sample, self.margin)
         chain = _Chain(self, functionals, pull)
-        rows, n_times = self.grid.sorted[-1:], self.grid.sorted.size
-        return pull(
-            chain.at_censorings,
-            chain.at_times,
-            stop=int(pull.row(rows)[0]) + 1,
-            size=functionals.size,
-            width=n_times,
-        )
+        size, width = functionals.size, self.grid.sorted.size
+        return pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)
 
 
 class _Asked(NamedTuple):
@@ -124,6 +118,9 @@ class _Chain:
         self._time_rows = pull.row(status.grid.sorted)
         self._n_times = int(np.count_nonzero(status.at.s_t))  # from where S_E is 0 it stays there
         self._asked = list(self._kinds(status, pull))
+        early = any(kind.early.any() for kind in self._asked)
+        #: From this row on nothing is read.
+        self.stop = 1 + max(int(self._time_rows[-1]), self._first_step if early else 0)
         # By S_E at each time, and by S_C after its first step: known once all subjects were asked.
         self._by_time = np.zeros((len(functionals.gradients), status.grid.sorted.size))
         self._by_first_step = np.zeros(functionals.size)

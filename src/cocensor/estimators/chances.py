@@ -21,8 +21,8 @@ from cocensor._numerics import log1mexp
 from cocensor._validation import FloatArray
 from cocensor.copulas import ArchimedeanCopula
 
-# Below this change of log ρ over a step, differences have lost their digits, and the middle of the step stands in.
-_FLAT = 1e-7
+# Below such changes of log ρ and of z over a step, a difference has lost its digits, and the middle is exact.
+_FLAT, _NARROW = 1e-7, 1e-4
 
 
 class Chance(NamedTuple):
@@ -74,9 +74,11 @@ def of_step(copula: ArchimedeanCopula, x: FloatArray, before: FloatArray, after:
     """
     z, z_after = (-copula.log_cdf_hazard(x, y) for y in (before, after))
     log_e, log_e_after = copula.log_elasticity(z), copula.log_elasticity(z_after)
-    gap = np.maximum(z_after - z, np.finfo(float).tiny)
-    fall = gap + log_e_after - log_e  # of log ρ
-    flat = fall < _FLAT
+    # How far z rises and log ρ falls: never back, but for rounding.
+    gap, fall = (
+        np.maximum(rise, np.finfo(float).tiny) for rise in (z_after - z, z_after - z + log_e_after - log_e)
+    )
+    flat = (fall < _FLAT) & (gap < _NARROW)
     log_w = copula.log_rise(before, after)
     log_lost = log1mexp(gap) - log_w
     log, log_rate = log_lost - z, log1mexp(np.where(flat, 1.0, fall)) - log1mexp(gap) - log_e

@@ -50,7 +50,6 @@ class PullBack:
     def __init__(self, y: Survival, margin: MarginEstimator) -> None:
         table = y.risk_table
         self._n, self._times = len(y), table.times
-        self.n_rows = table.times.size + 1
         self._event = _Exits.of(table, margin.copula, "event", np.asarray(margin.predict(table.times)))
         self._dropout = _Exits.of(
             table, margin.copula, "dropout", np.asarray(margin.dropout_survival(table.times))
@@ -78,12 +77,10 @@ class PullBack:
         total = np.zeros(size)
         for source in sources:
             total += yield from self._backwards(source, self._blocks(stop, max(size, width)), size)
-        # Every subject is at risk from the start: what later exits would take was given to it.
+        # Exits take from whom they find at risk. So far those after a subject gave it as much: now all of them take.
         for part in row_blocks(self._n, size):
-            yield (
-                np.arange(part.start, part.stop),
-                np.broadcast_to(-total, (part.stop - part.start, size)),
-            )
+            rows = np.arange(part.start, part.stop)
+            yield rows, np.broadcast_to(-total, (rows.size, size))
 
     def _blocks(self, stop: int, width: int) -> list[slice]:
         """Rows in blocks, from the last to the first, within each of which one unit will do for each margin."""
@@ -99,10 +96,12 @@ class PullBack:
         """The values of all subjects but for the sum over all exits, which is what is returned in the end."""
         event, dropout = _Running(self._event, size), _Running(self._dropout, size)
         gained, taken = np.zeros(size), np.zeros(size)  # Σ Δ B and Σ of what exits take, over later rows
+        both = False
         for rows in blocks:
             gradient = source(rows)
             by_events, gain = event.weigh(rows, None, gradient.event)
-            if gradient.before is not None or gradient.after is not None:
+            both |= gradient.before is not None or gradient.after is not None
+            if both:
                 by_dropouts, gain_of_dropouts = dropout.weigh(rows, gradient.before, gradient.after)
                 by_events += gain_of_dropouts  # which come after the events at the same time
                 gain += gain_of_dropouts
