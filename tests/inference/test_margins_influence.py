@@ -48,14 +48,29 @@ def pulled_back(status, wanted):
 
 
 class MeanWeight:
-    """The gradient of the mean of the weights a."""
+    """The gradient of the mean of the weights a, whole or in part."""
 
-    def __init__(self, n):
-        self.n = n
+    def __init__(self, n, n_times, n_rows=0):
+        self.n, self.n_times, self.n_rows = n, n_times, n_rows
 
-    def of_subjects(self, rows, columns):
-        shape = rows.size, columns.stop - columns.start
-        return np.full(shape, 1.0 / self.n), np.zeros(shape)
+    def of_subjects(self, rows):
+        return MeanWeight(self.n, self.n_times, rows.size)
+
+    def part(self, columns, mask=None):
+        part = MeanWeight(self.n, columns.stop - columns.start, self.n_rows)
+        part.mask = mask
+        return part
+
+    mask = None
+
+    @property
+    def event_free(self):
+        whole = np.full((self.n_rows, self.n_times), 1.0 / self.n)
+        return whole if self.mask is None else whole * self.mask
+
+    @property
+    def event(self):
+        return np.zeros((self.n_rows, self.n_times))
 
 
 def assert_is_the_jackknife(fitted, train, test, times=TIMES):
@@ -184,7 +199,7 @@ def test_the_mean_imputed_status_is_the_margin_with_its_variance(copula, digits)
     times = np.quantile(y.time, [0.05, 0.5, 0.9, 0.999])
     margin = cc.CopulaGraphic(copula).fit(y)
     status = cc.Imputation((), copula).fit(y).status(y, times)
-    wanted = Functionals((MeanWeight(n),), np.eye(times.size))
+    wanted = Functionals((MeanWeight(n, times.size),), np.eye(times.size))
     found = influence(status, wanted, y)
     assert found.fitted is None
     np.testing.assert_allclose((found.test**2).sum(axis=0) / n**2, margin.variance(times), rtol=1e-7)
@@ -209,9 +224,9 @@ def test_blocks_and_batches_add_up():
     n = 6000
     y, times = sample(1, n=n), np.linspace(0.1, 2.0, 60)
     status = cc.Imputation((), cc.Clayton(2.0)).fit(y).status(y, times)
-    wanted = Functionals((MeanWeight(n),), np.eye(60))
+    wanted = Functionals((MeanWeight(n, 60),), np.eye(60))
     one_by_one = [
-        pulled_back(status, Functionals((MeanWeight(n),), np.eye(60)[:, [k]]))[:, 0] for k in (0, 31, 59)
+        pulled_back(status, Functionals((MeanWeight(n, 60),), np.eye(60)[:, [k]]))[:, 0] for k in (0, 31, 59)
     ]
     np.testing.assert_allclose(pulled_back(status, wanted)[:, [0, 31, 59]].T, one_by_one, atol=1e-12)
     np.testing.assert_allclose(

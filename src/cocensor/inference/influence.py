@@ -148,7 +148,10 @@ class _Parts(NamedTuple):
 
 
 def _equal(one: Survival, other: Survival) -> bool:
-    return np.array_equal(one.time, other.time) and np.array_equal(one.event, other.event)
+    return all(
+        np.array_equal(*pair)
+        for pair in ((one.time, other.time), (one.event, other.event), (one.dropout, other.dropout))
+    )
 
 
 def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
