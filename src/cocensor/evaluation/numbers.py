@@ -252,7 +252,7 @@ def _summary(y: Survival) -> dict[str, Any]:
 def _resampling(scores: AdjustmentScores) -> dict[str, Any] | None:
     """The bootstrap that errors are from; None where they are analytic."""
     how = scores.resampling
-    return None if how is None else asdict(how)
+    return None if how is None else {"n_resamples": how.n_resamples, "seed": how.seed}
 
 
 def _value(found: Any) -> float | None:
