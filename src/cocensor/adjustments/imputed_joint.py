@@ -33,7 +33,9 @@ class ImputedByJoint(Status):
         """A hazard that would fall if it could."""
         if not self._influence.held:
             return ()
-        return ("A hazard of the joint model would fall if it could: intervals may be too narrow there.",)
+        return (
+            "A hazard of the joint model would fall if it could, which intervals take for settled: the bootstrap does not.",
+        )
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""

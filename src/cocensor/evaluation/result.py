@@ -159,6 +159,8 @@ class Evaluation(Findings):
         >>> resampled = result.bootstrap(200)
         >>> for found in (result, resampled):
         ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)
+        ConfidenceInterval(low=0.0987..., high=0.1166...) 0.00109...
+        ConfidenceInterval(low=0.0990..., high=0.1158...) 0.00113...
         """
         how = Resampling(n_resamples, seed)
         if n_jobs is not None:

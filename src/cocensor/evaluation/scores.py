@@ -326,7 +326,7 @@ class _Scoring:
             about = [name for name in read if name != REFERENCE]
             self.notes += [Note("caution", text, adjustment=self.adjustment, model=name) for name in about]
             return
-        self.notes += [Note("caution", text, adjustment=self.adjustment) for text in status.doubts]
+        self.notes += [Note("decision", text, adjustment=self.adjustment) for text in status.doubts]
         singles = [found[m] for m in range(len(read))]
         self._influences[metric.name] |= dict(zip(read, singles, strict=True))
 
