@@ -34,7 +34,7 @@ class ImputedByJoint(Status):
         if not self._influence.held:
             return ()
         return (
-            "A hazard of the joint model would fall if it could, which intervals take for settled: the bootstrap does not.",
+            "A hazard of the joint model would fall if it could: intervals take it for held, the bootstrap does not.",
         )
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
