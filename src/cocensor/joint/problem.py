@@ -265,11 +265,8 @@ class JointProblem:
             return known[tau]
         found = None
         of_parent = {} if self.parent is None else self.parent._optima.get(family, {})
-        if self.parent is not None and tau in of_parent:
-            # The margins are off those of the parent by about as much as at independence.
-            start = of_parent[tau].point + self.independence.point - self.parent.independence.point
-            if np.isneginf(self.likelihood.barrier_at(start)):
-                start = of_parent[tau].point
+        if tau in of_parent:
+            start = of_parent[tau].point
             found = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
             if found.converged:
                 known[tau] = found
