@@ -122,7 +122,7 @@ def test_a_replicate_is_the_score_of_the_drawn_subjects(ipcw, resampled):
     again = cc.evaluate(drawn, TEST.y[test], y_train=TRAIN.y[train], adjustments="ipcw", times=ipcw.times)
     expected = [again.score(name).value for name in MODELS]
     assert replicates(resampled)[7, :2] == pytest.approx(expected, rel=1e-12)
-    curve = np.asarray(KaplanMeier().fit(TRAIN.y[train]).predict(ipcw.times, tail="last"))
+    curve = np.asarray(KaplanMeier().fit(TRAIN.y).predict(ipcw.times, tail="last"))
     reference = (ipcw.times, np.tile(curve, (N, 1)))
     options = {"y_train": TRAIN.y[train], "adjustments": "ipcw", "times": ipcw.times}
     value = cc.evaluate({"km": reference}, TEST.y[test], **options).score("km").value

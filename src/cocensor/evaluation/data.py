@@ -138,8 +138,11 @@ class ResampledData(EvaluationData):
 
     @cached_property
     def at_the_times(self) -> dict[str, Predictions]:
-        """As those of everyone, with the reference curve of the resample."""
-        return _drawn(self.everyone.at_the_times, self.resample.test) | {REFERENCE: self.reference}
+        """As those of everyone: the reference curve is a prediction like the others, and stays as it is."""
+        return _drawn(self.everyone.at_the_times, self.resample.test)
+
+    def _reference(self, grid: TimeGrid) -> Predictions:
+        return DrawnPredictions(self.everyone._reference(grid), self.resample.test)
 
 
 def _drawn(predictions: Mapping[str, Predictions], rows: Rows) -> dict[str, Predictions]:

@@ -127,7 +127,10 @@ class Findings:
     def skill(
         self, model: str, metric: str | None = None, adjustment: str | None = None, *, at: float | None = None
     ) -> Score:
-        """The share of the way from the reference curve's score to the best there is; NaN if unknown."""
+        """The share of the way from the reference curve's score to the best there is; NaN if unknown.
+
+        The reference curve is taken as it is, like a model: its error as an estimate is not in the interval.
+        """
         by, found = self._scored(model, metric, adjustment, at)
         base, errors = found.reference.get(by.name), found.errors.get(by.name)
         value = np.nan if base is None else by.skill(found.value(by.name, model), base.value)

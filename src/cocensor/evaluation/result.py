@@ -126,8 +126,8 @@ class Evaluation(Findings):
         """The same evaluation with errors and intervals from the bootstrap, for any adjustment.
 
         Test subjects are drawn with replacement, and so are those of the training sample where there is one. To every
-        resample the adjustment and the reference curve are fitted again. Joint models start from their fit to all, and
-        keep its columns, knots, and kind of times. Models, horizon and copula stay as they are, also a selected copula:
+        resample the adjustment is fitted again. Joint models start from their fit to all, and keep its columns, knots,
+        and kind of times. Models, reference curve, horizon and copula stay as they are, also a selected copula:
         intervals are about the given models under that copula. A resample without an answer is left out; a note says so
         where these are more than 5 %, and with half of them there is no interval.
 
