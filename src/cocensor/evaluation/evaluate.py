@@ -107,7 +107,7 @@ def evaluate(
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
         test sample, up to the horizon, and take the copula for true. None computes none.
     n_resamples : int, optional
-        Take errors and intervals from so many bootstrap samples instead, at 95 % where ``confidence_level`` is None; see
+        Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
     seed : int
         Of the bootstrap.
