@@ -19,6 +19,10 @@ from cocensor.inference.estimates import Method
 from cocensor.metrics import Metric, MetricValue
 
 
+#: How a note begins that says why scores have no analytic interval.
+NO_INTERVAL = "There is no interval: "
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
@@ -322,7 +326,7 @@ class _Scoring:
             found = influence(status, metric.functionals(status, read), self.data.samples.y_test, own)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
-            text = f"There is no interval: {error}"
+            text = f"{NO_INTERVAL}{error}"
             about = [name for name in read if name != REFERENCE]
             self.notes += [Note("caution", text, adjustment=self.adjustment, model=name) for name in about]
             return
