@@ -18,7 +18,6 @@ from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influenc
 from cocensor.inference.estimates import Method
 from cocensor.metrics import Metric, MetricValue
 
-
 #: How a note begins that says why scores have no analytic interval.
 NO_INTERVAL = "There is no interval: "
 
