@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import cocensor as cc
+from tests.evaluation.noted import noted
 from tests.refusals import refuses
 
 
@@ -45,7 +46,7 @@ def test_categories_are_coded_by_indicators_and_noted(study):
     for made in libraries:
         found = evaluated(study, made(x_train), made(x_test))
         assert found.score("one").value == pytest.approx(expected, rel=1e-9)
-        [note] = found.notes
+        [note] = noted(found)
         assert note.kind == "decision"
         assert "'site'" in note.text
         assert "3" in note.text
@@ -59,7 +60,7 @@ def test_a_flag_is_a_number(study):
     numbers = [x.astype({"flag": float}) for x in (x_train, x_test)]
     found = evaluated(study, x_train, x_test)
     assert found.score("one").value == evaluated(study, *numbers).score("one").value
-    assert found.notes == ()
+    assert noted(found) == ()
 
 
 def test_train_and_test_have_their_levels_in_common(study):
@@ -92,7 +93,7 @@ def test_a_missing_value_is_refused_by_column_and_row_with_the_way_on(study, kin
     without = evaluated(study, x_train, x_test, covariates=None)
     assert without.data.samples.x_test is None
     assert np.isfinite(without.score("one").value)
-    assert evaluated(study, x_train, x_test, adjustments="ipcw").notes == ()
+    assert noted(evaluated(study, x_train, x_test, adjustments="ipcw")) == ()
 
 
 def test_some_columns_may_be_chosen(study):
@@ -101,7 +102,7 @@ def test_some_columns_may_be_chosen(study):
     for asked in (["c", "a"], [2, 0]):
         found = evaluated(study, x_train, x_test, covariates=asked)
         assert found.to_dict()["data"]["covariates"] == ["c", "a"]
-        assert found.notes == ()
+        assert noted(found) == ()
     only = evaluated(study, x_train[["a"]], x_test[["a"]]).score("one").value
     assert evaluated(study, x_train, x_test, covariates="a").score("one").value == only
     arrays = evaluated(study, study.train.X, study.test.X, covariates=[0])

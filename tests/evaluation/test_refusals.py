@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from tests.evaluation.noted import noted
 from tests.refusals import refuses
 
 GRID = np.linspace(0.0, 20.0, 21)
@@ -102,7 +103,7 @@ def test_the_shortest_predictions_bound_what_can_be_asked_for(study):
     models = {"long": study.models["one"], "short": (GRID[:6], study.models["one"](GRID[:6]))}
     for asked in ({"horizon": 9.0}, {"times": [1.0, 9.0]}):
         result = study.evaluate(models, adjustments="ipcw", copula=None, **asked)
-        [note] = result.notes
+        [note] = noted(result)
         assert (note.kind, note.model) == ("missing", "short")
         for part in (*asked, "5", "models['short']", "9"):
             assert part in note.text
@@ -127,7 +128,7 @@ def test_a_fault_in_one_models_predictions_costs_that_model_alone(study, fault):
     with_fault = {"bad": FAULTS[fault], **study.models}
     result, sound = (study.evaluate(models, copula=None) for models in (with_fault, study.models))
     assert result.models == ("bad", "three", "one")
-    [note] = result.notes
+    [note] = noted(result)
     assert (note.kind, note.model) == ("missing", "bad")
     for name in result.results:
         score = result.score("bad", adjustment=name)

@@ -15,7 +15,7 @@ from cocensor._parallel import ProgressCount, in_threads
 from cocensor._validation import FitWarning, FloatArray, HorizonWarning, Progress, collected
 from cocensor.adjustments.samples import Resample
 from cocensor.evaluation.data import REFERENCE, EvaluationData, ResampledData, Resampling
-from cocensor.evaluation.scores import AdjustmentScores, merged, scores_in_resample
+from cocensor.evaluation.scores import NO_INTERVAL, AdjustmentScores, merged, scores_in_resample
 from cocensor.inference import Estimates
 
 # Of the resamples, how many without a score a caution tells of, and how many leave no interval.
@@ -141,7 +141,14 @@ class _Replicates:
             errors=errors,
             batches={},
             resampling=replace(how, notes=tuple(notes)),
-            notes=(*(note for note in self.of_all.notes if note not in before), *notes),
+            notes=(
+                *(
+                    note
+                    for note in self.of_all.notes
+                    if note not in before and not note.text.startswith(NO_INTERVAL)
+                ),
+                *notes,
+            ),
         )
 
     @property

@@ -18,6 +18,9 @@ from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influenc
 from cocensor.inference.estimates import Method
 from cocensor.metrics import Metric, MetricValue
 
+#: How a note begins that says why scores have no analytic interval.
+NO_INTERVAL = "There is no interval: "
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Score(Estimate):
@@ -322,7 +325,7 @@ class _Scoring:
             found = influence(status, metric.functionals(status, read), self.data.samples.y_test, own)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
-            text = f"There is no interval: {error}"
+            text = f"{NO_INTERVAL}{error}"
             about = [name for name in read if name != REFERENCE]
             self.notes += [Note("caution", text, adjustment=self.adjustment, model=name) for name in about]
             return
