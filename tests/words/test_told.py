@@ -86,6 +86,15 @@ def test_nothing_is_told_from_a_model_without_an_interval(three, error, facts, n
     assert says(evaluation.ranking().statement, *facts)
 
 
+def test_a_coin_has_no_interval_of_its_own_but_can_be_told_from(three):
+    """Every subject has the same loss, a quarter; differences have the error of the other model."""
+    scores = {"a": 0.1, "b": 0.25}
+    evaluation, grid = made(three, constant(scores), scores, error={"a": ERROR, "b": 0.0})
+    assert np.isnan(evaluation.score("b").standard_error)
+    for text in (evaluation.ranking().statement, grid.statement):
+        assert says(text, "a beats b")
+
+
 # --- how far it holds over τ ----------------------------------------------------------------------------------
 
 A_FIRST = {"a": 0.1, "b": 0.2}
@@ -118,6 +127,19 @@ def test_below_independence_too(three):
     assert says(both.lead, "above about -0.2 and below about 0.2.")
     below = told(three, along(taus, a=[0.1] * 3, b=[0.1, 0.2, 0.2]), A_FIRST, error=ERROR)
     assert says(below.lead, "as long as τ is above about -0.2.")
+
+
+@pytest.mark.parametrize(
+    ("taus", "said"),
+    [
+        ((0.3, 0.6, 0.9), "at least 0.3 and below about 0.5"),
+        ((-0.9, -0.6, -0.3), "at most -0.3 and above about -0.5"),
+    ],
+)
+def test_nothing_is_claimed_between_0_and_a_grid_that_does_not_reach_it(three, taus, said):
+    worse = sorted([0.2, 0.12, 0.1], reverse=taus[0] > 0)
+    grid = made(three, along(taus, a=[0.1] * 3, b=worse), {"a": 0.1, "b": 0.2}, error=ERROR)[1]
+    assert says(grid.statement, "a beats b", said)
 
 
 def test_a_missing_interval_ends_a_lead_without_a_claim(three):

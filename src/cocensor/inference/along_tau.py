@@ -104,8 +104,8 @@ def lead(curves: Mapping[str, TauCurve], family: str | None = None) -> Lead | No
     It starts at the τ of the grid nearest to 0 (of two, the positive one) and goes up and down; either way it stops at
     the first τ where the interval of any family holds 0, changes side, or is missing. Each step is taken only if those
     before it succeeded, in an order fixed before the data, and at each all families must agree: no correction for the
-    number of points or families is needed. Each way errs with a chance of at most half of one less the confidence
-    level, since a wrong step needs the error to one side.
+    number of points or families is needed. A step too far needs an error to one side: either way it has a chance of at
+    most half of one less the confidence level, as has the wrong side at the start.
 
     Parameters
     ----------

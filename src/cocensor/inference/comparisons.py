@@ -61,7 +61,7 @@ class Comparison:
         if self.replicates is not None:
             drawn = self.replicates[~np.isnan(self.replicates)]
             tail = 1.0 + min(np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0))
-            return min(1.0, 2.0 * tail / (drawn.size + 1.0))
+            return float(min(1.0, 2.0 * tail / (drawn.size + 1.0)))
         if self.standard_error == 0:
             return 1.0 if self.difference == 0 else 0.0
         return float(2.0 * ndtr(-abs(self.difference) / self.standard_error))

@@ -80,7 +80,9 @@ def reach_in_words(sensitivity: Sensitivity, found: Reach) -> str:
     """As long as τ is where."""
     if found.low is None and found.high is None:
         return f"at every {tried_in_words(sensitivity)}"
-    ends = []
+    taus = answered_taus(sensitivity)
+    # Where the grid does not reach 0, nothing is known between.
+    ends = [f"at least {taus[0]:g}"] if taus[0] > 0 else [f"at most {taus[-1]:g}"] if taus[-1] < 0 else []
     for end, side, least in ((found.low, "above", "at least"), (found.high, "below", "at most")):
         if end is not None:
             silent = f"{least} {end.tau:g} (beyond, an interval is missing)"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
-from math import isfinite
+from math import isfinite, nan
 
 from cocensor.evaluation import Evaluation
-from cocensor.inference import Comparison
+from cocensor.inference import Comparison, Estimates
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.names import Names
@@ -85,19 +85,17 @@ def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Sta
     by = evaluation.metric(metric)
     scores = {model: found.value for model, found in evaluation.under(adjustment).values[by.name].items()}
     compare = partial(evaluation.compare, metric=by.name, adjustment=adjustment)
-    errors = {model: evaluation.score(model, by.name, adjustment).standard_error for model in scores}
+    known = evaluation.under(adjustment).errors.get(by.name)
     best = evaluation.best(by.name, adjustment) if scores else ()
-    return _standing(by, scores, best, errors, compare, evaluation.confidence_level)
+    return _standing(by, scores, best, known, compare, evaluation.confidence_level)
 
 
 def standing_at(sensitivity: Sensitivity, family: str, tau: float) -> Standing:
     """At a point of the grid, by the first metric and the primary adjustment."""
     by, scores = sensitivity.evaluation.metric(), sensitivity.values(family, tau)
-    known = sensitivity.errors(family, tau)
-    errors = {} if known is None else dict(zip(known.names, known.standard_errors, strict=True))
-    best = sensitivity.best_at(family, tau)
+    known, best = sensitivity.errors(family, tau), sensitivity.best_at(family, tau)
     compare = partial(sensitivity.compare, family=family, tau=tau)
-    return _standing(by, scores, best, errors, compare, sensitivity.evaluation.confidence_level)
+    return _standing(by, scores, best, known, compare, sensitivity.evaluation.confidence_level)
 
 
 def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:
@@ -129,13 +127,18 @@ def _standing(
     metric: Metric,
     scores: dict[str, float],
     best: tuple[str, ...],
-    errors: dict[str, float],
+    known: Estimates | None,
     compare: Callable[[str, str], Comparison],
     level: float | None,
 ) -> Standing:
     ranked = metric.ranks(scores)
-    known = [model for model in sorted(ranked, key=lambda model: ranked[model]) if model in errors]
-    compared = () if level is None else tuple(model for model in known if isfinite(errors[model]))
+    # A score without error, such as that of a coin, has no interval of its own, but differences from it have.
+    errors = {} if known is None else dict(zip(known.names, known.standard_errors, strict=True))
+    compared = tuple(
+        model
+        for model in sorted(ranked, key=lambda model: ranked[model])
+        if level is not None and isfinite(errors.get(model, nan))
+    )
 
     def better(a: str, b: str) -> str | None:
         return None if level is None else compare(a, b).better(metric.direction, level)
