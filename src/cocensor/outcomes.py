@@ -166,6 +166,12 @@ class Survival:
         flags = None if self.administrative is None else self.administrative[index]
         return Survival(self.time[index], self.event[index], flags)
 
+    def equals(self, other: Survival) -> bool:
+        """Whether these are the same outcomes, subject by subject."""
+        return self is other or all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("time", "event", "dropout")
+        )
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Survival, (self.time, self.event, self.administrative)
 

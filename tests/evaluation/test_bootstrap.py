@@ -91,6 +91,26 @@ def test_its_standard_errors_are_the_analytic_ones(adjustment, train, n_resample
 # --- what is drawn -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("y_train", [TEST.y, TEST.y[:]], ids=["itself", "a copy"])
+def test_a_training_sample_that_is_the_test_sample_is_drawn_with_it(y_train):
+    """As without one: the curve of censoring and the scores share their luck."""
+    alone, twice = (evaluate("ipcw", train=False, **more) for more in ({}, {"y_train": y_train}))
+    expected, found = (each.bootstrap(20, seed=1).score("two") for each in (alone, twice))
+    np.testing.assert_array_equal(found.replicates, expected.replicates)
+    assert twice.score("two").standard_error == alone.score("two").standard_error
+
+
+def test_without_intervals_before_it_says_what_its_own_are_about():
+    found = evaluate(["ipcw", "imputed"], confidence_level=None)
+    again = found.bootstrap(5, adjustments="ipcw")
+    assert [note.text for note in again.notes if note not in found.notes] == [
+        note.text for note in evaluate("ipcw").notes if "Intervals" in note.text
+    ]
+    assert again.bootstrap(5, adjustments="ipcw").notes == again.notes
+    # Those of the others were still not asked for.
+    assert again.score("two", adjustment="imputed").missing == found.score("two").missing
+
+
 def replicates(found, metric="ibs", adjustment=None):
     return found.under(adjustment).errors[metric].replicates
 

@@ -121,6 +121,15 @@ def test_times_of_scores_are_checked(result):
     refuses(lambda: cc.evaluate(MODELS, TEST.y, TEST.X, metrics=["ibs", "brier"], times=[TIMES[9]]), "times")
 
 
+def test_times_that_look_alike_are_two():
+    """Of four subjects one has the event by the first time, two by the second; all are given a chance of 0.8."""
+    y, times = (np.array([5e5, 1_000_001.0, 1_000_002.0, 2e6]), np.ones(4)), (1_000_000.0, 1_000_001.0)
+    found = cc.evaluate({"flat": np.full((4, 2), 0.8)}, y, adjustments="ipcw", times=times)
+    assert [found.score("flat", at=t).value for t in times] == pytest.approx([0.19, 0.34])
+    metrics = [cc.metric("brier", at=t) for t in times]
+    assert [metric.name for metric in metrics] == ["brier at 1000000", "brier at 1000001"]
+
+
 def test_a_skill_is_a_ratio_with_the_error_of_one(result):
     """The delta method against the influence of the ratio itself."""
     found, moved = cc.brier_skill_score(

@@ -76,7 +76,7 @@ class Resample:
 
     @classmethod
     def draw(cls, samples: Samples, rng: np.random.Generator) -> Resample:
-        """As many subjects as there are, from each sample on its own."""
+        """As many subjects as there are, from each sample on its own, unless the two are one and the same."""
 
         def drawn(n: int) -> Rows:
             return rng.integers(n, size=n)
@@ -84,8 +84,10 @@ class Resample:
         def taken(values: Any, rows: Rows | None) -> Any:
             return None if values is None or rows is None else values[rows]
 
-        test = drawn(len(samples.y_test))
-        train = None if samples.y_train is None else drawn(len(samples.y_train))
+        test, learned_from = drawn(len(samples.y_test)), samples.y_train
+        train = None
+        if learned_from is not None:
+            train = test if learned_from.equals(samples.y_test) else drawn(len(learned_from))
         again = Samples(
             samples.y_test[test],
             taken(samples.x_test, test),

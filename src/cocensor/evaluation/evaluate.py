@@ -16,7 +16,7 @@ from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
-from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon, Resampling
+from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Horizon, Resampling
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.options import (
@@ -107,7 +107,8 @@ def evaluate(
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
         test sample, up to the horizon, and take the copula for true. None computes none.
     n_resamples : int, optional
-        Take errors and intervals from so many bootstrap samples instead; see :meth:`Evaluation.bootstrap`.
+        Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
+        :meth:`Evaluation.bootstrap`.
     seed : int
         Of the bootstrap.
     progress : callable, optional
@@ -167,8 +168,7 @@ def evaluate(
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
         notes.append(Note("decision", text))
     if confidence_level is not None:
-        text = "Intervals are about these trained models up to this horizon, and take the copula for true."
-        notes.append(Note("decision", text))
+        notes.append(ABOUT_INTERVALS)
     assumed = AssumedCopula(Independence(), "unused")
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, asked, data, notes)

@@ -209,7 +209,8 @@ class Findings:
             return by, found
         single = by.at_time(at)
         single.grid(self.data.grid)  # refuses a time past the horizon
-        return single, self._computed_once(("at", found.name, single.name), lambda: self._by(single, found))
+        key = ("at", found.name, by.name, float(at))
+        return single, self._computed_once(key, lambda: self._by(single, found))
 
     def _by(self, metric: Metric, found: AdjustmentScores) -> AdjustmentScores:
         """Scores by another metric, with errors of the same kind."""
@@ -239,7 +240,7 @@ class Findings:
                 "replicates": known.replicates,
                 "missing": known.missing,
             }
-        why = NOT_ASKED if self.confidence_level is None else "there is no score"
+        why = NOT_ASKED if errors is None else "there is no score"
         return {"standard_error": np.nan, "missing": why}
 
     def best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:

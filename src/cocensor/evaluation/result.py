@@ -14,7 +14,7 @@ from cocensor._validation import FitWarning, Progress, as_tuple, check_choice, c
 from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
 from cocensor.evaluation.bootstrap import bootstrapped
-from cocensor.evaluation.data import Resampling
+from cocensor.evaluation.data import ABOUT_INTERVALS, Resampling
 from cocensor.evaluation.findings import DEFAULT_LEVEL, Findings
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
@@ -172,7 +172,10 @@ class Evaluation(Findings):
         again = bootstrapped(self.data, chosen, how, progress, n_jobs)
         level = DEFAULT_LEVEL if self.confidence_level is None else self.confidence_level
         found = replace(
-            self, data=replace(self.data, confidence_level=level), results={**self.results, **again}
+            self,
+            data=replace(self.data, confidence_level=level),
+            results={**self.results, **again},
+            notes=tuple(dict.fromkeys((*self.notes, ABOUT_INTERVALS))),
         )
         found._analyses.update({key: each for key, each in self._analyses.items() if key[0] != "at"})
         return found

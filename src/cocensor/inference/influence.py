@@ -144,14 +144,7 @@ class _Parts(NamedTuple):
     @classmethod
     def of(cls, status: Status, y: Survival) -> _Parts:
         sample = status.sample
-        return cls(sample, sample is not None and (sample is y or _equal(sample, y)))
-
-
-def _equal(one: Survival, other: Survival) -> bool:
-    return all(
-        np.array_equal(*pair)
-        for pair in ((one.time, other.time), (one.event, other.event), (one.dropout, other.dropout))
-    )
+        return cls(sample, sample is not None and sample.equals(y))
 
 
 def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:

@@ -75,7 +75,8 @@ class AtOneTime(PointwiseMetric):
         """Check the time, and take it into the name, by which several are told apart."""
         if self.at is not None:
             at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
-            for field, value in (("at", at), ("name", f"{name} at {at:g}"), ("label", f"{label} at {at:g}")):
+            said = f"{at:.15g}" if at.is_integer() else f"{at:g}"
+            for field, value in (("at", at), ("name", f"{name} at {said}"), ("label", f"{label} at {said}")):
                 object.__setattr__(self, field, value)
 
     def grid(self, times: TimeGrid) -> TimeGrid:
