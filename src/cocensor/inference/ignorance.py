@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from cocensor._validation import FloatArray, check_number
@@ -108,6 +107,8 @@ def imbens_manski_constant(width: float, standard_error: float, confidence_level
     >>> [round(imbens_manski_constant(width, 1.0), 3) for width in (0.0, 1.0, 10.0)]
     [1.96, 1.681, 1.645]
     """
+    from scipy.optimize import brentq  # late: it takes a moment
+
     lowest = normal_quantile(confidence_level, two_sided=False)
     if np.isnan(standard_error):
         return float("nan")
