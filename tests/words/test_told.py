@@ -272,6 +272,15 @@ def test_one_model_has_its_score_and_a_range_with_and_without_sampling_error(thr
     assert says(grid.statement, "0.1000 and 0.1500", "0.0804 and 0.1696")
 
 
+def test_a_caution_says_which_intervals_are_from_a_bootstrap(three):
+    """Scores drawn again may be a tie where the formulas of the grid tell a winner."""
+    evaluation = cc.evaluate(three.data.predictions, three.data.samples.y_test, n_resamples=4)
+    grid = evaluation.sensitivity("frank", [0.0, 0.3])
+    assert all(each.resampling is None for each in grid.answers[grid.primary]["frank"].values())
+    assert says(headline(evaluation, grid).caution, "4 bootstrap samples", "formulas")
+    assert "bootstrap" not in headline(three, None).caution
+
+
 def test_a_caution_says_what_intervals_take_for_given(three):
     assert says(told(three, constant(A_FIRST), A_FIRST, error=ERROR).caution, "95 %", "trained", "copula")
 

@@ -112,8 +112,10 @@ class _Replicates:
 
     def scores(self, models: tuple[str, ...], how: Resampling) -> AdjustmentScores:
         """The scores of all subjects with the errors that the resamples tell."""
-        drawn = f"Errors are from {how.n_resamples} bootstrap samples of subjects (seed {how.seed})"
-        told = f"{drawn}, to each of which the adjustment is fitted."
+        drawn = f"Errors of scores are from {how.n_resamples} bootstrap samples of subjects (seed {how.seed})"
+        told = (
+            f"{drawn}, to each of which the adjustment is fitted; over time and other copulas, from formulas."
+        )
         notes = [Note("decision", told, self.of_all.name)]
         errors, cautions = {}, list[Note]()
         for metric, values in _values(self.of_all).items():

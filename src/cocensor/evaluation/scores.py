@@ -192,6 +192,7 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
         reference={},
         errors={metric: each for metric, (each, _) in errors.items()},
         batches={metric: each for metric, (_, each) in errors.items()},
+        resampling=None,
         notes=tuple(dict.fromkeys(scoring.notes)),
         judge_fit=None,
     )

@@ -254,6 +254,10 @@ def _caution(evaluation: Evaluation, start: _Start) -> str:
             f"Intervals are at {level_in_words(level)}, about these trained models up to this horizon, and take the "
             "copula for true."
         ]
+        how = evaluation.under().resampling
+        if how is not None:
+            drawn = f"Those of scores are from {how.n_resamples} bootstrap samples"
+            said.append(f"{drawn}, those over time and over the grid from formulas: the two may differ.")
         said += _without_interval(evaluation, start)
     train, test = evaluation.data.samples.y_train, evaluation.data.samples.y_test.n_events
     if train is not None and train.n_events == 0:
