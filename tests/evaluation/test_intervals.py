@@ -121,6 +121,19 @@ def test_times_of_scores_are_checked(result):
     refuses(lambda: cc.evaluate(MODELS, TEST.y, TEST.X, metrics=["ibs", "brier"], times=[TIMES[9]]), "times")
 
 
+def test_limits_over_time_are_those_at_one_time(result):
+    """Also where next to nobody has had the event, and an interval reaches past the range of the score."""
+    errors = result.curve_errors().of("1")
+    low, high = errors.confidence_intervals(0.95)
+    reach = errors.values - 1.96 * errors.standard_errors
+    assert (reach < 0).any()
+    for k in np.flatnonzero(errors.standard_errors):
+        assert (low[k], high[k]) == pytest.approx(result.score("1", at=TIMES[k]).confidence_interval())
+    band = errors.band(0.95)
+    assert (band.low >= 0).all()
+    assert (result.curve_errors().of("1", "3").band(0.95).low < 0).any()
+
+
 def test_times_that_look_alike_are_two():
     """Of four subjects one has the event by the first time, two by the second; all are given a chance of 0.8."""
     y, times = (np.array([5e5, 1_000_001.0, 1_000_002.0, 2e6]), np.ones(4)), (1_000_000.0, 1_000_001.0)

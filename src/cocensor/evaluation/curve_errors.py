@@ -32,12 +32,15 @@ class CurveErrors:
         By model, (rows, times).
     missing : dict of str
         By model, why there are no errors.
+    range : pair of float
+        Of the metric: what intervals and bands of values are cut to.
     """
 
     times: FloatArray
     values: dict[str, FloatArray]
     rows: dict[str, FloatArray]
     missing: dict[str, str]
+    range: tuple[float, float] = (-np.inf, np.inf)
 
     def of(self, model: str, minus: str | None = None) -> Estimates:
         """The values of a model, or their differences from those of another, with intervals and a band."""
@@ -50,8 +53,9 @@ class CurveErrors:
             return Estimates(
                 names, values, np.full((1, values.size), np.nan), missing=dict.fromkeys(names, why)
             )
-        rows = self.rows[model] if minus is None else _difference(self.rows[model], self.rows[minus])
-        return Estimates(names, values, rows)
+        if minus is None:
+            return Estimates(names, values, self.rows[model], range=self.range)
+        return Estimates(names, values, _difference(self.rows[model], self.rows[minus]))
 
 
 def curve_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
@@ -76,7 +80,7 @@ def curve_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric)
             missing |= dict.fromkeys(served, str(error))
             continue
         rows |= dict(zip(served, np.split(all_rows, max(len(served), 1), axis=1), strict=False))
-    return CurveErrors(data.grid.times, values, rows, missing)
+    return CurveErrors(data.grid.times, values, rows, missing, metric.range)
 
 
 def _difference(one: FloatArray, other: FloatArray) -> FloatArray:

@@ -86,6 +86,8 @@ class Estimates:
         The estimates in bootstrap samples, which then take the place of the rows; NaN where a sample has none.
     missing : dict of str
         Why an estimate has no interval, by name.
+    range : pair of float
+        What intervals and bands of all of them are cut to.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class Estimates:
     variances: FloatArray | None = field(default=None, repr=False)
     replicates: FloatArray | None = field(default=None, repr=False)
     missing: dict[str, str] = field(default_factory=dict)
+    range: tuple[float, float] = (-np.inf, np.inf)
 
     @cached_property
     def errors(self) -> FloatArray:
@@ -150,7 +153,8 @@ class Estimates:
         self, confidence_level: float = 0.95, method: Method | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """The lower and the upper ends of the intervals of all estimates, each for itself."""
-        return _limits(self.values, self.standard_errors, self.replicates, confidence_level, method)
+        low, high = _limits(self.values, self.standard_errors, self.replicates, confidence_level, method)
+        return np.clip(low, *self.range), np.clip(high, *self.range)
 
     def only(self, names: Sequence[str]) -> Estimates:
         """Some of them."""
@@ -163,6 +167,7 @@ class Estimates:
             None,
             replicates,
             self._missing_of(tuple(names), at),
+            self.range,
         )
 
     def band(self, confidence_level: float = 0.95) -> Band:
@@ -172,7 +177,8 @@ class Estimates:
         """
         quantile = simultaneous_quantile(self.errors, confidence_level)
         reach = np.where(self.standard_errors == 0, 0.0, quantile * self.standard_errors)
-        return Band(self.values - reach, self.values + reach, quantile)
+        low, high = (np.clip(self.values + way, *self.range) for way in (-reach, reach))
+        return Band(low, high, quantile)
 
     def differences(self, pairs: Sequence[tuple[str, str]]) -> Estimates:
         """The first less the second of each pair, named "a - b"; equal ones differ by 0 with an error of 0.
