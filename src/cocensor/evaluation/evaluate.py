@@ -79,8 +79,8 @@ def evaluate(
     x_test : array or data frame, optional
         Covariates: for adjustments that are given them, and for estimators that have yet to predict.
     y_train, x_train : optional
-        The training sample, from which adjustments learn. Without it they learn from the test sample, as R's
-        riskRegression does.
+        The training sample, from which adjustments learn; for intervals it has no subject in common with the test
+        sample, or is the same. Without it they learn from the test sample, as R's riskRegression does.
     adjustments : "default", or names, objects, or a dict of these
         By default IPCW, and imputation given the predictions of all models and the covariates, where there are any:
         the judge. ``"paper"`` adds the paper's IBS-Dep and CG-Q, which are biased even if censoring is independent:

@@ -134,8 +134,10 @@ class Findings:
         by, found = self._scored(model, metric, adjustment, at)
         base, errors = found.reference.get(by.name), found.errors.get(by.name)
         value = np.nan if base is None else by.skill(found.value(by.name, model), base.value)
-        known = errors is not None and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
-        error = self._error(errors.skills([model], REFERENCE, by.best) if errors and known else None, model)
+        if errors is not None:
+            known = np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+            errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
+        error = self._error(errors, model)
         return Score(
             **(error | {"value": value}),
             model=model,
@@ -165,7 +167,8 @@ class Findings:
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
         difference = found.value(by.name, a) - found.value(by.name, b)
-        return Comparison(a, b, float(difference), np.nan, missing=self._error(errors, a)["missing"])
+        why = self._error(errors, a)["missing"] or self._error(errors, b)["missing"]
+        return Comparison(a, b, float(difference), np.nan, missing=why)
 
     def pairs(self, metric: str | None = None, adjustment: str | None = None) -> tuple[Comparison, ...]:
         """All pairs of models that have a score compared, with p-values adjusted for their number."""
