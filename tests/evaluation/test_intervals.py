@@ -208,7 +208,7 @@ def test_where_all_have_the_same_loss_there_is_no_interval_but_a_difference():
 
 
 def test_what_has_no_score_says_so_whichever_comes_first():
-    refused = np.where(CURVES == CURVES[0, 1], np.nan, CURVES)
+    refused = np.full_like(CURVES, np.nan)
     result = small({"a": cc.Predictions(GRID, CURVES), "b": (GRID, refused)}, RNG.random(N) < 0.5)
     found = [result.compare("a", "b"), result.compare("b", "a"), result.score("b"), result.skill("b")]
     assert [each.missing for each in found] == ["there is no score"] * 4
