@@ -31,6 +31,7 @@ class Condition:
     number: int
 
     def seed(self, repeat: int) -> int:
+        """That of one repeat, the same in all studies."""
         return 10_000 * self.number + repeat
 
 

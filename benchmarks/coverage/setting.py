@@ -40,6 +40,7 @@ class Setting:
         return {name: predict(x) for name, predict in self.predict.items()}
 
     def draw(self, tau: float, n: int, seed: int) -> Sample:
+        """Subjects under a Clayton copula."""
         return draw(self.law, clayton(tau), n, seed)
 
 
