@@ -63,7 +63,7 @@ def _limits(where: Setting, tau: float, seed: int) -> Iterator[dict[str, Any]]:
         result = cc.evaluate(
             curves,
             sample.y,
-            sample.x,
+            where.given(sample.x),
             adjustments={"judge": adjustment},
             times=where.times,
             confidence_level=None,

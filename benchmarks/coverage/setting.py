@@ -13,7 +13,10 @@ from benchmarks.impartiality.truths import TRUTHS, Sample, Truth, draw
 from cocensor._validation import FloatArray
 from cocensor.learners import learner
 
+#: Under the last one the judge is also given the square and the product that event and dropout depend on.
 LAWS: dict[str, Truth] = dict(zip(("linear", "nonlinear"), TRUTHS, strict=False))
+FORM_GIVEN = "nonlinear, form given"
+LAWS[FORM_GIVEN] = LAWS["nonlinear"]
 #: Kendall's τ of the Clayton copula that data are drawn with, and that is assumed.
 TRUE_TAUS = (0.0, 0.3, 0.6)
 GRID = tuple(round(0.1 * k, 1) for k in range(9))
@@ -32,12 +35,17 @@ class Setting:
     """A law with the models that are scored, the same under every dependence, and the times to score them at."""
 
     law: Truth
+    form_given: bool
     times: FloatArray
     predict: dict[str, Callable[[FloatArray], FloatArray]]
 
     def curves(self, x: FloatArray) -> dict[str, FloatArray]:
         """Survival probabilities by model."""
         return {name: predict(x) for name, predict in self.predict.items()}
+
+    def given(self, x: FloatArray) -> FloatArray:
+        """The covariates that the judge is given."""
+        return np.column_stack((x, x[:, 0] ** 2, x[:, 1] * x[:, 2])) if self.form_given else x
 
     def draw(self, tau: float, n: int, seed: int) -> Sample:
         """Subjects under a Clayton copula."""
@@ -75,4 +83,4 @@ def setting(law: str) -> Setting:
         lambda x: forest.predict(x)(times),
         lambda x: joint.survival(times, x),
     )
-    return Setting(truth, times, dict(zip(MODELS, predict, strict=True)))
+    return Setting(truth, law == FORM_GIVEN, times, dict(zip(MODELS, predict, strict=True)))
