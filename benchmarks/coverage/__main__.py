@@ -5,7 +5,7 @@
 ``scores``: the integrated Brier scores of four models that were trained once (``setting.py``), and their differences,
 by IPCW and by imputation that is told the true Clayton copula; two laws, τ = 0, .3, .6, and 200, 500 or 2,000 test
 subjects. ``tau``: bands over the assumed τ, leads and tipping points. ``population`` makes what both are held against:
-true scores from 1,000,000 subjects, and limits of the judges from 400,000.
+true scores from 1,000,000 subjects, and limits of the judges from 200,000.
 
 Run:
     python -m benchmarks.coverage curves
@@ -26,8 +26,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.coverage import curves
-from benchmarks.coverage.population import population
+from benchmarks.coverage import curves, population
 from benchmarks.coverage.repeats import STUDIES, rows, run
 from benchmarks.reproduction.collect import RESULTS
 
@@ -49,10 +48,7 @@ def main() -> None:
     if asked.command == "curves":
         curves.main()
     elif asked.command == "population":
-        asked.folder.mkdir(parents=True, exist_ok=True)
-        path = asked.folder / "population-all.csv"
-        for k, row in enumerate(population()):
-            pd.DataFrame([row]).to_csv(path, index=False, mode="a" if k else "w", header=not k)
+        population.compute(asked.folder)
     elif asked.command in STUDIES:
         run(STUDIES[asked.command], asked.folder, asked.repeats, asked.part)
     elif asked.command == "keep":
@@ -72,9 +68,7 @@ def _kept(part: str) -> Path:
 
 
 def _found(part: str, folder: Path | None) -> pd.DataFrame:
-    if folder is None:
-        return pd.read_csv(_kept(part))
-    return pd.read_csv(folder / "population-all.csv") if part == "population" else rows(part, folder)
+    return pd.read_csv(_kept(part)) if folder is None else rows(part, folder)
 
 
 if __name__ == "__main__":

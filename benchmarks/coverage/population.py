@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
 import cocensor as cc
 from benchmarks.coverage.setting import (
+    FORM_GIVEN,
     GRID,
     LAWS,
     MODELS,
@@ -19,24 +20,28 @@ from benchmarks.coverage.setting import (
     clayton,
     setting,
 )
+from cocensor.evaluation.scores import scores_at_copula
 
 N_TRUTH, N_LIMIT, _CHUNK = 1_000_000, 200_000, 50_000
-#: How many samples of ``N_LIMIT`` a limit is the mean of.
-DRAWS = 2
 
 
-def population() -> Iterator[dict[str, Any]]:
-    """Rows of scores by model: the truth of each law, and the limit of each judge under each dependence."""
-    warnings.simplefilter("ignore", cc.HorizonWarning)
+def compute(folder: Path) -> None:
+    """Scores by model: the truth of each law, and the limit of each judge under each dependence; what is there stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for category in (cc.FitWarning, cc.HorizonWarning):
+        warnings.simplefilter("ignore", category)
     for law in LAWS:
-        where = setting(law)
-        # What the models score has nothing to do with the dropout.
-        yield {"law": law, "judge": "truth", "tau": np.nan, "assumed": np.nan, "draw": 0, **_truth(where)}
-    for drawn in range(DRAWS):
-        for law in LAWS:
-            for tau in TRUE_TAUS:
-                for row in _limits(setting(law), tau, POPULATION_SEED + 1_000 + drawn):
-                    yield {"law": law, "judge": "", "tau": tau, "assumed": np.nan, "draw": drawn} | row
+        path = folder / f"population-{law}-truth.csv"
+        if not path.exists():
+            # What the models score has nothing to do with the dropout.
+            pd.DataFrame([{"law": law, "judge": "truth", **_truth(setting(law))}]).to_csv(path, index=False)
+    for law in LAWS:
+        for tau in TRUE_TAUS:
+            path = folder / f"population-{law}-{tau:g}.csv"
+            if not path.exists():
+                rows = _limits(setting(law), tau, GRID if tau and law != FORM_GIVEN else (tau,))
+                pd.DataFrame([{"law": law, "tau": tau} | row for row in rows]).to_csv(path, index=False)
+                print(path, flush=True)
 
 
 def _truth(where: Setting) -> dict[str, float]:
@@ -55,27 +60,21 @@ def _truth(where: Setting) -> dict[str, float]:
     return {name: total * _CHUNK / N_TRUTH for name, total in sums.items()}
 
 
-def _limits(where: Setting, tau: float, seed: int) -> Iterator[dict[str, Any]]:
-    sample = where.draw(tau, N_LIMIT, seed)
-    curves = where.curves(sample.x)
-
-    def scores(adjustment: Any) -> tuple[cc.Evaluation, dict[str, float]]:
-        result = cc.evaluate(
-            curves,
-            sample.y,
-            where.given(sample.x),
-            adjustments={"judge": adjustment},
-            times=where.times,
-            confidence_level=None,
-        )
-        return result, {name: result.score(name).value for name in MODELS}
-
-    yield {"judge": "ipcw", **scores("ipcw")[1]}
-    result, _ = scores("imputed")
-    for assumed in GRID:
-        assert result.judge is not None
-        yield {
-            "judge": "imputed",
-            "assumed": assumed,
-            **scores(result.judge.with_copula(clayton(assumed)))[1],
-        }
+def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict[str, Any]]:
+    sample = where.draw(tau, N_LIMIT, POPULATION_SEED + 1_000)
+    result = cc.evaluate(
+        where.curves(sample.x),
+        sample.y,
+        where.given(sample.x),
+        adjustments=["ipcw", "imputed"],
+        times=where.times,
+        confidence_level=None,
+    )
+    rows: list[dict[str, Any]] = [
+        {"judge": "ipcw"} | {name: result.score(name, adjustment="ipcw").value for name in MODELS}
+    ]
+    for each in assumed:
+        found = scores_at_copula(result.data, result.results["imputed"], clayton(each))
+        scores = {name: found.value("ibs", name) for name in MODELS}
+        rows.append({"judge": "imputed", "assumed": each} | scores)
+    return rows

@@ -139,7 +139,8 @@ def run(study: Study, folder: Path, repeats: int, part: str) -> None:
 def rows(study: str, folder: Path) -> pd.DataFrame:
     """All that was computed, in the order of conditions and repeats."""
     found = pd.concat([pd.read_csv(path) for path in sorted(folder.glob(f"{study}-*.csv"))])
-    order = {law: k for k, law in enumerate(LAWS)}
+    places = {law: k for k, law in enumerate(LAWS)}
+    by = [name for name in ("law", "n", "tau", "repeat") if name in found]
     return found.sort_values(
-        ["law", "n", "tau", "repeat"], key=lambda c: c.map(order) if c.name == "law" else c, kind="stable"
+        by, key=lambda column: column.map(places) if column.name == "law" else column, kind="stable"
     ).reset_index(drop=True)
