@@ -26,7 +26,7 @@ N_TRUTH, N_LIMIT, _CHUNK = 1_000_000, 200_000, 50_000
 
 
 def compute(folder: Path) -> None:
-    """Scores by model: the truth of each law, and the limit of each judge under each dependence; what is there stays."""
+    """Scores by model: the truth of each law, and the limits of the judges; what is there stays."""
     folder.mkdir(parents=True, exist_ok=True)
     for category in (cc.FitWarning, cc.HorizonWarning):
         warnings.simplefilter("ignore", category)
