@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.coverage.setting import GRID
 from cocensor._validation import FloatArray
 
 
@@ -24,10 +23,16 @@ def truth(population: pd.DataFrame, law: str) -> pd.Series:
 
 def limit(population: pd.DataFrame, law: str, tau: float, quantity: str) -> FloatArray:
     """What imputation tends to along the assumed τ where ``tau`` is true."""
-    rows = population[
-        (population["law"] == law) & (population["judge"] == "imputed") & (population["tau"] == tau)
-    ]
-    return np.array([np.mean(of(rows[rows["assumed"] == assumed], quantity)) for assumed in GRID])
+    rows = population[(population["law"] == law) & (population["tau"] == tau)]
+    rows = rows[rows["judge"] == "imputed"].sort_values("assumed")
+    return of(rows, quantity) - by_chance(population, law, tau, quantity)
+
+
+def by_chance(population: pd.DataFrame, law: str, tau: float, quantity: str) -> float:
+    """By how much the true scores of the subjects that limits are from differ from the truth."""
+    rows = population[(population["law"] == law) & (population["tau"] == tau)]
+    oracle = of(rows[rows["judge"] == "oracle"], quantity)
+    return float(oracle.item() - of(truth(population, law), quantity))
 
 
 def percent(held: Any) -> str:

@@ -20,6 +20,8 @@ from benchmarks.coverage.setting import (
     clayton,
     setting,
 )
+from benchmarks.impartiality.truths import Sample
+from cocensor._validation import FloatArray
 from cocensor.evaluation.scores import scores_at_copula
 
 N_TRUTH, N_LIMIT, _CHUNK = 1_000_000, 200_000, 50_000
@@ -45,25 +47,22 @@ def compute(folder: Path) -> None:
 
 
 def _truth(where: Setting) -> dict[str, float]:
-    sums = dict.fromkeys(MODELS, 0.0)
-    for k in range(N_TRUTH // _CHUNK):
-        sample = where.draw(0.0, _CHUNK, POPULATION_SEED + k)
-        result = cc.evaluate(
-            where.curves(sample.x),
-            sample.y,
-            adjustments={"oracle": cc.Oracle(sample.event_time)},
-            times=where.times,
-            confidence_level=None,
-        )
-        for name in MODELS:
-            sums[name] += result.score(name).value
-    return {name: total * _CHUNK / N_TRUTH for name, total in sums.items()}
+    chunks = [where.draw(0.0, _CHUNK, POPULATION_SEED + k) for k in range(N_TRUTH // _CHUNK)]
+    return pd.DataFrame([_oracle(where, where.curves(each.x), each) for each in chunks]).mean().to_dict()
+
+
+def _oracle(where: Setting, curves: dict[str, FloatArray], sample: Sample) -> dict[str, float]:
+    adjustments = {"oracle": cc.Oracle(sample.event_time)}
+    result = cc.evaluate(curves, sample.y, adjustments=adjustments, times=where.times, confidence_level=None)
+    return {name: result.score(name).value for name in MODELS}
 
 
 def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict[str, Any]]:
+    """Beside them the oracle's scores of the same subjects, which err as the judges' do."""
     sample = where.draw(tau, N_LIMIT, POPULATION_SEED + 1_000)
+    curves = where.curves(sample.x)
     result = cc.evaluate(
-        where.curves(sample.x),
+        curves,
         sample.y,
         where.given(sample.x),
         adjustments=["ipcw", "imputed"],
@@ -71,7 +70,8 @@ def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict
         confidence_level=None,
     )
     rows: list[dict[str, Any]] = [
-        {"judge": "ipcw"} | {name: result.score(name, adjustment="ipcw").value for name in MODELS}
+        {"judge": "oracle"} | _oracle(where, curves, sample),
+        {"judge": "ipcw"} | {name: result.score(name, adjustment="ipcw").value for name in MODELS},
     ]
     for each in assumed:
         found = scores_at_copula(result.data, result.results["imputed"], clayton(each))

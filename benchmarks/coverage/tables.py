@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from benchmarks.coverage.measures import of, percent, shown, truth
+from benchmarks.coverage.measures import by_chance, of, percent, shown, truth
 from benchmarks.coverage.setting import LAWS, MODELS, PAIRS
 from benchmarks.coverage.tau_tables import tau_tables
 from benchmarks.reproduction.tables import markdown
@@ -106,16 +106,16 @@ def _best(rows: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
 
 
 def _limits(population: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
-    rows = population[population["judge"] != "truth"]
+    rows = population[population["judge"].isin(JUDGES)]
     rows = rows[rows["assumed"].isna() | (rows["assumed"] == rows["tau"])]
-    return markdown(
-        ["law", "τ", "judge", *map(shown, QUANTITIES)],
-        [
-            [law, f"{tau:g}", judge]
-            + [f"{1_000 * float(np.mean(of(each, q)) - of(truths[law], q)):+.1f}" for q in QUANTITIES]
-            for (law, tau, judge), each in rows.groupby(["law", "tau", "judge"], sort=False)
-        ],
-    )
+    lines = []
+    for (law, tau, judge), each in rows.groupby(["law", "tau", "judge"], sort=False):
+        biases = [
+            of(each, name).item() - float(of(truths[law], name)) - by_chance(population, law, tau, name)
+            for name in QUANTITIES
+        ]
+        lines.append([law, f"{tau:g}", JUDGES[judge], *(f"{1_000 * bias:+.1f}" for bias in biases)])
+    return markdown(["law", "τ", "judge", *map(shown, QUANTITIES)], lines)
 
 
 def _wrong(rows: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
