@@ -1,6 +1,7 @@
 """Time and memory of the main job: five models, 100,000 subjects, 100 times, and a sensitivity grid of 5 × 10.
 
-And the growth with the number of subjects: one model under IPCW.
+Without intervals and with them: the goal is at most twice the time. And the growth with the number of subjects: one
+model under IPCW, without intervals.
 
 Run: python -m benchmarks.evaluation
 """
@@ -42,13 +43,20 @@ def data(n: int = N, n_models: int = MODELS) -> Data:
     return models, y[:n], y[n:], X[:n], X[n:], times
 
 
-def job(of: Data, joint: bool) -> tuple[float, float]:
+def job(of: Data, joint: bool, confidence_level: float | None) -> tuple[float, float]:
     """Seconds of the evaluation and of the sensitivity analysis."""
     models, y_train, y_test, x_train, x_test, times = of
     asked = "default" if joint else WITHOUT_JOINT
     begin = time.perf_counter()
     result = cc.evaluate(
-        models, y_test, x_test, y_train=y_train, x_train=x_train, times=times, adjustments=asked
+        models,
+        y_test,
+        x_test,
+        y_train=y_train,
+        x_train=x_train,
+        times=times,
+        adjustments=asked,
+        confidence_level=confidence_level,
     )
     middle = time.perf_counter()
     result.sensitivity()
@@ -64,7 +72,18 @@ def growth() -> None:
     for n in SIZES:
         models, y_train, y_test, _, _, times = data(n, 1)
         by_rows, by_columns = (
-            best(partial(cc.evaluate, laid, y_test, y_train=y_train, times=times, adjustments="ipcw"), 3)
+            best(
+                partial(
+                    cc.evaluate,
+                    laid,
+                    y_test,
+                    y_train=y_train,
+                    times=times,
+                    adjustments="ipcw",
+                    confidence_level=None,
+                ),
+                3,
+            )
             for laid in (models, {name: np.asfortranarray(each) for name, each in models.items()})
         )
         factor = "" if before is None else f"{by_rows / before:.1f} ×"
@@ -75,11 +94,22 @@ def growth() -> None:
 def main() -> None:
     growth()
     setup = "from benchmarks.evaluation import data, job\nheld = data()"
-    for joint, name in ((False, "without a joint model"), (True, "with joint models")):
-        evaluation, grid = job(data(), joint)
-        before, after = peak_memory(setup, f"job(held, {joint})")
-        print(f"{name}: evaluate {evaluation:.1f} s, sensitivity {grid:.1f} s, ", end="")
-        print(f"{after - before} MiB beside the inputs ({MODELS * N * T * 8 // 2**20} MiB of predictions)")
+    held = data()
+    print("\n| adjustments | intervals | evaluate [s] | sensitivity [s] | both, ratio | memory [MiB] |")
+    print("|---|---|---:|---:|---:|---:|")
+    for joint, name in ((False, ", ".join(WITHOUT_JOINT)), (True, "by default, with a joint model")):
+        plain = 0.0
+        for level in (None, 0.95):
+            evaluation, grid = job(held, joint, level)
+            plain = plain or evaluation + grid
+            before, after = peak_memory(setup, f"job(held, {joint}, {level})")
+            ratio = "" if level is None else f"{(evaluation + grid) / plain:.2f}"
+            said = "none" if level is None else f"{level:.0%}"
+            print(
+                f"| {name} | {said} | {evaluation:.1f} | {grid:.1f} | {ratio} | {after - before} |",
+                flush=True,
+            )
+    print(f"\nMemory is beside the inputs, of which {MODELS * N * T * 8 // 2**20} MiB are predictions.")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from cocensor._numerics import log1mexp, log_softplus, lookup, running_logsumexp, segments, softplus
+from cocensor._numerics import log1mexp, log_softplus, lookup, quantile, running_logsumexp, segments, softplus
 
 
 @pytest.mark.parametrize("x", [1e-300, 1e-16, 1e-5, 0.3, 0.7, 1.0, 30.0, 40.0, 700.0])
@@ -45,3 +45,19 @@ def test_lookup_is_searchsorted(kind, side):
         t[0] = 1e308
         t[1] = -1e308
     np.testing.assert_array_equal(lookup(grid, t, side), np.searchsorted(grid, t, side=side))
+
+
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.integers(0, 4)), min_size=1, max_size=20),
+    st.floats(0.0, 1.0),
+)
+def test_weighted_quantiles_are_those_of_repeated_values(pairs, level):
+    values, weight = np.array(pairs, dtype=float).T
+    weight[0] += not weight.any()
+    levels = [0.0, level, 0.5, 1.0]
+    counted = weight > 0
+    expected = np.quantile(np.repeat(values, weight.astype(int)), levels)
+    found = quantile(values[counted], levels, weight[counted])
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    # Weights below 1 leave the ends where they are.
+    assert quantile(values, [0.0, 1.0], np.full(values.size, 0.3)).tolist() == [values.min(), values.max()]

@@ -98,6 +98,7 @@ def verdict(
             adjustments={"judge": adjustment},
             times=times,
             copula=told,
+            confidence_level=None,
         )
     except ValueError as error:
         if "no adjustment can score" not in str(error):
@@ -110,5 +111,6 @@ def verdict(
 
 def oracle(curves: Curves, times: FloatArray, test: Sample) -> dict[str, float]:
     """The scores of the same test subjects on the same interval, had nobody dropped out."""
-    result = cc.evaluate(curves, test.y, adjustments={"oracle": cc.Oracle(test.event_time)}, times=times)
+    adjustments = {"oracle": cc.Oracle(test.event_time)}
+    result = cc.evaluate(curves, test.y, adjustments=adjustments, times=times, confidence_level=None)
     return {name: float(result.score(name, adjustment="oracle")) for name in curves}

@@ -40,8 +40,10 @@ from cocensor.copulas import (
 from cocensor.curves import Predictions, StepFunction
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
 from cocensor.evaluation import Evaluation, FoldError, JudgeFit, evaluate, survival_scorer
+from cocensor.inference import Influence
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
+    BrierScore,
     IntegratedBrierScore,
     IntegratedLogScore,
     Metric,
@@ -71,6 +73,7 @@ __all__ = [
     "IPCW",
     "Adjustment",
     "ArchimedeanCopula",
+    "BrierScore",
     "Clayton",
     "Copula",
     "CopulaChoice",
@@ -88,6 +91,7 @@ __all__ = [
     "HorizonWarning",
     "Imputation",
     "Independence",
+    "Influence",
     "IntegratedBrierScore",
     "IntegratedLogScore",
     "Joe",

@@ -54,6 +54,9 @@ def test_variances_are_those_of_the_infinitesimal_jackknife(copula, of, administ
 
     cg = cc.CopulaGraphic(copula, of).fit(y)
     np.testing.assert_allclose(cg.predict(t), functionals(np.ones(n))[:4], rtol=1e-10)
+    weight = rng.uniform(0.2, 3.0, n)
+    weighted = cc.CopulaGraphic(copula, of).fit(y, weight)
+    np.testing.assert_allclose(weighted.predict(t), functionals(weight)[:4], rtol=1e-8)
     np.testing.assert_allclose(cg.variance(t), expected[:4], rtol=1e-6)
     np.testing.assert_allclose(cg.margin_time_variance(c, t0), expected[4:], rtol=1e-6)
 

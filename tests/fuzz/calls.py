@@ -119,7 +119,8 @@ def joint(d: Draw) -> Any:
         d.word("margins", "weibull", "spline"),
     )
     penalty = d.number("penalty", 0.0, 0.01, 1.0)
-    fitted = cc.fit_joint(d.covariates("X", d.n), d.outcomes("y", d.n), *how, penalty=penalty)
+    x, y = d.covariates("X", d.n), d.outcomes("y", d.n)
+    fitted = cc.fit_joint(x, y, *how, penalty=penalty, sample_weight=d.weights(d.n))
     PROBABILITY(fitted.conditional_survival(d.at("t"), d.given("c", d.times(d.n)), d.covariates("X", d.n)))
     return fitted.survival(d.at("t"), d.covariates("X_test", d.m))
 
@@ -134,7 +135,7 @@ def chosen(d: Draw) -> cc.CopulaChoice:
 def cox(d: Draw) -> Any:
     ridge, ties = d.number("ridge", 0.0, 0.0, 0.1), d.word("ties", "efron", "breslow")
     fitted = cc.CoxPH(ties, ridge, d.word("of", "event", "dropout"))
-    fitted.fit(d.covariates("X", d.n), d.outcomes("y", d.n))
+    fitted.fit(d.covariates("X", d.n), d.outcomes("y", d.n), d.weights(d.n))
     PROBABILITY(fitted.predict_survival_function(d.covariates("X_test", d.m)).probabilities)
     return fitted.survival(d.at("times"), d.covariates("X_test", d.m))
 

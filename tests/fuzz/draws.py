@@ -81,6 +81,14 @@ class Draw:
         self.drawn.append(f"{name} = {made!r}")
         return made
 
+    def weights(self, n: int) -> Any:
+        """Case weights, mostly none; some of them 0, or of another unit."""
+        if self.rng.random() < 0.7:
+            return None
+        drawn = self.rng.exponential(size=n)
+        chosen = self.one(drawn, np.floor(2 * drawn), np.ones(n), 1e-6 * drawn, drawn**8)
+        return self.given("sample_weight", chosen)
+
     def covariates(self, name: str, n: int) -> Any:
         x = self.rng.normal(size=(n, self.p))
         x = self.one(x, x, x, np.round(x), x * 1e6, np.zeros_like(x), np.repeat(x[:, :1], self.p, axis=1))
@@ -130,7 +138,7 @@ class Draw:
     def margin(self) -> Any:
         of = self.word("of", "event", "event", "dropout")
         made = cc.KaplanMeier(of) if self.rng.random() < 0.4 else cc.CopulaGraphic(self.archimedean(), of)
-        return made.fit(self.outcomes("y", self.n))
+        return made.fit(self.outcomes("y", self.n), self.weights(self.n))
 
     # --- what scores take ---
 

@@ -29,15 +29,18 @@ def kaplan_meier(time, event, weights, s, side):
 
 
 class Cox:
-    """Cox's model of dropout with Efron's ties and Breslow's baseline, by Newton's method."""
+    """Cox's model of dropout with Efron's ties and Breslow's baseline, by Newton's method.
 
-    def __init__(self, X, time, event, weights):
+    Tied events leave ``first``, or are at risk of dropout.
+    """
+
+    def __init__(self, X, time, event, weights, ridge=0.0, first=True):
         self.steps = np.unique(time[~event])
-        at_risk = [(time > u) | ((time == u) & ~event) for u in self.steps]
+        at_risk = [(time > u) | ((time == u) & ~(event & first)) for u in self.steps]
         happens = [(time == u) & ~event for u in self.steps]
         beta = np.zeros(X.shape[1], dtype=complex)
-        for _ in range(40):
-            gradient, information = np.zeros(beta.size, complex), np.zeros((beta.size,) * 2, complex)
+        for _ in range(12):
+            gradient, information = -ridge * beta, ridge * np.eye(beta.size, dtype=complex)
             for risk, own in zip(at_risk, happens, strict=True):
                 d = own.sum()
                 gradient += weights[own] @ X[own]

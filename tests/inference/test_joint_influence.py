@@ -54,8 +54,8 @@ def weighted_scores(fitted, y, x, times, predictions, functionals, weight, of_te
     status = replace(fitted, joint=joint).status(y, times, x)
     found = []
     for gradient in functionals.gradients:
-        alpha, beta = gradient.of_subjects(np.arange(len(y)), slice(0, times.size))
-        by_time = of_test @ (status.a * alpha + status.b * beta)
+        block = gradient.of_subjects(np.arange(len(y)))
+        by_time = of_test @ (status.a * block.event_free + status.b * block.event)
         found.append(by_time @ functionals.time_weights)
     return np.concatenate(found)
 
@@ -82,7 +82,7 @@ def check(fitted, y, x, times, predictions, metric, *, same=True, each_time=Fals
     moved = found.test if same else found.fitted
     np.testing.assert_allclose(moved.mean(axis=0), 0.0, atol=1e-13)
     size = np.abs(moved).max(axis=0)
-    for j in (0, 7, 31, 64, 101):
+    for j in (0, 31, 101):
         numeric = jackknife(fitted, y, x, times, predictions, functionals, j, same=same)
         # At time 0 everybody is event-free, and nothing moves.
         np.testing.assert_allclose(moved[j], numeric, atol=1e-5 * size.max(), rtol=1e-5)

@@ -55,7 +55,8 @@ def test_the_gradient_is_that_of_finite_differences_in_the_weights(metric):
     a, b = RNG.uniform(0.0, 1.5, size=(2, N, SORTED.size))
     gradient = metric.gradient(status_with(a, b, 4.2), PREDICTED)
     over_time = metric.time_weights(TimeGrid.of(TIMES))
-    alpha, beta = (over_time * each for each in gradient.of_subjects(np.arange(N), slice(0, SORTED.size)))
+    block = gradient.of_subjects(np.arange(N))
+    alpha, beta = over_time * block.event_free, over_time * block.event
     assert alpha.shape == beta.shape == (N, SORTED.size)
     step = 0.5  # the score is linear in the weights
     for weights, found in ((a, alpha), (b, beta)):
@@ -73,10 +74,12 @@ def test_the_gradient_is_that_of_finite_differences_in_the_weights(metric):
 def test_a_block_of_the_gradient_is_a_part_of_the_whole(metric):
     a, b = RNG.uniform(size=(2, N, SORTED.size))
     gradient = metric.gradient(status_with(a, b), PREDICTED)
-    whole = gradient.of_subjects(np.arange(N), slice(0, SORTED.size))
+    whole = gradient.of_subjects(np.arange(N))
     rows, columns = np.array([5, 0, 3]), slice(1, 3)
-    for found, all_of_them in zip(gradient.of_subjects(rows, columns), whole, strict=True):
-        np.testing.assert_allclose(found, all_of_them[rows, columns], atol=1e-15)
+    mask = np.array([[True, False], [True, True], [False, True]])
+    part = gradient.of_subjects(rows).part(columns, mask)
+    np.testing.assert_allclose(part.event_free, mask * whole.event_free[rows, columns], atol=1e-15)
+    np.testing.assert_allclose(part.event, mask * whole.event[rows, columns], atol=1e-15)
 
 
 @every_metric
@@ -84,8 +87,8 @@ def test_a_value_is_its_gradient_times_the_weights(metric):
     """The scores are linear in the weights: under a real status as well."""
     y = cc.Survival.from_latent(*RNG.exponential(2.0, size=(2, N)))
     status = cc.IPCW(min_probability=0.01, tail="last").fit(y).status(y, SORTED)
-    alpha, beta = metric.gradient(status, PREDICTED).of_subjects(np.arange(N), slice(0, SORTED.size))
-    by_time = (alpha * status.a + beta * status.b).sum(axis=0)
+    block = metric.gradient(status, PREDICTED).of_subjects(np.arange(N))
+    by_time = (block.event_free * status.a + block.event * status.b).sum(axis=0)
     assert value(metric, status) == pytest.approx(
         float(metric.time_weights(status.grid) @ by_time), rel=1e-12
     )

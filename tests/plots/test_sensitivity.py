@@ -130,7 +130,7 @@ def test_nothing_is_cut_off_in_axes_of_matplotlibs_own_size(sensitivity):
 
 def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
     axes = sensitivity.plot()
-    assert [ax.get_title().split("\n")[1] for ax in axes] == list(sensitivity.best())
+    assert [ax.get_title().split("\n")[1] for ax in axes] == list(sensitivity.leaders())
     assert len({(ax.get_xlim(), ax.get_ylim()) for ax in axes}) == 1
     assert len(axes[0].figure.legends) == 1
     with pytest.raises(ValueError, match=f"^ax .* {len(axes)} .* 1"):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor import _parallel
 from cocensor._notes import Note
 from cocensor.evaluation.scores import AdjustmentScores, scores_at_copula
 from cocensor.sensitivity import Sensitivity
@@ -169,7 +170,7 @@ def test_families_that_differ_from_the_start_are_told_apart(result):
 def test_equals_share_the_first_place_and_a_tie_is_no_change(result):
     taus = (0.0, 0.2, 0.4)
     both = made(result, {"frank": (taus, {"two": [0.1, 0.2, 0.3], "one": [0.1, 0.2, 0.3]})})
-    assert both.best()["frank"][0.2] == ("two", "one")
+    assert both.leaders()["frank"][0.2] == ("two", "one")
     assert "two and one are equally good" in both.statement
     assert both.stretches()[0].equals == ("one",)
     for names in (("two", "one"), ("one", "two")):
@@ -282,6 +283,6 @@ def test_what_breaks_one_family_is_what_is_raised(result, monkeypatch):
         return scores_at_copula(data, before, copula)
 
     monkeypatch.setattr(grid_module, "scores_at_copula", scores_at)
-    monkeypatch.setattr(grid_module, "_n_cores", lambda: 2)
+    monkeypatch.setattr(_parallel, "n_cores", lambda: 2)
     with pytest.raises(ZeroDivisionError, match="frank"):
         result.sensitivity(["clayton", "frank"], [0.1, 0.2, 0.3, 0.4], "imputed")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,6 +25,7 @@ from cocensor._validation import (
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
+from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, Imputed, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
@@ -172,6 +173,11 @@ class _FittedAIPCW(Fitted):
             (np.flatnonzero(fold == k), self.event.of_fold(k), self.dropout.of_fold(k))
             for k in range(self.adjustment.folds)
         ]
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        """A subject that is drawn twice is twice in one fold: no fold learns from its own subjects."""
+        rows = resample.fitted_to(self.adjustment)
+        return replace(self, event=self.event.drawn(rows), dropout=self.dropout.drawn(rows))
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         if x is None:

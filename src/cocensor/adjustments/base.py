@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import fields, replace
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from cocensor.adjustments.status import EVENT_FREE, Group, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.joint.design import Design
 from cocensor.outcomes import Survival
+
+if TYPE_CHECKING:
+    from cocensor.adjustments.samples import Resample
 
 #: Beyond the last time that an adjustment was fitted to: refuse, or hold curves at their last value.
 Hold = Literal["last"] | None
@@ -117,6 +120,14 @@ class Fitted(ABC):
     def with_copula(self, copula: Any) -> Fitted:
         """Fitted to the same under another copula; what does not depend on it is shared."""
         raise ValueError(f"{self.adjustment!r} does not rest on a copula.")
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        """Fitted again to subjects drawn from those that it was fitted to, by default from scratch.
+
+        ``predictions`` are those of the drawn test subjects. Subclasses start from the fit that there is, and keep what
+        they decided from the looks of the data: a subject that is drawn twice would change it.
+        """
+        return resample.samples.fit(self.adjustment, predictions)
 
     @abstractmethod
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status: ...

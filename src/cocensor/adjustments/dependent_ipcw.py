@@ -22,6 +22,7 @@ from cocensor.adjustments.base import (
 )
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
+from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms, by_cut
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -185,6 +186,10 @@ class _IPCWFromJoint(Fitted):
         return replace(
             self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
         )
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        rows = resample.fitted_to(self.adjustment)
+        return replace(self, y=self.y[rows], joint=self.joint.resampled(rows, self.adjustment.copula))
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         n, cut = len(y), grid.cut(y.time)

@@ -5,18 +5,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from cocensor._validation import FloatArray, Rows
+from cocensor._validation import BoolArray, FloatArray, Rows
+
+
+class GradientBlock(Protocol):
+    r"""The derivatives α and β of some subjects at some times, (subjects, times) each; computed when asked for."""
+
+    @property
+    def event_free(self) -> FloatArray:
+        r""":math:`\alpha_i(t) = \partial\theta(t)/\partial a_i(t)`."""
+
+    @property
+    def event(self) -> FloatArray:
+        r""":math:`\beta_i(t) = \partial\theta(t)/\partial b_i(t)`."""
+
+    def part(self, columns: slice, mask: BoolArray | None = None) -> GradientBlock:
+        """Some of the times; 0 outside of the ``mask``."""
 
 
 class Gradient(Protocol):
-    r"""The derivatives of the scores θ(t) of one model by the weights at t, :math:`\alpha_i(t) =
-    \partial\theta(t)/\partial a_i(t)` and :math:`\beta_i(t) = \partial\theta(t)/\partial b_i(t)`.
+    """The derivatives of the scores θ(t) of one model by the weights at t.
 
     They are asked for by blocks, and never held for all subjects and times at once.
     """
 
-    def of_subjects(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """α and β of some subjects at some of the sorted times of the status, (rows, columns) each."""
+    def of_subjects(self, rows: Rows) -> GradientBlock:
+        """Those of some subjects at all sorted times of the status."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,13 +17,13 @@ from cocensor.adjustments.imputed_joint import ImputedByJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
+from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
-from cocensor.joint.margins import informative
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival
 
@@ -180,7 +180,7 @@ class Imputation(JointSettings, Adjustment):
             part = "train" if self.given == ("covariates",) else "test"
             check_covariates(x, f"x_{part}", len(y), f"y_{part}")
         if self.given == ("covariates",):
-            return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
+            return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
         if not predictions:
             raise ValueError("predictions are needed: the joint model is given them.")
         known = x if {"covariates", "everything"} & set(self.given) else None
@@ -192,7 +192,7 @@ class Imputation(JointSettings, Adjustment):
             y = Survival(y.time, y.event, ~y.event)
         design, notes = judge_design(known, predictions, y, recipe, folds)
         fit = JointFit.of(self, self.copula, design, y, "y_test")
-        return _ImputationFromJoint(self, fit, design, (*notes, *few))
+        return _ImputationFromJoint(self, fit, y, design, (*notes, *few))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -213,6 +213,8 @@ class _ImputationFromMargins(Fitted):
 class _ImputationFromJoint(Fitted):
     adjustment: Imputation
     joint: JointFit
+    #: The subjects that it was fitted to.
+    y: Survival
     #: What the subjects that it was fitted to are given, where these are the test subjects.
     design: Design | None = None
     notes: tuple[Note, ...] = ()
@@ -220,6 +222,15 @@ class _ImputationFromJoint(Fitted):
     def with_copula(self, copula: Any) -> Fitted:
         return replace(
             self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
+        )
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        rows = resample.fitted_to(self.adjustment)
+        return replace(
+            self,
+            joint=self.joint.resampled(rows, self.adjustment.copula),
+            y=self.y[rows],
+            design=None if self.design is None else self.design[rows],
         )
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
@@ -236,7 +247,7 @@ class _ImputationFromJoint(Fitted):
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
         else:
-            self._check_subjects(y, len(self.design))
+            self._check_subjects(y)
             z = self.design.matrix
         if grid.last > model.t_max_:
             warnings.warn(
@@ -256,16 +267,12 @@ class _ImputationFromJoint(Fitted):
             grid, len(y), (*groups, *imputed), notes=self.notes, fit=self.joint, z=z, q=q, imputed=imputed
         )
 
-    def _check_subjects(self, y: Survival, n: int) -> None:
-        """Refuse others than the ``n`` subjects that were fitted to: what they are given is not known."""
+    def _check_subjects(self, y: Survival) -> None:
+        """Refuse others than the subjects that were fitted to: what they are given is not known."""
+        n = len(self.y)
         if len(y) != n:
             raise ValueError(f"y_test must be the {n} subjects fitted to, but has {len(y)}.")
-        assert self.joint.problem is not None  # as there is a model of the test outcomes
-        known, rows = self.joint.problem.y, np.flatnonzero(informative(y.time))
-        same = rows.size == len(known) and (
-            np.array_equal(y.time[rows], known.time) and np.array_equal(y.event[rows], known.event)
-        )
-        if not same:
+        if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
             raise ValueError(f"y_test must be the {n} subjects fitted to, but their outcomes are others.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cocensor._validation import FloatArray, Rows
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.joint_settings import JointFit
+from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.status import Group, Status
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
@@ -28,14 +28,21 @@ class ImputedByJoint(Status):
         """The outcomes that the joint model was fitted to."""
         return self._influence.problem.sample
 
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """A hazard that would fall if it could."""
+        if not self._influence.held:
+            return ()
+        return ("A hazard of the joint model would fall if it could: intervals may be too narrow there.",)
+
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""
         influence = self._influence
 
         def gains(rows: Rows, columns: slice) -> Iterator[FloatArray]:
             for gradient in functionals.gradients:
-                event_free, event = gradient.of_subjects(rows, columns)
-                yield event_free - event
+                block = gradient.of_subjects(rows).part(columns)
+                yield block.event_free - block.event
 
         gradient = parameter_gradient(
             influence.model,
@@ -53,7 +60,7 @@ class ImputedByJoint(Status):
         """How the sample moves the model, where that is known."""
         problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
         if problem is None or optimum is None or problem.sample_weight is not None:
-            raise ValueError("the joint model was fitted elsewhere, and how is not known.")
+            raise ValueError(FITTED_ELSEWHERE)
         if not optimum.converged:
             raise ValueError("the joint model did not converge.")
         if optimum.bound:

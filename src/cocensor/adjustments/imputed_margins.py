@@ -36,14 +36,14 @@ def impute_from_margins(
     refuse_beyond(tail, np.where(asked, y.time, 0.0), margin.support_, "y_test")
     at = MarginsAt.of(margin, y, grid, asked, dropout=dropout and not margin.copula.is_independence)
     if at.dropout:
-        imputed = given_censoring(
+        groups += given_censoring(
             y, grid, asked, margin.copula, lambda rows, columns: at.s_t[columns], at.s_c, at.before, at.after
         )
     else:
         inverse = 1.0 / at.s_c
         rest = Terms(event_free=((inverse, at.s_t),), event=((None, None), (-inverse, at.s_t)))
-        imputed = [Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest)]
-    return ImputedFromMargins(grid, y, tuple(groups), tuple(imputed), at, margin, sample)
+        groups.append(Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest))
+    return ImputedFromMargins(grid, y, tuple(groups), asked, at, margin, sample)
 
 
 def given_censoring(

@@ -131,18 +131,20 @@ class IPCW(Adjustment):
             return _FittedIPCW(self, sample, y, None, CoxPH(of="dropout").fit(x, y), x_train)
         check_length(x, "x_train", len(y), "y_train")
         model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
-        model.fit(x, structured(y.time, ~y.event))
-        return _FittedIPCW(self, sample, y, None, model)
+        exchanged = Survival(y.time, ~y.event)
+        model.fit(x, structured(exchanged.time, exchanged.event))
+        covariates = as_matrix(x, "x_train") if isinstance(model, CoxPH) else None
+        return _FittedIPCW(self, sample, exchanged, None, model, covariates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedIPCW(Fitted):
     adjustment: IPCW
-    sample: Survival
-    y: Survival
+    sample: Survival  # as it was handed over
+    y: Survival  # as the curve or the model has seen it
     curve: StepFunction | None
     model: Any = None
-    x: FloatArray | None = None
+    x: FloatArray | None = None  # of a Cox model
 
     @cached_property
     def response(self) -> HazardInfluence:

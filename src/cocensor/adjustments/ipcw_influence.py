@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cocensor._numerics import lookup
 from cocensor._validation import FloatArray, Rows, Side, row_blocks
 from cocensor.adjustments.censoring_curves import ByCox
 from cocensor.adjustments.gradient import Functionals
@@ -133,16 +134,16 @@ class IPCWStatus(Status):
 
 
 class _Sums:
-    """Sums over the uses of a hazard; ``total``, ``slope`` and ``of_times`` are right when ``of_events`` is through."""
+    """Sums over the uses of a hazard; all but ``of_events`` are complete when that is through."""
 
     def __init__(
         self, status: Status, functionals: Functionals, response: HazardInfluence, use: HazardUse
     ) -> None:
         self.use, self.response, self.functionals = use, response, functionals
         known = int(np.searchsorted(status.grid.sorted, status.until))
-        self.times, self.columns = status.grid.sorted[:known], slice(0, known)
+        self.times = status.grid.sorted[:known]
         self.weights = functionals.time_weights[:known]
-        self.at = np.searchsorted(response.steps, use.y.time, use.side)
+        self.at = lookup(response.steps, use.y.time, use.side)
         self.grid_at = np.searchsorted(response.steps, self.times, "right")
         n_models, p = len(functionals.gradients), response.drift.shape[1]
         self.at_risk = np.zeros((n_models, known))
@@ -158,17 +159,20 @@ class _Sums:
         for block in row_blocks(order.size, max(self.times.size, size)):
             rows = order[block]
             covariates, exposure = use.covariates(rows), use.exposure(rows, response.log_unit)[:, None]
-            at_risk = use.event_free(rows, self.times) * exposure
+            # Nobody here is over before the late columns, or event-free after the early ones.
+            late, early = np.searchsorted(self.times, use.y.time[rows[[0, -1]]])
+            at_risk = use.event_free(rows, self.times[:early]) * exposure
             weights = use.event(rows)[:, None] * exposure
             events = np.flatnonzero(weights)
-            at_event = weights[events] * (use.y.time[rows[events]][:, None] <= self.times)
+            at_event = weights[events] * (use.y.time[rows[events]][:, None] <= self.times[late:])
             values = np.zeros((rows.size, len(self.functionals.gradients), self.weights.shape[1]))
             for m, gradient in enumerate(self.functionals.gradients):
-                alpha, beta = gradient.of_subjects(rows, self.columns)
-                used = at_risk * alpha
-                self.at_risk[m] += used.sum(axis=0)
-                self.moments[m] += used.T @ covariates
-                values[events, m] = (at_event * beta[events]) @ self.weights
+                found = gradient.of_subjects(rows)
+                used = at_risk * found.part(slice(0, early)).event_free
+                self.at_risk[m, :early] += used.sum(axis=0)
+                self.moments[m, :early] += used.T @ covariates
+                after = found.part(slice(late, self.times.size)).event
+                values[events, m] = (at_event * after[events]) @ self.weights[late:]
             flat = values.reshape(rows.size, size)
             at = self.at[rows]
             running = _from(self.total, flat)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from cocensor._newton import Minimum
-from cocensor._validation import as_matrix, check_choice, check_length
+from cocensor._validation import Rows, as_matrix, check_choice, check_length
 from cocensor.joint import JointModel
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.problem import JointProblem
 from cocensor.joint.settings import AskedTimeKind, Knots, check_settings, resolve_family
 from cocensor.outcomes import Survival
+
+#: Why nothing is known of the error that a fit brings in.
+FITTED_ELSEWHERE = "the joint model was fitted elsewhere, and how is not known."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,6 +81,15 @@ class JointFit:
             return self
         optimum, model = self.problem.optimum(*resolve_family(copula))
         return JointFit(model, self.problem, optimum=optimum)
+
+    def resampled(self, rows: Rows, copula: Any) -> JointFit:
+        """Fitted to ``rows`` drawn from the same sample, by case weights; design, knots and kind of times are kept."""
+        if self.model is None:
+            return self
+        if self.problem is None:
+            raise ValueError(FITTED_ELSEWHERE)
+        weight = np.bincount(rows, minlength=len(self.problem.sample))
+        return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
 
     @property
     def needed(self) -> JointModel:

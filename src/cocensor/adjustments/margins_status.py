@@ -11,11 +11,11 @@ import numpy as np
 from cocensor._numerics import hazard_from_survival
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.status import Group, Status, Weights
+from cocensor.adjustments.status import Group, Status
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic
+from cocensor.estimators.chances import ChanceOf, of_dropout, of_end, of_last, of_step, of_survival
 from cocensor.estimators.pull_back import MarginGradient, PullBack
-from cocensor.estimators.slopes import ChanceSlopes, of_dropout, of_end, of_last, of_step, of_survival
 from cocensor.outcomes import Survival
 
 _SIDES: tuple[Side, Side] = ("left", "right")
@@ -62,20 +62,20 @@ class MarginsAt:
 
 
 class ImputedFromMargins(Status):
-    """The answer of imputation given nothing: groups in which nothing is imputed, and others in which it is."""
+    """The answer of imputation given nothing, of whom it is ``asked`` for."""
 
     def __init__(
         self,
         grid: TimeGrid,
         y: Survival,
-        known: tuple[Group, ...],
-        imputed: tuple[Group, ...],
+        groups: tuple[Group, ...],
+        asked: BoolArray,
         at: MarginsAt,
         margin: CopulaGraphic,
         sample: Survival,
     ) -> None:
-        super().__init__(grid, len(y), (*known, *imputed))
-        self.y, self.imputed, self.at, self.margin, self._sample = y, imputed, at, margin, sample
+        super().__init__(grid, len(y), groups)
+        self.y, self.asked, self.at, self.margin, self._sample = y, asked, at, margin, sample
 
     @property
     def sample(self) -> Survival:
@@ -86,7 +86,7 @@ class ImputedFromMargins(Status):
         r"""What each subject of the ``sample`` adds by way of the two margins.
 
         By the chain rule :math:`\dot q = q\,[\dot\ell(t) - \dot\ell(c)]` with the log ℓ of a chance
-        (:mod:`~cocensor.estimators.slopes`): gradients by the margins at each censoring, block by block, and by S_E at
+        (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
         the times, summed over subjects (:class:`~cocensor.estimators.pull_back.PullBack`).
         """
         pull = PullBack(self._sample, self.margin)
@@ -111,8 +111,7 @@ class _Asked(NamedTuple):
     rows: IntArray
     cut: IntArray
     early: BoolArray
-    chance: Weights
-    slopes: ChanceSlopes
+    chance: ChanceOf
 
 
 class _Chain:
@@ -130,24 +129,23 @@ class _Chain:
         self._by_first_step = np.zeros(functionals.size)
 
     def _kinds(self, status: ImputedFromMargins, pull: PullBack) -> Iterator[_Asked]:
-        at, y = status.at, status.y
-        step, everyone = at.before > at.after, np.ones(status.n, dtype=bool)
-        kinds: tuple[tuple[BoolArray, ChanceSlopes], ...] = ((everyone, of_survival),)
+        at, y, asked = status.at, status.y, status.asked
+        step = at.before > at.after
+        kinds: tuple[tuple[BoolArray, ChanceOf], ...] = ((asked, of_survival),)
         if at.dropout:
             kinds = (
-                (at.last, of_last),
-                (~at.last & ~y.dropout, of_end),
-                (~at.last & y.dropout & step, of_step),
-                (~at.last & y.dropout & ~step, of_dropout),
+                (asked & at.last, of_last),
+                (asked & ~at.last & ~y.dropout, of_end),
+                (asked & ~at.last & y.dropout & step, of_step),
+                (asked & ~at.last & y.dropout & ~step, of_dropout),
             )
-        for group in status.imputed:
-            rows = pull.row(y.time[group.rows])
-            order = np.argsort(rows, kind="stable")
-            for mask, slopes in kinds:
-                taken = order[mask[group.rows[order]]]
-                subjects = group.rows[taken]
-                early = y.dropout[subjects] & (rows[taken] < self._first_step)
-                yield _Asked(subjects, rows[taken], group.cut[taken], early, group.after, slopes)
+        for mask, chance in kinds:
+            subjects = np.flatnonzero(mask)
+            subjects = subjects[np.argsort(y.time[subjects], kind="stable")]
+            c = y.time[subjects]
+            rows = pull.row(c)
+            early = y.dropout[subjects] & (rows < self._first_step)
+            yield _Asked(subjects, rows, status.grid.cut(c), early, chance)
 
     def at_censorings(self, rows: slice) -> MarginGradient:
         """By the margins at the censorings that fall on some rows of theirs."""
@@ -183,28 +181,32 @@ class _Chain:
         columns = slice(int(cut[0]), self._n_times)
         if columns.start >= columns.stop:
             return None, None, None
-        q, _ = kind.chance.block(subjects, columns).dense()
-        q = q * (cut[:, None] <= np.arange(columns.start, columns.stop))
         x_t = hazard_from_survival(at.s_t[columns])
         x_c, before, after = (
             hazard_from_survival(each[subjects])[:, None] for each in (at.s_c, at.before, at.after)
         )
-        at_t = kind.slopes(self._copula, np.maximum(x_t, x_c), before, after)
-        at_c = kind.slopes(self._copula, x_c, before, after)
+        at_t = kind.chance(self._copula, x_t[None], before, after)
+        at_c = kind.chance(self._copula, x_c, before, after)
+        asked = cut[:, None] <= np.arange(columns.start, columns.stop)
+        q = np.exp(np.where(asked, np.minimum(at_t.log - at_c.log, 0.0), -np.inf))
         gains = []
         for m, gradient in enumerate(self._functionals.gradients):
-            alpha, beta = gradient.of_subjects(subjects, columns)
-            gains.append((alpha - beta) * q)
-            self._by_time[m, columns] += np.einsum("ij,ij->j", gains[-1], at_t.event)
+            found = gradient.of_subjects(subjects).part(columns)
+            gains.append((found.event_free - found.event) * q)
+            self._by_time[m, columns] += np.einsum(
+                "ij,ij->j", gains[-1], np.broadcast_to(at_t.by_event, q.shape)
+            )
 
         def summed(slope: FloatArray) -> FloatArray:
             weights = self._functionals.time_weights[columns]
             return np.concatenate([(gain * slope) @ weights for gain in gains], axis=1)
 
-        by_before = None if at_t.before is None or at_c.before is None else summed(at_t.before - at_c.before)
-        by_after = None if at_t.after is None or at_c.after is None else summed(at_t.after - at_c.after)
+        def between(late: FloatArray | None, early: FloatArray | None) -> FloatArray | None:
+            return None if late is None or early is None else summed(late - early)
+
+        by_after = between(at_t.by_after, at_c.by_after)
         if by_after is not None:
             early = kind.early[some]
             self._by_first_step += by_after[early].sum(axis=0)
             by_after[early] = 0.0
-        return summed(-at_c.event), by_before, by_after
+        return summed(-at_c.by_event), between(at_t.by_before, at_c.by_before), by_after

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, Literal, Protocol
@@ -104,6 +104,10 @@ class Nuisance:
     learners: tuple[Learner, ...]
     fold: IntArray
     seed: int
+
+    def drawn(self, rows: Rows) -> Nuisance:
+        """The same of ``rows``, which stay in their folds."""
+        return replace(self, x=self.x[rows], y=self.y[rows], fold=self.fold[rows])
 
     def of_fold(self, k: int) -> Hazard:
         """The hazard of the subjects of a fold, from the other folds."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray, as_times, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
+from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
@@ -47,6 +48,9 @@ class Oracle(Adjustment):
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedOracle(Fitted):
     adjustment: Oracle
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        return _FittedOracle(Oracle(self.adjustment.event_times[resample.test]))
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         times = self.adjustment.event_times

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
+from cocensor._validation import Rows
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.status import Status
 from cocensor.curves import Predictions, TimeGrid
@@ -62,3 +64,38 @@ class Samples:
     def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Who of the test subjects is event-free."""
         return fitted.status(self.y_test, grid, self.x_test)
+
+
+@dataclass(frozen=True, eq=False)
+class Resample:
+    """Subjects drawn with replacement: rows of the test and of the training sample, and the samples of these."""
+
+    test: Rows
+    train: Rows | None
+    samples: Samples
+
+    @classmethod
+    def draw(cls, samples: Samples, rng: np.random.Generator) -> Resample:
+        """As many subjects as there are, from each sample on its own."""
+
+        def drawn(n: int) -> Rows:
+            return rng.integers(n, size=n)
+
+        def taken(values: Any, rows: Rows | None) -> Any:
+            return None if values is None or rows is None else values[rows]
+
+        test = drawn(len(samples.y_test))
+        train = None if samples.y_train is None else drawn(len(samples.y_train))
+        again = Samples(
+            samples.y_test[test],
+            taken(samples.x_test, test),
+            taken(samples.y_train, train),
+            taken(samples.x_train, train),
+            taken(samples.folds, test),
+        )
+        return cls(test, train, again)
+
+    def fitted_to(self, adjustment: Adjustment) -> Rows:
+        """The rows drawn from the sample that an adjustment is fitted to."""
+        by_test = adjustment.needs & {"prediction", "predictions"}
+        return self.test if by_test or self.train is None else self.train

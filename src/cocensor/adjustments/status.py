@@ -45,8 +45,8 @@ class BlockWeights(Protocol):
     def total(self, pair: Pair) -> FloatArray:
         """Σ over the subjects of a x + b y, for each time."""
 
-    def each(self, pair: Pair) -> FloatArray:
-        """A x + b y of every subject at every time."""
+    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
+        """The sums of a x + b y over times, with weights (times, F), for each subject."""
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
         """A and b themselves, (subjects, times)."""
@@ -98,12 +98,12 @@ class _TermsBlock:
                 result += found if time is None else time * found
         return result
 
-    def each(self, pair: Pair) -> FloatArray:
-        result = np.zeros((self.n_rows, self.n_times))
+    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
+        result = np.zeros((self.n_rows, weights.shape[1]))
         for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
             for subject, time in terms:
-                found = subject[:, None] * getattr(pair, name)
-                result += found if time is None else time * found
+                over_time = weights if time is None else time[:, None] * weights
+                result += subject[:, None] * (getattr(pair, name) @ over_time)
         return result
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
@@ -135,8 +135,8 @@ class _ImputedBlock:
         gained = np.einsum("ij,ij->j", self.q, pair.event_free - pair.event)
         return gained + np.ones(len(self.q)) @ pair.event
 
-    def each(self, pair: Pair) -> FloatArray:
-        return self.q * (pair.event_free - pair.event) + pair.event
+    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
+        return (self.q * (pair.event_free - pair.event)) @ weights + pair.event @ weights
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
         return self.q, 1.0 - self.q
@@ -160,8 +160,8 @@ class _ObservedBlock:
     def total(self, pair: Pair) -> FloatArray:
         return np.einsum("ij,ij->j", self.weight, pair.event_free)
 
-    def each(self, pair: Pair) -> FloatArray:
-        return self.weight * pair.event_free
+    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
+        return (self.weight * pair.event_free) @ weights
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
         return self.weight, np.zeros_like(self.weight)
@@ -290,6 +290,11 @@ class Status:
     def sample(self) -> Survival | None:
         """The outcomes that the adjustment was fitted to; None where nothing was fitted."""
         raise ValueError("the adjustment has no analytic influence function.")
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why intervals that rest on :meth:`pull_back` may be off, in sentences."""
+        return ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         r"""What each subject of the ``sample`` adds to scores by way of the fit, in blocks (rows, functionals).

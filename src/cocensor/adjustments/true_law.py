@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._validation import FloatArray
 from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
 from cocensor.adjustments.imputed_margins import given_censoring
+from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
@@ -67,6 +68,9 @@ class TrueLaw(Adjustment):
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedLaw(Fitted):
     adjustment: TrueLaw
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        raise ValueError("the law of the simulation is that of the test subjects as they are.")
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         law, cut = self.adjustment, grid.cut(y.time)

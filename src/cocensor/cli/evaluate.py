@@ -30,6 +30,7 @@ from cocensor.cli.settings import (
     copula_of,
     files_by_name,
     horizon_of,
+    intervals_of,
     metrics_of,
     sensitivity_grid,
 )
@@ -171,6 +172,27 @@ def evaluate(
             rich_help_panel=_SCORES,
         ),
     ] = None,
+    confidence: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            help="Confidence level of the intervals of scores and differences, or none for no intervals.",
+            rich_help_panel=_SCORES,
+        ),
+    ] = "0.95",
+    bootstrap: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Intervals of the scores from so many bootstrap samples, such as 500, instead of formulas. All "
+            "adjustments are fitted again to each. Over other copulas and over time, formulas stay.",
+            rich_help_panel=_SCORES,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Seed of the bootstrap. By default 0.", rich_help_panel=_SCORES),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The report, HTML.", rich_help_panel=_OUTPUT)
     ] = None,
@@ -208,6 +230,7 @@ def evaluate(
             "adjustments": adjustments_of(adjustments, names is not None),
             "metrics": metrics_of(metric or ["ibs"], floor),
             "horizon": horizon_of(horizon),
+            **intervals_of(confidence, bootstrap, seed),
         }
         grid = sensitivity_grid(families, taus)
         with progress_bar("Reading"):
@@ -267,6 +290,11 @@ def _analyse(
         if hint:
             with progress_bar("Copula that fits best"):
                 chosen = result.copula_hint().choice
+    if for_report and result.confidence_level is not None:
+        with progress_bar("Intervals over time"):
+            for metric in result.data.metrics:
+                if metric.curve_label is not None and result.under().values[metric.name]:
+                    result.curve_errors(metric.name)
     if for_report:
         with progress_bar("Survival curves") as progress:
             result.survival_curves(progress=progress)

@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import category
 
 import cocensor as cc
-from cocensor._validation import check_choice, check_number
+from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.adjustments import needs_copula
 from cocensor.cli.inputs import items, numbers
 
@@ -71,6 +71,29 @@ def horizon_of(text: str | None) -> Any:
         raise ValueError(
             f"--horizon must be a time, t_max or a share such as 10%, but is {text!r}."
         ) from None
+
+
+def intervals_of(confidence: str, bootstrap: int | None, seed: int | None) -> dict[str, Any]:
+    """``--confidence``, ``--bootstrap`` and ``--seed``."""
+    if bootstrap is None and seed is not None:
+        raise ValueError(f"--seed is that of --bootstrap, but there is none: it is {seed}.")
+    if confidence == "none":
+        if bootstrap is not None:
+            raise ValueError(
+                f"--bootstrap gives intervals, but --confidence is none: --bootstrap is {bootstrap}."
+            )
+        return {"confidence_level": None}
+    try:
+        level = float(confidence)
+    except ValueError:
+        raise ValueError(
+            f"--confidence must be a level such as 0.95, or none, but is {confidence!r}."
+        ) from None
+    found: dict[str, Any] = {"confidence_level": check_number(level, "--confidence", lower=0.0, upper=1.0)}
+    if bootstrap is not None:
+        found["n_resamples"] = check_whole(bootstrap, "--bootstrap", 2)
+        found["seed"] = 0 if seed is None else check_whole(seed, "--seed", 0)
+    return found
 
 
 def sensitivity_grid(families: str | None, taus: str | None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Curves over time: step functions, predicted survival curves, and the times that scores are asked for."""
 
 from cocensor.curves.border import as_predictions, predict
+from cocensor.curves.drawn import DrawnPredictions
 from cocensor.curves.grid import TimeGrid
 from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.steps import StepFunction
@@ -8,6 +9,7 @@ from cocensor.curves.tails import TAILS, Tail
 
 __all__ = [
     "TAILS",
+    "DrawnPredictions",
     "Interpolation",
     "Predictions",
     "StepFunction",

@@ -170,7 +170,9 @@ class Predictions:
         if not index.size:
             raise ValueError("rows is empty: predictions need at least one subject.")
         kept = self.probabilities[index]
-        return self.trusted(self.times, kept, self.interpolation, self.tail, self.source, self.n_rounded)
+        return Predictions.trusted(
+            self.times, kept, self.interpolation, self.tail, self.source, self.n_rounded
+        )
 
     def __repr__(self) -> str:
         return (
@@ -202,7 +204,7 @@ class Predictions:
         values = np.empty((len(self), times.size))
         for rows in row_blocks(*values.shape):
             values[rows] = self.read(times, rows)
-        return self.trusted(times, values, source=self.source)
+        return Predictions.trusted(times, values, source=self.source)
 
     def _between(self, table: npt.NDArray[np.floating[Any]], t: FloatArray) -> npt.NDArray[np.floating[Any]]:
         """The curves of a block off their grid."""

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._numerics import lookup
 from cocensor._validation import FloatArray, IntArray, as_matrix
 from cocensor.estimators.cox import CoxPH
 from cocensor.estimators.risk_sets import RiskSets
@@ -69,7 +70,7 @@ def of_kaplan_meier(y: Survival) -> HazardInfluence:
     at_risk = (table.at_risk - table.events)[rows].astype(float)
     left = at_risk - dropouts
     jump = np.divide(1.0, left, out=np.zeros(left.size), where=left > 0)
-    position = np.searchsorted(steps, y.time, side="left")
+    position = lookup(steps, y.time, "left")
     dropout = np.flatnonzero(y.dropout)
     own = np.zeros(len(y))
     own[dropout] = jump[position[dropout]]
@@ -87,8 +88,8 @@ def of_kaplan_meier(y: Survival) -> HazardInfluence:
 
 
 def of_cox(model: CoxPH, X: Any, y: Survival) -> HazardInfluence:
-    """Of a Cox model of dropout at its centre, fitted to ``X`` and ``y``."""
-    sets = RiskSets.build(y, "dropout", model.ties)
+    """Of a Cox model at its centre, fitted to ``X`` and ``y``."""
+    sets = RiskSets.build(y, model.of, model.ties)
     Z = (as_matrix(X, "X") - model.centre_)[sets.order]
     relative = Z @ model.coef_
     log_unit = float(relative.max())

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from cocensor._numerics import lookup, segments
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor._validation import BoolArray, Counts, FloatArray, IntArray, Rows, row_blocks
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.outcomes import RiskTable, Survival, WhichMargin
 
@@ -51,14 +51,13 @@ class PullBack:
         table = y.risk_table
         self._n, self._times = len(y), table.times
         self.n_rows = table.times.size + 1
-        after_events = table.at_risk - table.events
         self._event = _Exits.of(table, margin.copula, "event", np.asarray(margin.predict(table.times)))
         self._dropout = _Exits.of(
             table, margin.copula, "dropout", np.asarray(margin.dropout_survival(table.times))
         )
         # What each exit adds to who leaves by it, and takes from all who were at risk of it.
-        self._event_unit, self._event_fraction = _units(table.events, table.at_risk, self._n)
-        self._dropout_unit, self._dropout_fraction = _units(table.dropouts, after_events, self._n)
+        self._event_unit, self._event_fraction = _units(table.events, table.after_events, self._n)
+        self._dropout_unit, self._dropout_fraction = _units(table.dropouts, table.after_dropouts, self._n)
         row = self.row(y.time)
         self._subjects = np.argsort(row, kind="stable")
         self._row = row[self._subjects]
@@ -188,11 +187,10 @@ class _Running:
         return end * later, (end - start) * later
 
 
-def _units(leaving: IntArray, exposed: IntArray, n: int) -> tuple[FloatArray, FloatArray]:
+def _units(leave: Counts, stay: Counts, n: int) -> tuple[FloatArray, FloatArray]:
     """N/(n_k (1 − f_k)) and f_k by row, the first 0 where nobody leaves or nobody stays."""
-    stay = (exposed - leaving).astype(float)
-    unit = np.divide(n, stay, out=np.zeros_like(stay), where=(leaving > 0) & (stay > 0))
-    fraction = leaving / np.maximum(exposed, 1)
+    unit = np.divide(n, stay, out=np.zeros(stay.size), where=(leave > 0) & (stay > 0))
+    fraction = np.divide(leave, leave + stay, out=np.zeros(stay.size), where=leave > 0)
     return np.concatenate(([0.0], unit)), np.concatenate(([0.0], fraction))
 
 

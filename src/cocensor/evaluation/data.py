@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cocensor.adjustments.samples import Samples
+from cocensor._validation import Rows, check_whole
+from cocensor.adjustments.samples import Resample, Samples
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.curves import DrawnPredictions, Predictions, TimeGrid
 from cocensor.estimators import KaplanMeier
 from cocensor.evaluation.hint import CopulaHint
 from cocensor.joint import CopulaChoice
@@ -30,6 +31,18 @@ class Horizon:
     time: float
     by: Literal["default", "predictions", "asked", "times"]
     reason: str
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How a bootstrap draws: how many samples, and the seed of all of them."""
+
+    n_resamples: int = 500
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_whole(self.n_resamples, "n_resamples", 2)
+        check_whole(self.seed, "seed", 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +108,34 @@ class EvaluationData:
             name: each.on(times) if size <= _MOST_KEPT else each for name, each in self.predictions.items()
         }
         return kept | {REFERENCE: self.reference}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ResampledData(EvaluationData):
+    """An evaluation of subjects drawn from those of another, at its times; no prediction is copied."""
+
+    everyone: EvaluationData
+    resample: Resample
+
+    @classmethod
+    def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
+        """That of a resample, without intervals of its own."""
+        return cls(
+            predictions=_drawn(everyone.predictions, resample.test),
+            samples=resample.samples,
+            grid=everyone.grid,
+            metrics=everyone.metrics,
+            models=everyone.models,
+            confidence_level=None,
+            everyone=everyone,
+            resample=resample,
+        )
+
+    @cached_property
+    def at_the_times(self) -> dict[str, Predictions]:
+        """As those of everyone, with the reference curve of the resample."""
+        return _drawn(self.everyone.at_the_times, self.resample.test) | {REFERENCE: self.reference}
+
+
+def _drawn(predictions: Mapping[str, Predictions], rows: Rows) -> dict[str, Predictions]:
+    return {name: DrawnPredictions(each, rows) for name, each in predictions.items()}

@@ -16,7 +16,7 @@ from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
-from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
+from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon, Resampling
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.options import (
@@ -59,6 +59,8 @@ def evaluate(
     covariates: str | int | Sequence[str | int] | None = "all",
     folds: Any = None,
     confidence_level: float | None = 0.95,
+    n_resamples: int | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Score models under several assumptions about the censoring, on one and the same interval of time.
@@ -104,8 +106,12 @@ def evaluate(
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
         test sample, up to the horizon, and take the copula for true. None computes none.
+    n_resamples : int, optional
+        Take errors and intervals from so many bootstrap samples instead; see :meth:`Evaluation.bootstrap`.
+    seed : int
+        Of the bootstrap.
     progress : callable, optional
-        Called with the number of finished adjustments and of all.
+        Called with the number of finished adjustments and of all; then with those of resamples, if there are any.
 
     Returns
     -------
@@ -132,6 +138,7 @@ def evaluate(
     asked_times = None if times is None else as_scored_times(times, asked_metrics)
     if confidence_level is not None:
         confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
+    resampling = None if n_resamples is None else Resampling(n_resamples, seed)
     if asked_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
     check_copula(copula)
@@ -159,6 +166,9 @@ def evaluate(
     if train is None:
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
         notes.append(Note("decision", text))
+    if confidence_level is not None:
+        text = "Intervals are about these trained models up to this horizon, and take the copula for true."
+        notes.append(Note("decision", text))
     assumed = AssumedCopula(Independence(), "unused")
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, asked, data, notes)
@@ -176,7 +186,10 @@ def evaluate(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
-    return Evaluation(data, results, assumed, ends, (*notes, *left_out), template)
+    found = Evaluation(data, results, assumed, ends, (*notes, *left_out), template)
+    if resampling is None:
+        return found
+    return found.bootstrap(resampling.n_resamples, seed=resampling.seed, progress=progress)
 
 
 def _check_names(models: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import IPCW
+from cocensor.evaluation.bootstrap import bootstrapped
+from cocensor.evaluation.curve_errors import CurveErrors, curve_errors
 from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.judge import preference
 from cocensor.evaluation.scores import AdjustmentScores, Score, scores_by
@@ -118,6 +120,7 @@ class Findings:
             metric=by.name,
             adjustment=found.name,
             at=at,
+            range=by.range,
             notes=notes if np.isnan(value) else (),
         )
 
@@ -130,7 +133,14 @@ class Findings:
         value = np.nan if base is None else by.skill(found.value(by.name, model), base.value)
         known = errors is not None and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
         error = self._error(errors.skills([model], REFERENCE, by.best) if errors and known else None, model)
-        return Score(**(error | {"value": value}), model=model, metric=by.name, adjustment=found.name, at=at)
+        return Score(
+            **(error | {"value": value}),
+            model=model,
+            metric=by.name,
+            adjustment=found.name,
+            at=at,
+            range=(-np.inf, 1.0),
+        )
 
     def compare(
         self,
@@ -154,16 +164,19 @@ class Findings:
         difference = found.value(by.name, a) - found.value(by.name, b)
         return Comparison(a, b, float(difference), np.nan, missing=self._error(errors, a)["missing"])
 
+    def pairs(self, metric: str | None = None, adjustment: str | None = None) -> tuple[Comparison, ...]:
+        """All pairs of models that have a score compared, with p-values adjusted for their number."""
+        return pairwise(self._model_errors(metric, adjustment))
+
     def comparisons(self, metric: str | None = None, adjustment: str | None = None) -> Any:
-        """All pairs of models compared, with p-values adjusted for their number: one row per pair."""
-        errors = self._model_errors(metric, adjustment)
+        """:meth:`pairs` as a table: one row per pair."""
         level = self.confidence_level or DEFAULT_LEVEL
         rows = [
             (
                 *(pair.a, pair.b, pair.difference, pair.standard_error),
                 *(*pair.confidence_interval(level), pair.pvalue, pair.adjusted_pvalue),
             )
-            for pair in pairwise(errors)
+            for pair in self.pairs(metric, adjustment)
         ]
         columns = ("a", "b", "difference", "standard_error", "low", "high", "pvalue", "adjusted_pvalue")
         return self._frame(columns, rows)
@@ -193,9 +206,15 @@ class Findings:
             return by, found
         single = by.at_time(at)
         single.grid(self.data.grid)  # refuses a time past the horizon
-        return single, self._computed_once(
-            ("at", found.name, single.name), lambda: scores_by(self.data, found, single)
-        )
+        return single, self._computed_once(("at", found.name, single.name), lambda: self._by(single, found))
+
+    def _by(self, metric: Metric, found: AdjustmentScores) -> AdjustmentScores:
+        """Scores by another metric, with errors of the same kind."""
+        scored = scores_by(self.data, found, metric)
+        if found.resampling is None:
+            return scored
+        data = replace(self.data, metrics=(metric,))
+        return bootstrapped(data, {found.name: scored}, found.resampling)[found.name]
 
     def _model_errors(self, metric: str | None, adjustment: str | None) -> Estimates:
         """The scores of all models that have one, with their errors."""
@@ -210,6 +229,8 @@ class Findings:
         """What is known of the error of a model's score."""
         if errors is not None and model in errors.names:
             known = errors.estimate(model)
+            if known.standard_error == 0:
+                return {"standard_error": np.nan, "missing": "every subject has the same loss"}
             return {
                 "standard_error": known.standard_error,
                 "replicates": known.replicates,
@@ -261,18 +282,50 @@ class Findings:
         return self._frame(columns, rows)
 
     def curves(self, metric: str | None = None) -> Any:
-        """The values of a metric over time: one row per adjustment, model and time."""
-        by = self.metric(metric)
-        rows = [
-            (name, model, float(t), float(value))
-            for name, each in self.results.items()
-            for model, found in each.values[by.name].items()
-            if found.curve is not None
-            for t, value in zip(self.times, found.curve, strict=True)
-        ]
+        """The values of a metric over time: one row per adjustment, model and time.
+
+        ``low`` to ``high`` is the interval of each value, and ``band_low`` to ``band_high`` holds a whole curve.
+        """
+        by, level = self.metric(metric), self.confidence_level
+        rows: list[tuple[Any, ...]] = []
+        for name, each in self.results.items():
+            for model, found in each.values[by.name].items():
+                if found.curve is None:
+                    continue
+                columns = [self.times, found.curve]
+                if level is not None:
+                    errors = self.curve_errors(by.name, name).of(model)
+                    band = errors.band(level)
+                    columns += [
+                        errors.standard_errors,
+                        *errors.confidence_intervals(level),
+                        band.low,
+                        band.high,
+                    ]
+                rows += [(name, model, *map(float, at)) for at in zip(*columns, strict=True)]
         if not rows:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-        return self._frame(("adjustment", "model", "time", "value"), rows)
+        told = () if level is None else ("standard_error", "low", "high", "band_low", "band_high")
+        return self._frame(("adjustment", "model", "time", "value", *told), rows)
+
+    def curve_errors(self, metric: str | None = None, adjustment: str | None = None) -> CurveErrors:
+        """The values of a metric over time with their sampling errors: intervals, bands, differences of models.
+
+        Computed when first asked for.
+        """
+        by, found = self.metric(metric), self.under(adjustment)
+        key = ("curves", by.name, found.name)
+        errors: CurveErrors = self._computed_once(key, lambda: curve_errors(self.data, found, by))
+        return errors
+
+    def computed_curve_errors(
+        self, metric: str | None = None, adjustment: str | None = None
+    ) -> CurveErrors | None:
+        """What :meth:`curve_errors` has given before; None where nobody has asked."""
+        found: CurveErrors | None = self._analyses.get(
+            ("curves", self.metric(metric).name, self.under(adjustment).name)
+        )
+        return found
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is kept under ``key``; what was asked for last comes last."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._validation import FloatArray, column_names
+from cocensor._validation import FloatArray, column_names, escaped
+from cocensor.evaluation.curve_errors import CurveErrors
 from cocensor.evaluation.result import Evaluation
+from cocensor.evaluation.scores import AdjustmentScores
+from cocensor.inference import Estimate
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
 
@@ -19,6 +24,12 @@ _ANALYSES: tuple[Literal["sensitivity", "profile", "survival", "hint"], ...] = (
     "survival",
     "hint",
 )
+
+
+def as_json(numbers: dict[str, Any]) -> str:
+    """The text of :meth:`Evaluation.to_json`."""
+    # A surrogate that is escaped in the text of JSON is the same surrogate.
+    return escaped(json.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1))
 
 
 def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
@@ -50,6 +61,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         ],
         "reference": "Kaplan–Meier curve, the same for everybody",
         "primary": evaluation.primary,
+        "confidence_level": evaluation.confidence_level,
         "judge": _judge(evaluation),
         "adjustments": [
             {
@@ -60,6 +72,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 "rests_on_copula": each.varies_with_copula,
                 "votes": name in evaluation.voting,
                 "notes": [asdict(note) for note in each.notes],
+                "resampling": _resampling(each),
                 "judge_fit": None if each.judge_fit is None else each.judge_fit.to_dict(),
             }
             for name, each in evaluation.results.items()
@@ -82,7 +95,7 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
         "label": metric.label,
         "curve_label": metric.curve_label,
         "direction": metric.direction,
-        "range": [_finite(end) for end in metric.range],
+        "range": [finite(end) for end in metric.range],
         "settings": repr(metric),
         "scores": {
             name: {model: found.value for model, found in each.values[metric.name].items()}
@@ -98,21 +111,106 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             for name, each in by.items()
         },
         "ranks": {name: evaluation.ranks(metric.name, name) for name in by if name in evaluation.voting},
+        "best": {name: list(evaluation.best(metric.name, name)) for name in by if name in evaluation.voting},
+        **_errors(evaluation, metric.name, by),
         "times": evaluation.times.tolist(),
         "curves": {
             name: {
-                model: _values(found.curve)
+                model: finite_values(found.curve)
                 for model, found in each.values[metric.name].items()
                 if found.curve is not None
             }
             for name, each in by.items()
         },
         "reference_curves": {
-            name: _values(found.curve)
+            name: finite_values(found.curve)
             for name, each in by.items()
             if (found := each.reference.get(metric.name)) is not None and found.curve is not None
         },
     }
+
+
+def _errors(evaluation: Evaluation, metric: str, by: Mapping[str, AdjustmentScores]) -> dict[str, Any]:
+    """How far scores, skills and differences may be off; empty where no intervals were asked for."""
+    level = evaluation.confidence_level
+    if level is None:
+        return {}
+    models = {name: tuple(each.values[metric]) for name, each in by.items()}
+    scores = {
+        name: {model: evaluation.score(model, metric, name) for model in scored}
+        for name, scored in models.items()
+    }
+    skills = {
+        name: {
+            model: skill
+            for model in scored
+            if np.isfinite((skill := evaluation.skill(model, metric, name)).value)
+        }
+        for name, scored in models.items()
+    }
+    return {
+        **_intervals(scores, level),
+        "no_interval": {
+            name: {model: score.missing for model, score in found.items() if score.missing is not None}
+            for name, found in scores.items()
+        },
+        **{f"skill_{key}": each for key, each in _intervals(skills, level).items()},
+        "comparisons": {name: _comparisons(evaluation, metric, name, level) for name in by},
+        "curve_errors": {
+            name: _curve_errors(errors, list(models[name]), level)
+            for name in by
+            if (errors := evaluation.computed_curve_errors(metric, name)) is not None
+        },
+    }
+
+
+def _intervals(estimates: Mapping[str, Mapping[str, Estimate]], level: float) -> dict[str, Any]:
+    """By adjustment and model, standard errors and intervals; null where there is none."""
+    return {
+        "standard_errors": {
+            name: {model: finite(each.standard_error) for model, each in found.items()}
+            for name, found in estimates.items()
+        },
+        "intervals": {
+            name: {model: _interval(each, level) for model, each in found.items()}
+            for name, found in estimates.items()
+        },
+    }
+
+
+def _interval(estimate: Estimate, level: float) -> list[float] | None:
+    low, high = estimate.confidence_interval(level)
+    return [low, high] if np.isfinite(low) and np.isfinite(high) else None
+
+
+def _comparisons(evaluation: Evaluation, metric: str, adjustment: str, level: float) -> list[dict[str, Any]]:
+    found = []
+    for pair in evaluation.pairs(metric, adjustment):
+        low, high = pair.confidence_interval(level)
+        numbers = {
+            "difference": pair.difference,
+            "standard_error": pair.standard_error,
+            "low": low,
+            "high": high,
+            "pvalue": pair.pvalue,
+            "adjusted_pvalue": pair.adjusted_pvalue,
+        }
+        found.append({"a": pair.a, "b": pair.b, **{key: finite(value) for key, value in numbers.items()}})
+    return found
+
+
+def _curve_errors(errors: CurveErrors, models: Sequence[str], level: float) -> dict[str, Any]:
+    """By model the limits of its values at ``times``, each for itself and all at once."""
+    found = {}
+    for model in models:
+        if model in errors.values and model not in errors.missing:
+            values = errors.of(model)
+            low, high = values.confidence_intervals(level)
+            band = values.band(level)
+            limits = {"low": low, "high": high, "band_low": band.low, "band_high": band.high}
+            limits = {"standard_errors": values.standard_errors, **limits}
+            found[model] = {key: finite_values(each) for key, each in limits.items()}
+    return found
 
 
 def _covariates(evaluation: Evaluation) -> list[str] | None:
@@ -151,14 +249,21 @@ def _summary(y: Survival) -> dict[str, Any]:
     }
 
 
+def _resampling(scores: AdjustmentScores) -> dict[str, Any] | None:
+    """The bootstrap that errors are from; None where they are analytic."""
+    how = scores.resampling
+    return None if how is None else asdict(how)
+
+
 def _value(found: Any) -> float | None:
     return None if found is None else found.value
 
 
-def _values(curve: FloatArray) -> list[float | None]:
-    return [_finite(value) for value in curve]
+def finite_values(values: FloatArray) -> list[float | None]:
+    """What JSON can hold of an array; null for what is not finite."""
+    return [finite(value) for value in values]
 
 
-def _finite(value: float) -> float | None:
-    """What JSON can hold."""
-    return float(value) if np.isfinite(value) else None
+def finite(value: float | None) -> float | None:
+    """What JSON can hold; null for what is not finite."""
+    return None if value is None or not np.isfinite(value) else float(value)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cocensor._files import write_whole
-from cocensor._validation import FitWarning, Progress, as_tuple, collected, escaped
+from cocensor._validation import FitWarning, Progress, as_tuple, check_choice, check_whole, collected, escaped
 from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
-from cocensor.evaluation.findings import Findings
+from cocensor.evaluation.bootstrap import bootstrapped
+from cocensor.evaluation.data import Resampling
+from cocensor.evaluation.findings import DEFAULT_LEVEL, Findings
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
@@ -26,13 +28,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The rank of each model under each adjustment (1 is best), and what that says."""
+    """The ranks of the models under each adjustment, and what they say.
+
+    Attributes
+    ----------
+    table : frame
+        The rank of each model by its score (1 is best); equal scores share the better rank.
+    ranges : frame or None
+        The ranks that the data leave open, such as "1–2": from 1 plus the number of models that are told to be better,
+        to the number of models less those that are told to be worse, each pair by the interval of its difference.
+        Models whose ranges overlap may tie. None where no intervals were asked for.
+    statement : str
+        Who is best, and who cannot be told apart, under which adjustment.
+    """
 
     table: Any
+    ranges: Any
     statement: str
 
     def __repr__(self) -> str:
-        return escaped(f"{self.statement}\n\n{self.table}")
+        tables = (
+            [self.table]
+            if self.ranges is None
+            else [self.table, "Ranks that the data leave open:", self.ranges]
+        )
+        return escaped("\n\n".join(map(str, [self.statement, *tables])))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,12 +89,91 @@ class Evaluation(Findings):
         return found if isinstance(found, Fitted) else None
 
     def ranking(self, metric: str | None = None) -> Ranking:
-        """The rank of each model under each adjustment, and whether the winner changes."""
+        """The ranks of the models under each adjustment, which of them the data leave open, and who ties with whom."""
         from cocensor.words import winners_in_words
 
         by = {name: self.ranks(metric, name) for name in self.voting}
-        rows = [(model, *(ranked.get(model) for ranked in by.values())) for model in self.models]
-        return Ranking(self._frame(("model", *by), rows), winners_in_words(self, self.metric(metric).name))
+        ranges = None
+        if self.confidence_level is not None:
+            ranges = self._by_model({name: self._rank_ranges(metric, name) for name in by})
+        return Ranking(self._by_model(by), ranges, winners_in_words(self, self.metric(metric).name))
+
+    def _by_model(self, by: dict[str, dict[str, Any]]) -> Any:
+        rows = [(model, *(column.get(model) for column in by.values())) for model in self.models]
+        return self._frame(("model", *by), rows)
+
+    def _rank_ranges(self, metric: str | None, adjustment: str) -> dict[str, str]:
+        """By model the ranks that are left open by the intervals of its differences from the others."""
+        models, direction = list(self.ranks(metric, adjustment)), self.metric(metric).direction
+        low, high = dict.fromkeys(models, 1), dict.fromkeys(models, len(models))
+        for a, b in combinations(models, 2):
+            pair = self.compare(a, b, metric, adjustment)
+            better = pair.better(direction, self.confidence_level or DEFAULT_LEVEL)
+            if better is not None:
+                high[better] -= 1
+                low[b if better == a else a] += 1
+        return {m: f"{low[m]}–{high[m]}" if low[m] < high[m] else f"{low[m]}" for m in models}
+
+    def bootstrap(
+        self,
+        n_resamples: int = 500,
+        *,
+        seed: int = 0,
+        adjustments: str | Sequence[str] | None = None,
+        progress: Progress | None = None,
+        n_jobs: int | None = None,
+    ) -> Evaluation:
+        """The same evaluation with errors and intervals from the bootstrap, for any adjustment.
+
+        Test subjects are drawn with replacement, and so are those of the training sample where there is one. To every
+        resample the adjustment and the reference curve are fitted again. Joint models start from their fit to all, and
+        keep its columns, knots, and kind of times. Models, horizon and copula stay as they are, also a selected copula:
+        intervals are about the given models under that copula. A resample without an answer is left out; a note says so
+        where these are more than 5 %, and with half of them there is no interval.
+
+        Parameters
+        ----------
+        n_resamples : int
+        seed : int
+            The same seed draws the same subjects, whatever the number of threads.
+        adjustments : str or sequence of str, optional
+            Of those evaluated; by default all. The others keep their errors.
+        progress : callable, optional
+            Called with the number of finished resamples and of all.
+        n_jobs : int, optional
+            Number of threads; by default one for each core.
+
+        Returns
+        -------
+        Evaluation
+            Its intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
+
+        Examples
+        --------
+        >>> import cocensor as cc
+        >>> from cocensor.simulate import SyntheticDesign
+        >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
+        >>> cox = {k: cc.CoxPH().fit(data.X[:, :k], data.y) for k in (1, 2)}
+        >>> curves = {f"{k}": model.predict_survival_function(data.X[:, :k]) for k, model in cox.items()}
+        >>> result = cc.evaluate(curves, data.y, adjustments="ipcw")
+        >>> resampled = result.bootstrap(200)
+        >>> for found in (result, resampled):
+        ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)
+        """
+        how = Resampling(n_resamples, seed)
+        if n_jobs is not None:
+            check_whole(n_jobs, "n_jobs")
+        names = tuple(self.results) if adjustments is None else as_tuple(adjustments, "adjustments", str)
+        for name in names:
+            check_choice(name, "adjustments", tuple(self.results))
+        chosen = {name: self.results[name] for name in names}
+        again = bootstrapped(self.data, chosen, how, progress, n_jobs)
+        level = DEFAULT_LEVEL if self.confidence_level is None else self.confidence_level
+        found = replace(
+            self, data=replace(self.data, confidence_level=level), results={**self.results, **again}
+        )
+        found._analyses.update({key: each for key, each in self._analyses.items() if key[0] != "at"})
+        return found
 
     # --- further analyses --------------------------------------------------------------------------------
 
@@ -202,8 +301,9 @@ class Evaluation(Findings):
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """:meth:`to_dict` as text, also written to ``path`` if there is one."""
-        # A surrogate that is escaped in the text of JSON is the same surrogate.
-        text = escaped(json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=1))
+        from cocensor.evaluation.numbers import as_json
+
+        text = as_json(self.to_dict())
         if path is not None:
             write_whole(path, text + "\n")
         return text

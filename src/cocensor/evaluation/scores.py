@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from cocensor._notes import Note
 from cocensor._validation import FitWarning, FloatArray, HorizonWarning, collected
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.curves import Predictions
-from cocensor.evaluation.data import REFERENCE, EvaluationData
+from cocensor.evaluation.data import REFERENCE, EvaluationData, ResampledData, Resampling
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
-from cocensor.inference import Estimate, Estimates, Influence, as_estimates, influence
+from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influence, as_estimates, influence
+from cocensor.inference.estimates import Method
 from cocensor.metrics import Metric, MetricValue
 
 
@@ -22,7 +24,7 @@ class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
     ``value`` is NaN where there is none, and ``notes`` say why; ``missing`` says why there is no interval. ``at`` is
-    the time of a score at one time.
+    the time of a score at one time, and ``range`` what its interval is cut to.
 
     Examples
     --------
@@ -37,7 +39,15 @@ class Score(Estimate):
     metric: str
     adjustment: str
     at: float | None = None
+    range: tuple[float, float] = (-np.inf, np.inf)
     notes: tuple[Note, ...] = ()
+
+    def confidence_interval(
+        self, confidence_level: float = 0.95, method: Method | None = None
+    ) -> ConfidenceInterval:
+        """Where the true value lies; see :meth:`Estimate.confidence_interval`."""
+        low, high = super().confidence_interval(confidence_level, method)
+        return ConfidenceInterval(*np.clip((low, high), *self.range).tolist())
 
     def __float__(self) -> float:
         return self.value
@@ -64,6 +74,10 @@ class AdjustmentScores:
     batches : dict of array
         Over the grid of a sensitivity analysis, by metric the rows of the errors by batches of subjects.
     notes : tuple of Note
+    given_fitted : bool
+        Whether the adjustment was fitted elsewhere, and given so.
+    resampling : Resampling or None
+        Of the bootstrap that the errors are from; None where they are analytic.
     judge_fit : JudgeFit or None
         How well the joint models of the test outcomes fit, where the adjustment has such.
     """
@@ -77,12 +91,22 @@ class AdjustmentScores:
     errors: dict[str, Estimates] = field(default_factory=dict, repr=False)
     batches: dict[str, FloatArray] = field(default_factory=dict, repr=False)
     notes: tuple[Note, ...] = ()
+    given_fitted: bool = False
+    resampling: Resampling | None = None
     judge_fit: JudgeFit | None = field(default=None, repr=False)
 
     @property
     def answered(self) -> bool:
         """Whether any model has a score."""
         return any(self.values.values())
+
+    @property
+    def served(self) -> list[tuple[Fitted, list[str]]]:
+        """Every fit, and the models that it serves."""
+        by_fit: dict[int, tuple[Fitted, list[str]]] = {}
+        for name, fitted in self.fits.items():
+            by_fit.setdefault(id(fitted), (fitted, []))[1].append(name)
+        return list(by_fit.values())
 
     @property
     def varies_with_copula(self) -> bool:
@@ -110,13 +134,13 @@ def scores_under(
             scoring.answer(predictions, adjustment)
         else:
             for models in data.samples.groups(adjustment, predictions):
-                scoring.fit(models, adjustment)
+                scoring.fit(models, partial(data.samples.fit, adjustment))
     value = adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment
     scored = {name for found in scoring.values.values() for name in found}
     fit = judge_fit(data, {name: each for name, each in scoring.fits.items() if name in scored})
     misfit = [] if fit is None or not fit.failed else [fit.statement]
     cautions = [Note("caution", text, adjustment=name) for text in [*warned, *misfit]]
-    notes = tuple(dict.fromkeys([*_merged(scoring.notes, tuple(data.predictions)), *cautions]))
+    notes = tuple(dict.fromkeys([*merged(scoring.notes, tuple(data.predictions)), *cautions]))
     return AdjustmentScores(
         name=name,
         label=label,
@@ -126,6 +150,7 @@ def scores_under(
         reference=scoring.reference,
         errors={metric: errors for metric, (errors, _) in scoring.errors().items()},
         notes=notes,
+        given_fitted=isinstance(adjustment, Fitted),
         judge_fit=fit,
     )
 
@@ -133,8 +158,8 @@ def scores_under(
 def scores_by(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
     """The scores of all models, and of the reference, by another metric, under fits that there are."""
     scoring = _Scoring(replace(data, metrics=(metric,)), before.name)
-    for fitted in dict.fromkeys(before.fits.values()):
-        served = {name: data.read_at(data.grid)[name] for name, each in before.fits.items() if each is fitted}
+    for fitted, names in before.served:
+        served = {name: data.read_at(data.grid)[name] for name in names}
         with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
             scoring.answer(served, fitted)
     return replace(
@@ -151,17 +176,10 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
     scoring = _Scoring(data, before.name)
     if before.fits.keys() <= {REFERENCE}:
         raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
-    made: dict[int, Fitted] = {}
-    for model, fitted in before.fits.items():
-        if id(fitted) in made or model == REFERENCE:
-            continue
-        made[id(fitted)] = moved = fitted.with_copula(copula)
-        served = {
-            other: data.predictions[other]
-            for other, each in before.fits.items()
-            if each is fitted and other != REFERENCE
-        }
-        scoring.answer(served, moved)
+    for fitted, names in before.served:
+        served = {name: data.predictions[name] for name in names if name != REFERENCE}
+        if served:
+            scoring.answer(served, fitted.with_copula(copula))
     errors = scoring.errors()
     return replace(
         before,
@@ -176,7 +194,25 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
     )
 
 
-def _merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
+def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> AdjustmentScores:
+    """The scores of subjects drawn with replacement, with everything fitted to them; without errors."""
+    scoring = _Scoring(data, before.name)
+    predictions = {**data.predictions, REFERENCE: data.reference}
+    for fitted, names in before.served:
+        served = {name: predictions[name] for name in names}
+        scoring.fit(served, partial(fitted.resampled, data.resample))
+    return replace(
+        before,
+        fits={},
+        values=scoring.values,
+        reference=scoring.reference,
+        errors={},
+        notes=tuple(dict.fromkeys(scoring.notes)),
+        judge_fit=None,
+    )
+
+
+def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
     """The notes, where what holds of every model for the same reason is said once."""
     about: dict[Note, set[str | None]] = {}
     for note in notes:
@@ -217,12 +253,13 @@ class _Scoring:
             found[metric] = as_estimates(known, self._influences[metric], self._unknown[metric])
         return found
 
-    def fit(self, models: Mapping[str, Predictions], adjustment: Adjustment) -> None:
+    def fit(
+        self, models: Mapping[str, Predictions], fit: Callable[[Mapping[str, Predictions]], Fitted]
+    ) -> None:
         """Score some models by a fit of their own."""
         try:
             # The reference has no say in what all models are judged by.
-            judged = {name: each for name, each in models.items() if name != REFERENCE} or models
-            fitted = self.data.samples.fit(adjustment, judged)
+            fitted = fit({name: each for name, each in models.items() if name != REFERENCE} or models)
         except ValueError as error:
             self._missing(models, str(error))
             return
@@ -272,10 +309,16 @@ class _Scoring:
     def _err(self, metric: Metric, status: Status, read: Mapping[str, Predictions]) -> None:
         """How far the values of some models may be off, or why that is not known."""
         try:
+            if status.n < 2:
+                raise ValueError("a single subject does not tell how far others would be off.")
             found = influence(status, metric.functionals(status, read), self.data.samples.y_test)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
+            text = f"There is no interval: {error}"
+            about = [name for name in read if name != REFERENCE]
+            self.notes += [Note("caution", text, adjustment=self.adjustment, model=name) for name in about]
             return
+        self.notes += [Note("caution", text, adjustment=self.adjustment) for text in status.doubts]
         singles = [found[m] for m in range(len(read))]
         self._influences[metric.name] |= dict(zip(read, singles, strict=True))
 

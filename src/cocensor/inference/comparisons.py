@@ -98,8 +98,8 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
 
     The adjusted p is the chance that the largest :math:`|Z|` of all pairs exceeds this pair's (single step), Z normal
     with the correlations of the differences. Differences from the same subjects are strongly correlated, which Holm's
-    method would not use. It is at least the p of the pair alone, at most Bonferroni's, and pairs keep their order.
-    Small ones rest on Bonferroni's, as draws are too few for them.
+    method would not use. It is at least the p of the pair alone and at most Bonferroni's, which small ones equal, as
+    draws are too few for them.
 
     Examples
     --------
@@ -139,9 +139,11 @@ def not_told_from_best(
     check_choice(direction, "direction", ("smaller", "greater"))
     normal_quantile(confidence_level)
     sign = 1.0 if direction == "smaller" else -1.0
-    against = [estimates.differences([(m, k) for k in estimates.names]) for m in estimates.names]
-    spread = np.array([each.standard_errors for each in against])
-    maxima = _maxima(estimates, spread, lambda z: sign * z)
+    gaps, spread = np.empty((2, len(estimates.names), len(estimates.names)))
+    for m, name in enumerate(estimates.names):
+        apart = estimates.differences([(name, other) for other in estimates.names])
+        gaps[m], spread[m] = sign * apart.values, apart.standard_errors
+    maxima = _maxima(estimates, spread, np.positive)  # Z and −Z have one law
     kept = []
     for m, name in enumerate(estimates.names):
         quantile = 0.0
@@ -150,7 +152,7 @@ def not_told_from_best(
             quantile = max(
                 quantile, quantile_of_maxima(maxima[m], confidence_level, compared, two_sided=False)
             )
-        worse = sign * against[m].values > quantile * spread[m]
+        worse = gaps[m] > quantile * spread[m]
         if not np.isnan(estimates.values[m]) and not worse.any():
             kept.append(name)
     return tuple(kept)
@@ -169,7 +171,7 @@ def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:
     if not pair.standard_error > 0:
         return pair.pvalue
     size = abs(pair.difference) / pair.standard_error
-    exceeded = 1.0 - float(np.searchsorted(maxima, size)) / maxima.size
+    exceeded = (1.0 + maxima.size - float(np.searchsorted(maxima, size))) / (1.0 + maxima.size)
     return max(pair.pvalue, min(exceeded, count * pair.pvalue))
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import Functionals, Status
 from cocensor.inference.estimates import Estimates
 from cocensor.outcomes import Survival
@@ -72,14 +72,12 @@ class Influence:
 
 def influence(status: Status, functionals: Functionals, y: Survival) -> Influence:
     """The influence of every subject on some values, under the status of the test outcomes ``y``."""
-    whole = np.arange(len(y))
     parts = _Parts.of(status, y)
-    test = _summed(_own(status, functionals), whole, len(y), functionals.size)
+    test = _by_subject(_own(status, functionals), len(y), functionals.size)
     test -= test.mean(axis=0)
     if parts.sample is None:
         return Influence(test)
-    n = len(parts.sample)
-    pulled = _summed(status.pull_back(functionals), np.arange(n), n, functionals.size)
+    pulled = _by_subject(status.pull_back(functionals), len(parts.sample), functionals.size)
     return Influence(test + pulled) if parts.same else Influence(test, pulled)
 
 
@@ -146,56 +144,45 @@ def _equal(one: Survival, other: Survival) -> bool:
     return np.array_equal(one.time, other.time) and np.array_equal(one.event, other.event)
 
 
-class _Masked(NamedTuple):
-    """α and β, 0 where the weights of a stretch do not hold."""
-
-    event_free: FloatArray
-    event: FloatArray
-
-    @classmethod
-    def of(cls, pair: tuple[FloatArray, FloatArray], mask: BoolArray | None) -> _Masked:
-        return cls(*(each if mask is None else each * mask for each in pair))
-
-
 def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
     """What the weights of each subject add to n times the values, block by block."""
-    weights, every = functionals.time_weights, slice(0, len(functionals.time_weights))
+    weights = functionals.time_weights
     for block in status.blocks():
         values = np.zeros((block.rows.size, len(functionals.gradients), weights.shape[1]))
         for m, gradient in enumerate(functionals.gradients):
-            alpha, beta = gradient.of_subjects(block.rows, every)
+            found = gradient.of_subjects(block.rows)
             for used, columns, mask in block.stretches:
-                pair = _Masked.of((alpha[:, columns], beta[:, columns]), mask)
-                values[:, m] += used.each(pair) @ weights[columns]
+                values[:, m] += used.by_subject(found.part(columns, mask), weights[columns])
         yield block.rows, status.n * values.reshape(block.rows.size, functionals.size)
+
+
+def _by_subject(blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int) -> FloatArray:
+    total = np.zeros((n, size))
+    for rows, values in blocks:
+        total[rows] += values
+    return total
 
 
 def _batched(
     blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int, *, centred: bool = False
 ) -> FloatArray:
-    batch = _batches(n)
-    sums = _summed(blocks, batch, min(n, N_BATCHES), size)
+    """Values by subject, added up over batches; ``centred`` takes the mean of all from each."""
+    if n <= N_BATCHES:
+        sums = _by_subject(blocks, n, size)
+        return sums - sums.mean(axis=0) if centred else sums
+    batch, sums = _batches(n), np.zeros((N_BATCHES, size))
+    for rows, values in blocks:
+        order = np.argsort(batch[rows], kind="stable")
+        at = batch[rows][order]
+        first = np.flatnonzero(np.diff(at, prepend=-1))
+        sums[at[first]] += np.add.reduceat(values[order], first, axis=0)
     if centred:
         sums -= np.bincount(batch)[:, None] * (sums.sum(axis=0) / n)
     return sums
 
 
-def _summed(blocks: Iterator[tuple[Rows, FloatArray]], into: IntArray, n: int, size: int) -> FloatArray:
-    """Values by subject, added up in the rows ``into`` of n."""
-    total = np.zeros((n, size))
-    for rows, values in blocks:
-        at = into[rows]
-        order = np.argsort(at, kind="stable")
-        first = np.flatnonzero(np.diff(at[order], prepend=-1))
-        if first.size:
-            total[at[order][first]] += np.add.reduceat(values[order], first, axis=0)
-    return total
-
-
 def _batches(n: int) -> IntArray:
     """The batch of each of n subjects, the same for all calls: a random one, as rows may be in some order."""
-    if n <= N_BATCHES:
-        return np.arange(n)
     return np.random.default_rng(n).permutation(n) % N_BATCHES
 
 

@@ -20,7 +20,10 @@ from cocensor.joint.estimates import to_units_of_data
 from cocensor.joint.link import Link
 from cocensor.joint.margins import Margin
 from cocensor.joint.model import JointModel
-from cocensor.joint.problem import JointProblem
+from cocensor.joint.problem import BARRIER, JointProblem
+
+# Of the weight of the barrier, what tells of an active constraint.
+_ACTIVE = 0.3
 
 #: By how much each score gains where a subject is event-free at a time rather than not: blocks of the scores' models.
 Gains = Callable[[Rows, slice], Iterator[FloatArray]]
@@ -33,6 +36,21 @@ class JointInfluence:
     problem: JointProblem
     optimum: Minimum
     model: JointModel
+
+    @property
+    def held(self) -> bool:
+        r"""Whether the barrier holds the optimum, so that a constraint is active.
+
+        With b the gradient of the barrier, :math:`b'H^{-1}b` in units of the log-likelihood is about the barrier's
+        weight for each active constraint, and next to nothing where all hazards rise by themselves.
+        """
+        likelihood, pull = self.problem.likelihood, np.zeros(self.optimum.point.size)
+        starts = (0, likelihood.sizes[0])
+        for barrier in likelihood.barriers:
+            at = starts[barrier.margin] + barrier.at
+            pull[at] += barrier.derivatives(self.optimum.point[at]).gradient
+        moved = np.linalg.solve(self.optimum.at.hessian * likelihood.n, pull)
+        return bool(pull @ moved > _ACTIVE * BARRIER)
 
     def psi(self, gradient: FloatArray) -> Iterator[tuple[Rows, FloatArray]]:
         """By subject, what moves scores with a ``gradient`` in the parameters, in the units of the data."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -45,6 +45,8 @@ _HIGHER_BARRIERS = (1e4, 1e3, 1e2, 1e1)
 _STRIDE = 0.3
 # Up to this stride the optimum is sought at once, from where the two before it point to.
 _SHORT = 0.12
+# From where a fit to other weights has ended it is a few steps; where it is more, they creep along the barrier.
+_FEW_STEPS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,24 +211,30 @@ class JointProblem:
 
     @cached_property
     def _at_independence(self) -> tuple[Minimum, FloatArray]:
-        def fit(ridge: FloatArray, start: FloatArray) -> Minimum:
-            return self._minimised(Independence, start, fixed=0.0, ridge=ridge)
-
-        if self.parent is not None:
-            known, chosen = self.parent._at_independence
-            if self.keeps_ridge:
-                return fit(chosen, known.point), chosen
-            return ridge_weights(self._ridges, self.likelihood.n, fit, fit, known.point, chosen)
+        def fit(ridge: FloatArray, start: FloatArray, **options: Any) -> Minimum:
+            return self._minimised(Independence, start, fixed=0.0, ridge=ridge, **options)
 
         def inside(ridge: FloatArray, start: FloatArray) -> Minimum:
             """The first fit, behind ever lower barriers: at the lowest, Newton's method creeps along it from afar."""
             if self.likelihood.barriers:
                 for factor in _HIGHER_BARRIERS:
                     higher = self.likelihood.with_barriers(factor)
-                    options: dict[str, Any] = {"tolerance": 0.1, "ridge": ridge, "likelihood": higher}
-                    start = self._minimised(Independence, start, fixed=0.0, **options).point
+                    start = fit(ridge, start, tolerance=0.1, likelihood=higher).point
             return fit(ridge, start)
 
+        def near(ridge: FloatArray, start: FloatArray, **options: Any) -> Minimum:
+            """A fit from a start that is close by, unless it creeps."""
+            found = fit(ridge, start, max_iter=_FEW_STEPS, **options)
+            return found if found.converged else inside(ridge, start)
+
+        if self.parent is not None:
+            known, chosen = self.parent._at_independence
+            if self.keeps_ridge:
+                return near(chosen, known.point), chosen
+            # On the way to the weights a step for each choice of them will do.
+            rough = partial(near, tolerance=1.0)
+            found, weights = ridge_weights(self._ridges, self.likelihood.n, rough, rough, known.point, chosen)
+            return near(weights, found.point), weights
         n_effects = len(self.design.ridge_of_effects)
         exposure = float(self.y.time.sum())
         start: list[FloatArray] = []
@@ -257,8 +265,12 @@ class JointProblem:
             return known[tau]
         found = None
         of_parent = {} if self.parent is None else self.parent._optima.get(family, {})
-        if tau in of_parent:
-            found = self._minimised(family, of_parent[tau].point, fixed=copula.theta)
+        if self.parent is not None and tau in of_parent:
+            # The margins are off those of the parent by about as much as at independence.
+            start = of_parent[tau].point + self.independence.point - self.parent.independence.point
+            if np.isneginf(self.likelihood.barrier_at(start)):
+                start = of_parent[tau].point
+            found = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
             if found.converged:
                 known[tau] = found
                 return found

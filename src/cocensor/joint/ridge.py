@@ -39,7 +39,10 @@ def ridge_weights(
     subjects, over which :class:`Minimum` takes the mean; ``first_fit`` starts from ``start`` with ``first_weights``.
     """
     groups = [np.flatnonzero(ridges == g) for g in range(int(ridges.max(initial=-1)) + 1)]
-    weights = np.where(ridges >= 0, _START, 0.0) if first_weights is None else first_weights.copy()
+    weights = np.where(ridges >= 0, _START, 0.0)
+    if first_weights is not None:
+        # A weight under which no effect is left would count as settled, whatever the data.
+        weights = np.minimum(first_weights, weights)
     found = first_fit(weights, start)
     for _ in range(_MAX_ROUNDS if groups else 0):
         variances = np.diag(np.linalg.pinv(found.at.hessian * n, hermitian=True))

@@ -5,15 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from cocensor._validation import FloatArray
 from cocensor.adjustments import Functionals, Gradient, Status
 from cocensor.curves import Predictions, TimeGrid
-
-Direction = Literal["smaller", "greater"]
+from cocensor.inference.comparisons import Direction
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,7 +118,7 @@ def brier_score(
     array([0.105 , 0.1586])
     >>> score, influence = brier_score(y, y, predicted, [1.5, 3.5], return_influence=True)
     >>> influence.standard_errors.round(3)
-    array([0.087, 0.061])
+    array([0.085, 0.03 ])
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return asked.scores(BRIER, return_influence)

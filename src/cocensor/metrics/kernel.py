@@ -29,21 +29,31 @@ class Loss:
     largest: float = np.inf
 
 
-class _BlockLosses:
+class BlockLosses:
     """Losses of a block of predictions, each computed when it is first needed; ``mask`` zeroes the others."""
 
-    def __init__(self, loss: Loss, block: FloatArray, mask: BoolArray | None) -> None:
-        self._loss, self._block, self._mask = loss, block, mask
+    def __init__(
+        self, loss: Loss, block: FloatArray, mask: BoolArray | None = None, scale: float | None = None
+    ) -> None:
+        self._loss, self._block, self._mask, self._scale = loss, block, mask, scale
 
     @cached_property
     def event_free(self) -> FloatArray:
-        return self._masked(self._loss.event_free(self._block))
+        """The losses of those who are event-free."""
+        return self._scaled(self._loss.event_free(self._block))
 
     @cached_property
     def event(self) -> FloatArray:
-        return self._masked(self._loss.event(self._block))
+        """The losses of those who had the event."""
+        return self._scaled(self._loss.event(self._block))
 
-    def _masked(self, values: FloatArray) -> FloatArray:
+    def part(self, columns: slice, mask: BoolArray | None = None) -> BlockLosses:
+        """Those at some of the times."""
+        return BlockLosses(self._loss, self._block[:, columns], mask, self._scale)
+
+    def _scaled(self, values: FloatArray) -> FloatArray:
+        if self._scale is not None:
+            values = values * self._scale
         return values if self._mask is None else values * self._mask
 
 
@@ -55,9 +65,9 @@ def mean_losses(status: Status, loss: Loss, predictions: Sequence[Predictions]) 
     for block in status.blocks():
         # One model after the other, so that its block stays in the cache.
         for own, each in zip(total, predictions, strict=True):
-            values = each.read(grid.sorted, block.rows)
+            losses = BlockLosses(loss, each.read(grid.sorted, block.rows))
             for weights, columns, mask in block.stretches:
-                own[columns] += weights.total(_BlockLosses(loss, values[:, columns], mask))
+                own[columns] += weights.total(losses.part(columns, mask))
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
     above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
@@ -79,8 +89,7 @@ class LossGradient:
     loss: Loss
     predictions: Predictions
 
-    def of_subjects(self, rows: Rows, columns: slice) -> tuple[FloatArray, FloatArray]:
-        """α and β of some subjects at some of the sorted times."""
-        values = self.predictions.read(self.status.grid.sorted, rows)[:, columns]
-        scale = 1.0 / self.status.normaliser
-        return self.loss.event_free(values) * scale, self.loss.event(values) * scale
+    def of_subjects(self, rows: Rows) -> BlockLosses:
+        """α and β of some subjects."""
+        values = self.predictions.read(self.status.grid.sorted, rows)
+        return BlockLosses(self.loss, values, scale=1.0 / self.status.normaliser)

@@ -13,7 +13,8 @@ import numpy.typing as npt
 from cocensor._validation import FloatArray, as_times, check_choice, check_number
 from cocensor.adjustments import Gradient, Status
 from cocensor.curves import Predictions, TimeGrid
-from cocensor.metrics.base import Direction, Metric, MetricValue
+from cocensor.inference.comparisons import Direction
+from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.kernel import Loss, LossGradient, mean_losses
 
 Integration = Literal["trapezoid", "step"]

@@ -1,5 +1,7 @@
 """Plots: data computed apart from drawing; matplotlib is imported only when something is drawn."""
 
+from cocensor.plots.comparison import ComparisonDisplay
+from cocensor.plots.differences import DifferenceDisplay
 from cocensor.plots.judge_fit import JudgeFitDisplay
 from cocensor.plots.latent_times import LatentTimesDisplay
 from cocensor.plots.outcomes import OutcomesDisplay
@@ -9,6 +11,8 @@ from cocensor.plots.sensitivity import SensitivityDisplay
 from cocensor.plots.survival_curve import SurvivalCurveDisplay
 
 __all__ = [
+    "ComparisonDisplay",
+    "DifferenceDisplay",
     "JudgeFitDisplay",
     "LatentTimesDisplay",
     "OutcomesDisplay",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray, escaped
+from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import line_styles
+from cocensor.plots.style import Limits, line_styles, shade
+from cocensor.words.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +26,8 @@ class ScoreCurveDisplay:
     """The values of a metric along time, a panel per adjustment, and those of the reference curve in grey.
 
     The reference predicts one Kaplan–Meier curve for everybody: a model that is not better has nothing to tell at that
-    time.
+    time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Intervals of two models
+    may overlap although they can be told apart, as both are scored on the same subjects: ``minus`` shows differences.
 
     Attributes
     ----------
@@ -38,6 +41,12 @@ class ScoreCurveDisplay:
         What the values are called.
     bottom : float or None
         Where the axis starts: at the metric's smallest value if that is 0.
+    limits : dict
+        By the title of the panel and by model, the lower and the upper limits of the values; empty without intervals.
+    shaded : str
+        What the shaded areas are.
+    zero : bool
+        Whether the values are differences, with a line at 0.
 
     Examples
     --------
@@ -56,6 +65,9 @@ class ScoreCurveDisplay:
     reference: dict[str, FloatArray]
     label: str
     bottom: float | None = 0.0
+    limits: dict[str, dict[str, Limits]] = field(default_factory=dict)
+    shaded: str = ""
+    zero: bool = False
 
     @classmethod
     def from_evaluation(
@@ -63,6 +75,9 @@ class ScoreCurveDisplay:
         evaluation: Evaluation,
         adjustment: str | Sequence[str] | None = None,
         metric: str | None = None,
+        *,
+        minus: str | None = None,
+        band: Literal["pointwise", "simultaneous"] | None = "pointwise",
     ) -> Self:
         """From what :func:`cocensor.evaluate` returns.
 
@@ -73,34 +88,69 @@ class ScoreCurveDisplay:
             By default the evaluation's ``primary``.
         metric : str, optional
             One that has values over time; by default the evaluation's first.
+        minus : str, optional
+            A model: the values of all others less those of this one.
+        band : "pointwise", "simultaneous" or None
+            What is shaded: an interval for each time, a band that holds a whole curve, or nothing. Errors over time are
+            computed when first asked for; without a confidence level of the evaluation there are none.
         """
         by = evaluation.metric(metric)
         if by.curve_label is None:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
+        if band is not None:
+            check_choice(band, "band", ("pointwise", "simultaneous"))
+        if minus is not None:
+            check_choice(minus, "minus", evaluation.models)
         if adjustment is None:
             adjustment = evaluation.primary
         asked = [adjustment] if isinstance(adjustment, str) else list(adjustment)
         if not asked:
             raise ValueError("adjustment is empty: at least one is needed.")
+        level = evaluation.confidence_level
         order = np.argsort(evaluation.times, kind="stable")
         curves, reference = {}, {}
+        limits: dict[str, dict[str, Limits]] = {}
         for name in asked:
             scores = evaluation.under(name)
-            values = scores.values[by.name]
-            if not values:
-                why = "".join(f": {note.text}" for note in scores.notes_of("missing")[:1])
-                raise ValueError(f"adjustment must give scores, but {name!r} gives none{why}")
-            copula = getattr(scores.adjustment, "copula", None)
-            on = f"\n{copula.name}, τ = {copula.tau:.2g}" if isinstance(copula, Copula) else ""
-            title = f"{scores.label}{on}"
-            curves[title] = {
-                model: found.curve[order] for model, found in values.items() if found.curve is not None
+            title = _title(scores)
+            found = {
+                model: each.curve for model, each in scores.values[by.name].items() if each.curve is not None
             }
+            if not found or (minus is not None and minus not in found):
+                why = "".join(f": {note.text}" for note in scores.notes_of("missing")[:1])
+                of = "" if minus is None or not found else f" of {minus!r}"
+                raise ValueError(f"adjustment must give scores{of}, but {name!r} gives none{why}")
+            less = 0.0 if minus is None else found.pop(minus)
+            curves[title] = {model: (curve - less)[order] for model, curve in found.items()}
             base = scores.reference.get(by.name)
             if base is not None and base.curve is not None:
-                reference[title] = base.curve[order]
-        bottom = 0.0 if by.range[0] == 0 else None
-        return cls(evaluation.times[order], evaluation.models, curves, reference, by.curve_label, bottom)
+                reference[title] = (base.curve - less)[order]
+            if level is not None and band is not None:
+                errors = evaluation.curve_errors(by.name, name)
+                limits[title] = {}
+                for model in found:
+                    values = errors.of(model, minus)
+                    ends = (
+                        values.confidence_intervals(level) if band == "pointwise" else values.band(level)[:2]
+                    )
+                    limits[title][model] = ends[0][order], ends[1][order]
+        shaded = ""
+        if limits and level is not None:
+            shaded = (
+                f"{level_in_words(level)} {'interval' if band == 'pointwise' else 'band for the whole curve'}"
+            )
+        label = by.curve_label if minus is None else f"{by.curve_label} less that of {escaped(minus)}"
+        return cls(
+            evaluation.times[order],
+            evaluation.models,
+            curves,
+            reference,
+            label,
+            0.0 if by.range[0] == 0 and minus is None else None,
+            limits,
+            shaded,
+            minus is not None,
+        )
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list."""
@@ -110,9 +160,22 @@ class ScoreCurveDisplay:
         if title in self.reference:
             label = "Kaplan–Meier for everybody"
             ax.plot(self.times, self.reference[title], color="0.6", linewidth=2.5, label=label)
+        if self.zero:
+            ax.axhline(0.0, color="0.3", linewidth=1.0, zorder=1)
+        limits = self.limits.get(title, {})
         for model, style in zip(self.models, line_styles(), strict=False):
             if model in self.curves[title]:
                 ax.plot(self.times, self.curves[title][model], label=escaped(model), **style)
+            if model in limits:
+                shade(ax, self.times, limits[model], style["color"])
+        if any(np.isfinite(low).any() for low, _ in limits.values()):
+            ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=self.shaded)
         ax.set(xlabel="time", ylabel=self.label, title=title, xlim=(self.times[0], self.times[-1]))
         if self.bottom is not None:
             ax.set_ylim(bottom=self.bottom)
+
+
+def _title(scores: AdjustmentScores) -> str:
+    copula = getattr(scores.adjustment, "copula", None)
+    on = f"\n{copula.name}, τ = {copula.tau:.2g}" if isinstance(copula, Copula) else ""
+    return f"{scores.label}{on}"

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: The lower and the upper limits of several values; NaN where there is none.
+Limits = tuple[FloatArray, FloatArray]
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -23,3 +33,10 @@ def markers() -> Iterator[str]:
     """A marker for one line after the other, which changes when the colours come again."""
     for i in count():
         yield MARKERS[(i // len(_COLOURS)) % len(MARKERS)]
+
+
+def shade(ax: Axes, x: FloatArray, limits: Limits, colour: str, alpha: float = 0.15) -> None:
+    """Fill what lies between two limits; where one of them is missing, nothing."""
+    low, high = limits
+    if np.isfinite(low + high).any():
+        ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0, zorder=0.5)

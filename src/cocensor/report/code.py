@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass
 
 from cocensor.adjustments import adjustment, adjustment_names, needs_copula
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.findings import DEFAULT_LEVEL
 from cocensor.metrics import Metric, metric_names
 
 
@@ -34,7 +35,8 @@ def code(evaluation: Evaluation) -> str:
             "",
             f"result = cc.evaluate({', '.join(given)},",
             f"                     adjustments={asked},",
-            f"                     metrics=[{metrics}], {end}, copula={copula})",
+            f"                     metrics=[{metrics}], {end}, copula={copula}{_intervals(evaluation)})",
+            *_bootstrap(evaluation),
             *_analyses(evaluation),
             'result.to_html("report.html")',
         )
@@ -47,6 +49,25 @@ def _copula(evaluation: Evaluation) -> str:
     return known.get(evaluation.assumed.origin, f"cc.{evaluation.assumed.copula!r}")
 
 
+def _intervals(evaluation: Evaluation) -> str:
+    """What intervals were asked for, where it is not the default."""
+    level = evaluation.confidence_level
+    return "" if level == DEFAULT_LEVEL else f", confidence_level={level!r}"
+
+
+def _bootstrap(evaluation: Evaluation) -> list[str]:
+    """The bootstrap that errors are from; of some adjustments, these are named."""
+    drawn: dict[tuple[int, int], list[str]] = {}
+    for name, each in evaluation.results.items():
+        if each.resampling is not None:
+            drawn.setdefault((each.resampling.n_resamples, each.resampling.seed), []).append(name)
+    return [
+        f"result = result.bootstrap({n}, seed={seed}"
+        + (")" if names == list(evaluation.results) else f", adjustments={names!r})")
+        for (n, seed), names in drawn.items()
+    ]
+
+
 def _analyses(evaluation: Evaluation) -> list[str]:
     lines = []
     sensitivity = evaluation.computed("sensitivity")
@@ -56,6 +77,12 @@ def _analyses(evaluation: Evaluation) -> list[str]:
             f"                   taus={list(sensitivity.taus)!r},",
             f"                   adjustments={list(sensitivity.answers)!r})",
         ]
+    lines += [
+        f"result.curve_errors({metric!r}, {name!r})"
+        for metric in evaluation.metrics
+        for name in evaluation.results
+        if evaluation.computed_curve_errors(metric, name) is not None
+    ]
     lines += ["result.copula_hint()"] if evaluation.computed("hint") is not None else []
     lines += ["result.survival_curves()"] if evaluation.computed("survival") is not None else []
     lines += ["result.dependence_profile()"] if evaluation.computed("profile") is not None else []

@@ -18,7 +18,9 @@ from markupsafe import Markup, escape
 from cocensor._files import check_path, write_whole
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.numbers import as_json
 from cocensor.report.code import code
+from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
 from cocensor.report.tables import (
     curve_tables,
@@ -30,6 +32,7 @@ from cocensor.report.tables import (
     winner_maps,
 )
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
+from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
 from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
 
@@ -58,13 +61,15 @@ def _page(evaluation: Evaluation, title: str) -> str:
     fit, drawn = evaluation.computed("judge_fit"), series(evaluation)
     style = pages.get_template("report.css.jinja").render(palette())
     script = (files("cocensor.report") / "templates" / "report.js").read_text(encoding="utf-8")
+    numbers = evaluation.to_dict()
+    level = evaluation.confidence_level
     return pages.get_template("report.html.jinja").render(
         title=title,
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
-        numbers=evaluation.to_dict(),
-        numbers_json=_inline(evaluation.to_json()),
+        numbers=numbers,
+        numbers_json=_inline(as_json(numbers)),
         series_json=_inline(json.dumps(drawn, allow_nan=False)),
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
@@ -74,6 +79,8 @@ def _page(evaluation: Evaluation, title: str) -> str:
         n_scored=len(evaluation.data.predictions),
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         scores=score_tables(evaluation),
+        differences=difference_tables(evaluation),
+        level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity),
         curves=curve_tables(evaluation),
         survival_table=survival_table(curves),
@@ -119,10 +126,30 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
     return {
         "sensitivity": why_no_sensitivity(evaluation),
         "curves": "None of the metrics has values over time.",
+        "differences": _why_no_differences(evaluation),
+        "bands": _why_no_bands(evaluation),
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
         "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
     }
+
+
+def _why_no_differences(evaluation: Evaluation) -> str:
+    if evaluation.confidence_level is None:
+        return "There are no intervals: none were asked for (confidence_level of evaluate)."
+    return "There is only one model with a score: nothing to compare."
+
+
+def _why_no_bands(evaluation: Evaluation) -> str:
+    """Why values over time have no intervals; empty where they have some."""
+    asked = any(
+        evaluation.computed_curve_errors(metric, name) is not None
+        for metric in evaluation.metrics
+        for name in evaluation.results
+    )
+    if asked or evaluation.confidence_level is None:
+        return ""
+    return "Intervals over time have not been computed: call curve_errors() of the evaluation."
 
 
 def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:

@@ -8,24 +8,29 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._validation import FloatArray
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.judge_fit import FitCells, JudgeFit
+from cocensor.inference import Estimate, Estimates
 from cocensor.joint import DependenceProfile
 from cocensor.sensitivity import MarginCurves, Sensitivity
 from cocensor.words.names import ON_PAGE, and_metric, family_name, quoted
 
 _MISSING = "–"
 _N_TIMES = 5
+# Beside the leading model in a cell of the map; of more, their number.
+_MOST_LETTERS = 2
 
 
 @dataclass(frozen=True)
 class NumberCell:
-    """A shown number with its full value, and what is said beside it."""
+    """A shown number with its full value, its interval in words, and what else is said beside it."""
 
     text: str
     value: float | None = None
     beside: str = ""
     best: bool = False
+    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,14 +55,26 @@ class NumberTable:
 
 @dataclass(frozen=True)
 class WinnerMap:
-    """The best models (several if equal) by family and along ``taus``."""
+    """By family and along ``taus``, the models that cannot be told from the best."""
 
     metric: str
     adjustment: str
     label: str
     taus: tuple[float, ...]
-    winners: dict[str, list[list[dict[str, Any]]]]
+    winners: dict[str, list[MapCell]]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MapCell:
+    """The models that cannot be told from the best, the leading one first.
+
+    ``is_open`` where some of them have another score than it; ``letters`` stand for all of them.
+    """
+
+    models: list[dict[str, Any]]
+    letters: str
+    is_open: bool
 
 
 @dataclass(frozen=True)
@@ -116,10 +133,14 @@ def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[
     looks = {each["name"]: each for each in series}
     maps = []
     for metric, adjustment in _pairs(sensitivity):
-        best = sensitivity.best(metric, adjustment)
+        best, leaders = sensitivity.best(metric, adjustment), sensitivity.leaders(metric, adjustment)
         winners = {
             family_name(family): [
-                [looks[model] for model in best.get(family, {}).get(tau, ())] for tau in sensitivity.taus
+                _map_cell(
+                    [looks[model] for model in best.get(family, {}).get(tau, ())],
+                    len(leaders.get(family, {}).get(tau, ())),
+                )
+                for tau in sensitivity.taus
             ]
             for family in sensitivity.families
         }
@@ -127,6 +148,15 @@ def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[
         notes = _why_missing(sensitivity, adjustment)
         maps.append(WinnerMap(metric, adjustment, label, sensitivity.taus, winners, notes))
     return maps
+
+
+def _map_cell(models: list[dict[str, Any]], n_equal: int) -> MapCell:
+    """Of models in the order of their ranks, of which the first ones are equal."""
+    letters = [model["letter"] for model in models]
+    equal, others = "=".join(letters[:n_equal]), letters[n_equal:]
+    if len(others) > _MOST_LETTERS:
+        return MapCell(models, f"{equal} +{len(others)}", True)
+    return MapCell(models, "≈".join([equal, *others]), bool(others))
 
 
 def score_tables(evaluation: Evaluation) -> list[NumberTable]:
@@ -155,12 +185,17 @@ def grid_tables(sensitivity: Sensitivity) -> list[NumberTable]:
         best = sensitivity.best(metric, adjustment)
         for family in sensitivity.answers[adjustment]:
             values = {tau: sensitivity.values(family, tau, metric, adjustment) for tau in sensitivity.taus}
+            errors = {tau: sensitivity.errors(family, tau, metric, adjustment) for tau in sensitivity.taus}
             winners = best.get(family, {})
             rows += [
                 NumberRow(
                     (family_name(family), model),
                     [
-                        _number(found.get(model), model in winners.get(tau, ()))
+                        _number(
+                            found.get(model),
+                            model in winners.get(tau, ()),
+                            interval=_interval(_estimate(errors[tau], model), sensitivity.confidence_level),
+                        )
                         for tau, found in values.items()
                     ],
                 )
@@ -189,7 +224,10 @@ def curve_tables(evaluation: Evaluation) -> list[NumberTable]:
             f"{metric.curve_label} at single times",
             head,
             [
-                NumberRow((each.label, model), [_number(float(found.curve[k])) for k in shown])
+                NumberRow(
+                    (each.label, model),
+                    _curve_cells(evaluation, metric.name, each.name, model, found.curve, shown),
+                )
                 for each in evaluation.results.values()
                 for model, found in each.values[metric.name].items()
                 if found.curve is not None
@@ -198,6 +236,18 @@ def curve_tables(evaluation: Evaluation) -> list[NumberTable]:
         for metric in evaluation.data.metrics
         if metric.curve_label is not None
     ]
+
+
+def _curve_cells(
+    evaluation: Evaluation, metric: str, adjustment: str, model: str, curve: FloatArray, shown: Any
+) -> list[NumberCell]:
+    """Values at some times, with their intervals where these have been asked for."""
+    errors, level = evaluation.computed_curve_errors(metric, adjustment), evaluation.confidence_level
+    said = [""] * len(shown)
+    if errors is not None and level is not None and model not in errors.missing:
+        low, high = errors.of(model).confidence_intervals(level)
+        said = [both_ends(low[k], high[k]) for k in shown]
+    return [_number(float(curve[k]), interval=each) for k, each in zip(shown, said, strict=True)]
 
 
 def survival_table(curves: MarginCurves | None) -> NumberTable | None:
@@ -263,17 +313,34 @@ def _why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:
 
 
 def _score(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> NumberCell:
-    score = evaluation.score(model, metric, adjustment).value
-    if np.isnan(score):
+    score = evaluation.score(model, metric, adjustment)
+    if np.isnan(score.value):
         return NumberCell(_MISSING)
     rank = evaluation.ranks(metric, adjustment).get(model)
     skill = evaluation.skill(model, metric, adjustment).value
     beside = [] if rank is None else [f"rank {rank}"]
     beside += [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
-    return NumberCell(f"{score:.4f}", score, ", ".join(beside), rank == 1)
+    best = model in evaluation.best(metric, adjustment)
+    interval = _interval(score, evaluation.confidence_level)
+    return NumberCell(f"{score.value:.4f}", score.value, ", ".join(beside), best, interval)
 
 
-def _number(value: float | None, best: bool = False, digits: int = 4) -> NumberCell:
+def _number(value: float | None, best: bool = False, digits: int = 4, interval: str = "") -> NumberCell:
     if value is None or np.isnan(value):
         return NumberCell(_MISSING)
-    return NumberCell(f"{value:.{digits}f}", value, best=best)
+    return NumberCell(f"{value:.{digits}f}", value, best=best, interval=interval)
+
+
+def _estimate(estimates: Estimates | None, name: str) -> Estimate | None:
+    return None if estimates is None or name not in estimates.names else estimates.estimate(name)
+
+
+def _interval(estimate: Estimate | None, level: float | None) -> str:
+    if estimate is None or level is None:
+        return ""
+    return both_ends(*estimate.confidence_interval(level))
+
+
+def both_ends(low: float, high: float, digits: int = 4, sign: str = "") -> str:
+    """The two ends, or nothing where there are none."""
+    return "" if np.isnan(low) or np.isnan(high) else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
-from importlib.util import find_spec
-from threading import Event, Lock
+from functools import partial
+from threading import Event
 from typing import Any
 
 from cocensor._notes import Note
+from cocensor._parallel import ProgressCount, in_threads
 from cocensor._validation import (
     FitWarning,
     FloatArray,
@@ -94,7 +91,7 @@ def sensitivity(
         varied = list(asked)
     if not varied:
         raise ValueError("adjustments must have one that rests on a copula: nothing else moves with τ.")
-    answers, notes = _answers(evaluation, chosen, grid, varied, progress or (lambda done, total: None))
+    answers, notes = _answers(evaluation, chosen, grid, varied, progress)
     if not any(by_tau for by_family in answers.values() for by_tau in by_family.values()):
         why = next(iter(notes.values()), "")
         raise ValueError(f"no point of the grid has a score: {why}")
@@ -106,18 +103,16 @@ def _answers(
     families: tuple[str, ...],
     taus: FloatArray,
     adjustments: list[str],
-    report: Progress,
+    progress: Progress | None,
 ) -> tuple[Answers, dict[tuple[str, str], Note]]:
     """Scores by adjustment, family and τ; and by adjustment and family why some are missing."""
     answers: Answers = {name: {family: {} for family in families} for name in adjustments}
     failed: dict[tuple[str, str], dict[float, str]] = {}
     lines = _lines(families, taus)
-    done, total, counting = 0, len(adjustments) * sum(map(len, lines)), Lock()
-    stopped = Event()
+    points = ProgressCount(len(adjustments) * sum(map(len, lines)), progress)
 
-    def follow(name: str, line: list[Point]) -> list[AdjustmentScores | str]:
+    def follow(name: str, line: list[Point], stopped: Event) -> list[AdjustmentScores | str]:
         """The scores along a line of copulas; each fit starts from those before."""
-        nonlocal done
         start = evaluation.results[name]
         found: list[AdjustmentScores | str] = []
         for copula, _ in line:
@@ -128,32 +123,21 @@ def _answers(
                 found.append(scores if scores.answered else scores.notes_of("missing")[0].text)
             except (TypeError, ValueError) as error:
                 found.append(str(error))
-            with counting:
-                done += 1
-                report(done, total)
+            points.count()
         return found
 
-    report(0, total)
     # The evaluation itself has noted what there is to warn of.
-    with collected(HorizonWarning, FitWarning), _one_thread_each(), ThreadPoolExecutor(_n_cores()) as pool:
+    with collected(HorizonWarning, FitWarning):
         # The longest first, so that no thread is left alone with them.
-        running = [
-            (name, line, pool.submit(follow, name, line)) for name in reversed(adjustments) for line in lines
-        ]
-        try:
-            finished, _ = wait([job for *_, job in running], return_when=FIRST_EXCEPTION)
-            for job in finished:
-                job.result()  # raises what stopped it
-        finally:  # an interruption must not wait for the rest
-            stopped.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-        for name, line, job in running:
-            for (_, places), found in zip(line, job.result(), strict=True):
-                for family, tau in places:
-                    if isinstance(found, str):
-                        failed.setdefault((name, family), {})[tau] = found
-                    else:
-                        answers[name][family][tau] = found
+        asked = [(name, line) for name in reversed(adjustments) for line in lines]
+        answered = in_threads([partial(follow, name, line) for name, line in asked])
+    for (name, line), scored in zip(asked, answered, strict=True):
+        for (_, places), found in zip(line, scored, strict=True):
+            for family, tau in places:
+                if isinstance(found, str):
+                    failed.setdefault((name, family), {})[tau] = found
+                else:
+                    answers[name][family][tau] = found
     for name, family in failed:
         if answers[name][family].keys() <= {0.0}:  # independence alone is not an answer of the family
             answers[name][family].clear()
@@ -166,21 +150,6 @@ def _answers(
         for (name, family), why in sorted(failed.items())
     }
     return {name: by_family for name, by_family in ordered.items() if by_family}, notes
-
-
-def _one_thread_each() -> AbstractContextManager[Any]:
-    """Keep matrix products from starting threads of their own, which would wait for each other.
-
-    That takes threadpoolctl, which comes with scikit-learn; without it the same numbers take half as long again.
-    """
-    if find_spec("threadpoolctl") is None:
-        return nullcontext()
-    return import_module("threadpoolctl").threadpool_limits(1, "blas")
-
-
-def _n_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _lines(families: tuple[str, ...], taus: FloatArray) -> list[list[Point]]:

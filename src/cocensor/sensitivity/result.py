@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from cocensor._notes import Note
-from cocensor._validation import check_choice, escaped, make_frame
-from cocensor.evaluation import Evaluation
-from cocensor.evaluation.scores import AdjustmentScores
+from cocensor._validation import escaped
+from cocensor.sensitivity.grid_scores import GridScores
+from cocensor.sensitivity.numbers import grid_numbers
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Stretch:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity:
+class Sensitivity(GridScores):
     """Every score over a grid of families and τ; made by :meth:`Evaluation.sensitivity`.
 
     Attributes
@@ -71,69 +69,22 @@ class Sensitivity:
     ...           for k in (1, 3)}
     >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0))
     >>> over_tau = result.sensitivity("clayton", [0.0, 0.4, 0.8])
-    >>> over_tau.best()
+    >>> over_tau.leaders()
     {'clayton': {0.0: ('1',), 0.4: ('1',), 0.8: ('1',)}}
     >>> {tau: round(over_tau.values("clayton", tau)["1"], 3) for tau in over_tau.taus}
     {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
     """
 
-    evaluation: Evaluation
-    families: tuple[str, ...]
-    taus: tuple[float, ...]
-    answers: dict[str, dict[str, dict[float, AdjustmentScores]]]
-    missing: dict[tuple[str, str], Note]
-
-    @property
-    def primary(self) -> str:
-        """The primary adjustment of the evaluation, or the first with an answer here, by preference a voting one."""
-        order = (self.evaluation.primary, *self.evaluation.voting, *self.answers)
-        return next(name for name in order if name in self.answers)
-
-    def values(
-        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
-    ) -> dict[str, float]:
-        """The scores of the models at one point of the grid; those without one are missing."""
-        by = self.evaluation.metric(metric).name
-        answer = self.answers[self._adjustment(adjustment)].get(family, {}).get(tau)
-        return {} if answer is None else {model: found.value for model, found in answer.values[by].items()}
-
-    def ranks(
-        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
-    ) -> dict[str, int]:
-        """The ranks of the models at one point of the grid; those without a score are missing."""
-        return self.evaluation.metric(metric).ranks(self.values(family, tau, metric, adjustment))
-
-    def table(self) -> Any:
-        """One row per metric, adjustment, family, τ and model: score and rank."""
-        rows = [
-            (metric, adjustment, family, tau, model, values[model], rank)
-            for metric in self.evaluation.metrics
-            for adjustment, family, tau in self._points()
-            for values in (self.values(family, tau, metric, adjustment),)
-            for model, rank in self.ranks(family, tau, metric, adjustment).items()
-        ]
-        columns = ("metric", "adjustment", "family", "tau", "model", "score", "rank")
-        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-        return make_frame(dict(zip(columns, lists, strict=True)), template=self.evaluation.template)
-
-    def best(
-        self, metric: str | None = None, adjustment: str | None = None
-    ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The best model by family and τ; several where they are equally good."""
-        name = self._adjustment(adjustment)
-        found = {}
-        for family, answers in self.answers[name].items():
-            ranked = {tau: self.ranks(family, tau, metric, name) for tau in answers}
-            found[family] = {
-                tau: tuple(m for m, rank in r.items() if rank == 1) for tau, r in ranked.items() if r
-            }
-        return {family: by_tau for family, by_tau in found.items() if by_tau}
+    def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
+        """The model with the best score at the τ nearest to 0, which others are compared with by default."""
+        by_tau = next(iter(self.leaders(metric, adjustment).values()))
+        return by_tau[min(by_tau, key=lambda tau: (abs(tau), -tau))][0]
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes along τ, family by family; one that merely ties with another stays."""
         name = self._adjustment(adjustment)
         found = []
-        for family, best in self.best(metric, name).items():
+        for family, best in self.leaders(metric, name).items():
             holders = _holders(best)
             for below, above in pairwise(sorted(best)):
                 before, after = holders[below], holders[above]
@@ -146,7 +97,7 @@ class Sensitivity:
         """By family, from which to which τ each model is best."""
         name = self._adjustment(adjustment)
         changes, found = self.changes(metric, name), []
-        for family, best in self.best(metric, name).items():
+        for family, best in self.leaders(metric, name).items():
             holders, mine = _holders(best), [change for change in changes if change.family == family]
             ends = [min(best), *(change.at for change in mine), max(best)]
             first = [min(best), *(change.above for change in mine)]
@@ -167,35 +118,8 @@ class Sensitivity:
         return sensitivity_in_words(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The grid as JSON can hold it: scores by metric, adjustment, family and model, along ``taus``."""
-        metrics, models = self.evaluation.metrics, self.evaluation.models
-        return {
-            "families": list(self.families),
-            "taus": list(self.taus),
-            "primary": self.primary,
-            "statement": self.statement,
-            "scores": {
-                metric: {
-                    adjustment: {
-                        family: {
-                            model: [
-                                self.values(family, tau, metric, adjustment).get(model) for tau in self.taus
-                            ]
-                            for model in models
-                        }
-                        for family in by_family
-                    }
-                    for adjustment, by_family in self.answers.items()
-                }
-                for metric in metrics
-            },
-            "stretches": self._by_metric(self.stretches),
-            "changes": self._by_metric(self.changes),
-            "missing": [
-                {"adjustment": adjustment, "family": family, "why": note.text}
-                for (adjustment, family), note in self.missing.items()
-            ],
-        }
+        """The grid as JSON can hold it: scores with errors, differences, and what they say of every two models."""
+        return grid_numbers(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Scores along τ; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""
@@ -203,24 +127,16 @@ class Sensitivity:
 
         return SensitivityDisplay.from_sensitivity(self).plot(ax=ax)
 
+    def plot_differences(self, reference: str | None = None, ax: Any = None) -> Any:
+        """Scores less that of one model along τ; returns the axes (see :class:`~cocensor.plots.DifferenceDisplay`)."""
+        from cocensor.plots import DifferenceDisplay
+
+        return DifferenceDisplay.from_sensitivity(self, reference).plot(ax=ax)
+
     def __repr__(self) -> str:
         from cocensor.words import sensitivity_as_text
 
         return escaped(sensitivity_as_text(self))
-
-    def _points(self) -> Iterator[tuple[str, str, float]]:
-        for adjustment, by_family in self.answers.items():
-            for family, by_tau in by_family.items():
-                for tau in by_tau:
-                    yield adjustment, family, tau
-
-    def _by_metric(self, found: Callable[[str, str], Sequence[Any]]) -> list[dict[str, Any]]:
-        return [
-            {"metric": metric, **asdict(each)}
-            for metric in self.evaluation.metrics
-            for adjustment in self.answers
-            for each in found(metric, adjustment)
-        ]
 
     def _crossing(
         self,
@@ -236,12 +152,6 @@ class Sensitivity:
         gaps = [each.get(models[1], np.nan) - each.get(models[0], np.nan) for each in scores]
         share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() and gaps[0] != gaps[1] else 0.5
         return float(below + share * (above - below))
-
-    def _adjustment(self, name: str | None) -> str:
-        if name is None:
-            return self.primary
-        check_choice(name, "adjustment", tuple(self.answers))
-        return name
 
 
 def _holders(best: dict[float, tuple[str, ...]]) -> dict[float, str]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import combinations
 
 import numpy as np
 
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.scores import Score
 from cocensor.metrics import Metric
-from cocensor.words.names import BARE, Names, as_noun, counted, in_a_line, listed
+from cocensor.words.digits import decimals, level_in_words, number, with_interval
+from cocensor.words.names import BARE, ON_PAGE, Names, as_noun, counted, in_a_line, listed, quoted
+from cocensor.words.standing import Standing, standing, verdict
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
     lines = [_opening(evaluation), ""]
     for metric in evaluation.data.metrics:
-        lines += [_caption(metric), *_text_table(evaluation, metric), ""]
+        lines += [_caption(metric), *_text_table(evaluation, metric), _legend(evaluation), ""]
     said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
     return "\n".join([*lines, *said])
 
@@ -27,29 +31,26 @@ def evaluation_as_html(evaluation: Evaluation) -> str:
     head = "".join(f"<th>{escape(each.label)}</th>" for each in evaluation.results.values())
     for metric in evaluation.data.metrics:
         body = "".join(
-            f"<tr><th>{escape(model)}</th>"
-            + "".join(f"<td>{escape(cell)}</td>" for cell in _cells(evaluation, model, metric))
-            + "</tr>"
-            for model in evaluation.models
+            f"<tr><th>{escape(model)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+            for model, cells in _rows(evaluation, metric).items()
         )
         parts.append(
-            f"<table><caption>{escape(_caption(metric))}</caption><thead><tr><th></th>{head}</tr></thead>"
-            f"<tbody>{body}</tbody></table>"
+            f"<table><caption>{escape(_caption(metric))}; {escape(_legend(evaluation))}</caption>"
+            f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
         )
     said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
 
 
 def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """Which model is best under which adjustment that votes, metric by metric unless one is named."""
+    """Who is best under which adjustment that votes, as far as data tell, metric by metric unless one is named."""
     if len(evaluation.data.predictions) == 1:
         return nothing_to_rank(evaluation, names)
     if metric is None and len(evaluation.metrics) > 1:
         return " ".join(
-            f"By the {each.label}, {_winners(evaluation, each.name, names, 'the best', 'no adjustment')}"
-            for each in evaluation.data.metrics
+            f"By the {by.label}: {_winners(evaluation, by.name, names)}" for by in evaluation.data.metrics
         )
-    return _winners(evaluation, metric, names, "The best", "No adjustment")
+    return _winners(evaluation, metric, names)
 
 
 def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
@@ -73,26 +74,60 @@ def uncounted_in_words(evaluation: Evaluation) -> list[str]:
     ]
 
 
-def _winners(evaluation: Evaluation, metric: str | None, names: Names, the_best: str, none: str) -> str:
-    """Which model is best by one metric; the last two are how a sentence begins."""
+def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
+    """Who is best by one metric: a sentence for all adjustments that say the same."""
     labels: dict[str, list[str]] = {}
-    silent = []
+    silent, answers = [], []
     for name in evaluation.voting:
-        each = evaluation.results[name]
-        best = [model for model, rank in evaluation.ranks(metric, name).items() if rank == 1]
-        if best:
-            labels.setdefault(names.are_best(best), []).append(as_noun(each.label))
-        else:
-            silent.append(as_noun(each.label))
+        label, found = as_noun(evaluation.results[name].label), standing(evaluation, metric, name)
+        if not found.scores:
+            silent.append(label)
+            continue
+        answers.append(found)
+        labels.setdefault(verdict(found, names).joined(), []).append(label)
     if not labels:
-        return f"{none} could score a model."
-    more = f"; {listed(silent)} {'has' if len(silent) == 1 else 'have'} no score" if silent else ""
-    if len(labels) == 1:
-        [(said, under)] = labels.items()
-        every = not silent and len(evaluation.voting) == len(evaluation.results)
-        return f"{said} under {'every adjustment' if every else listed(under)}{more}."
-    parts = "; ".join(f"{said} under {listed(under)}" for said, under in labels.items())
-    return f"{the_best} model depends on what is assumed about the censoring: {parts}{more}."
+        return "No adjustment could score a model."
+    every = not silent and len(evaluation.voting) == len(evaluation.results)
+    told = [
+        f"Under {'every adjustment' if every and len(labels) == 1 else listed(under)}, {said}."
+        for said, under in labels.items()
+    ]
+    if silent:
+        told.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
+    return " ".join([*_disagreement(answers), *told])
+
+
+def _disagreement(answers: list[Standing]) -> list[str]:
+    """That adjustments have no best model in common, by their intervals where any has some."""
+    telling = [found for found in answers if found.tells]
+    best = [set(found.best) for found in telling] or [set(found.leaders) for found in answers]
+    if not any(not a & b for a, b in combinations(best, 2)):
+        return []
+    what = "Which model is best" if telling else "Which score is best"
+    return [f"{what} depends on what is assumed about the censoring."]
+
+
+def scores_in_words(evaluation: Evaluation, adjustment: str, models: Standing, names: Names = ON_PAGE) -> str:
+    """The best score, the next, and how far they are apart; and who has no score."""
+    by, level = models.metric, evaluation.confidence_level
+    ranked = by.ranks(models.scores)
+    first, *others = sorted(ranked, key=lambda model: ranked[model])
+    equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
+
+    rest = [model for model in others if model not in equals]
+    scores = [evaluation.score(model, by.name, adjustment) for model in (first, *rest[:1])]
+    places = max(decimals(score.standard_error) for score in scores)
+    told = [with_interval(score, level, places) for score in scores]
+    said = f"By {quoted(evaluation, adjustment)}, the {by.label} of {names.models(equals)} is {told[0]}"
+    if rest:
+        apart = evaluation.compare(rest[0], first, by.name, adjustment)
+        said += f"; next is {names.model(rest[0])} with {told[1]}"
+        if np.isfinite(apart.standard_error):
+            said += f", a difference of {with_interval(apart, level)}"
+    silent = [model for model in evaluation.models if model not in models.scores]
+    if silent:
+        said += f"; {names.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
+    return f"{said}."
 
 
 def copula_in_words(evaluation: Evaluation) -> str:
@@ -152,12 +187,20 @@ def _opening(evaluation: Evaluation) -> str:
 
 
 def _caption(metric: Metric) -> str:
-    return f"{metric.label} ({metric.direction} is better, * best), skill against Kaplan–Meier"
+    return f"{metric.label} ({metric.direction} is better), skill against Kaplan–Meier"
+
+
+def _legend(evaluation: Evaluation) -> str:
+    """What the marks of the tables mean."""
+    level = evaluation.confidence_level
+    if level is None:
+        return "* best score; no intervals were asked for"
+    return f"± half of the {level_in_words(level)} interval; * cannot be told from the best"
 
 
 def _text_table(evaluation: Evaluation, metric: Metric) -> list[str]:
     table = [["", *(each.label for each in evaluation.results.values())]]
-    table += [[in_a_line(model), *_cells(evaluation, model, metric)] for model in evaluation.models]
+    table += [[in_a_line(model), *cells] for model, cells in _rows(evaluation, metric).items()]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [
         "  ".join(
@@ -168,15 +211,33 @@ def _text_table(evaluation: Evaluation, metric: Metric) -> list[str]:
     ]
 
 
-def _cells(evaluation: Evaluation, model: str, metric: Metric) -> list[str]:
-    cells = []
+def _rows(evaluation: Evaluation, metric: Metric) -> dict[str, list[str]]:
+    """By model the cells of the table; all with as many decimals as the most precise of them."""
+    rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
+    scores = {
+        (name, model): evaluation.score(model, metric.name, name)
+        for name in evaluation.results
+        for model in rows
+    }
+    known = [score.standard_error for score in scores.values() if score.standard_error > 0]
+    places = decimals(min(known, default=np.nan))
     for name in evaluation.results:
-        score = evaluation.score(model, metric.name, name).value
-        if np.isnan(score):
-            cells.append("–")
-            continue
-        best = "*" if evaluation.ranks(metric.name, name).get(model) == 1 else " "
-        skill = evaluation.skill(model, metric.name, name).value
-        saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
-        cells.append(f"{score:.4f}{best} {saved}")
-    return cells
+        best = evaluation.best(metric.name, name)
+        for model, cells in rows.items():
+            score = scores[name, model]
+            if np.isnan(score.value):
+                cells.append("–")
+                continue
+            skill = evaluation.skill(model, metric.name, name).value
+            saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
+            mark = "*" if model in best else " "
+            half = _half_interval(score, evaluation.confidence_level, places)
+            cells.append(f"{number(score.value, places)}{half}{mark} {saved}")
+    return rows
+
+
+def _half_interval(score: Score, level: float | None, places: int) -> str:
+    if level is None or not np.isfinite(score.standard_error):
+        return ""
+    low, high = score.confidence_interval(level)
+    return f" ±{number((high - low) / 2, places)}"

@@ -1,4 +1,4 @@
-"""How far an answer holds over the grid of families and τ, in words for the page."""
+"""How far the best score stays the best over the grid of families and τ, in words for the page."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cocensor.sensitivity import Sensitivity
+from cocensor.words.leads import answered_taus, tried_in_words
 from cocensor.words.names import ON_PAGE, listed
 from cocensor.words.stretches import stretches_in_words
 
 
 def grid_in_words(sensitivity: Sensitivity) -> str:
     """What the grid holds: the families that have an answer, those that have none, and the range of τ."""
-    best = sensitivity.best()
-    taus = sorted({tau for by_tau in best.values() for tau in by_tau})
+    best, taus = sensitivity.leaders(), answered_taus(sensitivity)
     silent = [family for family in sensitivity.families if family not in best]
     without = ""
     if silent:
@@ -25,9 +25,9 @@ def grid_in_words(sensitivity: Sensitivity) -> str:
     return f"{len(best)} {'families' if len(best) > 1 else 'family'}{without} and {along}"
 
 
-def limit_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> str:
-    """Whether the answer at ``start`` holds over the grid, in half a sentence."""
-    best = sensitivity.best()
+def limit_of_scores(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> str:
+    """Whether those with the best score at ``start`` have it over the grid, in half a sentence."""
+    best = sensitivity.leaders()
     apart = [family for family, by_tau in best.items() if not _hold(winners, by_tau.get(start, winners))]
     if apart:
         return (
@@ -35,12 +35,12 @@ def limit_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: fl
             if start
             else ", under one adjustment and not another"
         )
-    if {tau for by_tau in best.values() for tau in by_tau} == {start} and (not start or len(best) == 1):
+    if answered_taus(sensitivity) == [start] and (not start or len(best) == 1):
         return f"; no {'other ' if start else ''}dependence was tried"
     lows, highs = _ends(sensitivity, winners, start)
-    then = "another may be" if len(winners) == 1 else "that may change"
+    then = "another may have it" if len(winners) == 1 else "that may change"
     if not highs and not lows:
-        return f", and at every dependence that {'was tried' if _is_whole(sensitivity) else 'has an answer'}"
+        return f", which holds at every {tried_in_words(sensitivity)}"
     if not lows:
         return f"; from about τ = {min(highs):z.2f} on, {then}"
     if not highs:
@@ -49,27 +49,21 @@ def limit_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: fl
     return f"; {f'outside of τ = {low} to {high}' if low != high else f'away from τ = {low}'}, {then}"
 
 
-def extent_in_words(sensitivity: Sensitivity, winners: tuple[str, ...], start: float | None) -> Iterator[str]:
-    """Whether the grid starts with the same answer, who is best from where to where, and how often."""
-    best = sensitivity.best()
+def extent_of_scores(
+    sensitivity: Sensitivity, winners: tuple[str, ...], start: float | None
+) -> Iterator[str]:
+    """Whether the grid starts with the same answer, whose score is best from where to where, and how often."""
+    best = sensitivity.leaders()
     at_zero = next((by_tau[0.0] for by_tau in best.values() if 0.0 in by_tau), winners)
     if not start and not _hold(winners, at_zero):
-        verb = "is" if len(at_zero) == 1 else "are"
-        yield f"This is not the same answer: already at τ = 0 it is {ON_PAGE.models(at_zero)} that {verb} best."
+        yield f"This is not the same answer: already at τ = 0 {ON_PAGE.have_best_score(at_zero)}."
     for clause in stretches_in_words(sensitivity, ON_PAGE):
         yield f"{clause}."
     yield from _counts(best)
-    yield from _without_score(sensitivity)
 
 
 def _hold(winners: tuple[str, ...], best: tuple[str, ...]) -> bool:
     return set(winners) <= set(best)
-
-
-def _is_whole(sensitivity: Sensitivity) -> bool:
-    """Whether every family has an answer wherever it was asked."""
-    silent = any(adjustment == sensitivity.primary for adjustment, _ in sensitivity.missing)
-    return not silent and len(sensitivity.best()) == len(sensitivity.families)
 
 
 def _ends(
@@ -81,7 +75,7 @@ def _ends(
     """
     ends: dict[bool, list[float]] = {False: [], True: []}
     changes = sensitivity.changes()
-    for family, best in sensitivity.best().items():
+    for family, best in sensitivity.leaders().items():
         for up in (False, True):
             way = sorted((tau for tau in best if tau == start or (tau > start) == up), reverse=not up)
             crossed = {
@@ -99,7 +93,7 @@ def _ends(
 
 
 def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:
-    """How often each model is best, alone or with others."""
+    """How often each model has the best score, alone or with others."""
     counts = Counter(models for by_tau in best.values() for models in by_tau.values())
     (first, most), *rest = counts.most_common()
     more = "".join(
@@ -107,12 +101,12 @@ def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:
         for models, count in rest
     )
     if counts.total() > 1:
-        yield f"{ON_PAGE.are_best(first)} at {most} of the {counts.total()} points of the grid{more}."
+        yield f"{ON_PAGE.have_best_score(first)} at {most} of the {counts.total()} points of the grid{more}."
 
 
-def _without_score(sensitivity: Sensitivity) -> Iterator[str]:
+def without_score(sensitivity: Sensitivity) -> Iterator[str]:
     """Which models could not be best, as nothing is known of them, rather than were beaten."""
-    points = [(family, tau) for family, by_tau in sensitivity.best().items() for tau in by_tau]
+    points = [(family, tau) for family, by_tau in sensitivity.leaders().items() for tau in by_tau]
     for model in sensitivity.evaluation.data.predictions:
         silent = Counter(
             ON_PAGE.family(family) for family, tau in points if model not in sensitivity.values(family, tau)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cocensor.adjustments import IPCW, Adjustment, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.hint import CopulaHint
-from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.evaluation import copula_in_words, nothing_to_rank
-from cocensor.words.extent import extent_in_words, grid_in_words, limit_in_words
+from cocensor.words.digits import level_in_words, number, with_interval
+from cocensor.words.evaluation import copula_in_words, nothing_to_rank, scores_in_words
+from cocensor.words.extent import extent_of_scores, grid_in_words, limit_of_scores, without_score
 from cocensor.words.judge_fit import judge_fit_in_words
+from cocensor.words.leads import points_in_words, told_limit, told_over_grid
 from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
-from cocensor.words.sensitivity import scores_over_grid
+from cocensor.words.sensitivity import scores_over_grid, sensitivity_in_words, uncertainty_in_words
+from cocensor.words.standing import Standing, standing, standing_at, verdict
 
 _FEW_EVENTS = 10
 
@@ -43,12 +46,7 @@ class _Start:
     where: str
     tau: float | None
     adjustment: str
-    scores: dict[str, float]
-    metric: Metric
-
-    @property
-    def winners(self) -> tuple[str, ...]:
-        return tuple(model for model, rank in self.metric.ranks(self.scores).items() if rank == 1)
+    models: Standing
 
 
 def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headline:
@@ -58,26 +56,20 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     best comes last, as a hint.
     """
     fit = evaluation.computed("judge_fit")
-    unanswered = sensitivity is not None and not sensitivity.best()
+    unanswered = sensitivity is not None and not sensitivity.leaders()
     if unanswered:
         sensitivity = None
     start = _start(evaluation)
     lead, support = _answer(evaluation, sensitivity, start)
-    extent: tuple[str, ...] = ()
-    if sensitivity is not None:
-        one = len(evaluation.data.predictions) == 1
-        extent = (
-            (_span(sensitivity),) if one else tuple(extent_in_words(sensitivity, start.winners, start.tau))
-        )
     return Headline(
         lead=lead,
         support=support,
         by=" ".join([*_passed_over(evaluation), _extent_by(evaluation, sensitivity, unanswered)]),
-        extent=extent,
+        extent=() if sensitivity is None else tuple(_extent(sensitivity, start)),
         rests_on=_rests_on(evaluation, sensitivity, start),
         hint=_hint(evaluation, sensitivity),
         judge_fit="" if fit is None else judge_fit_in_words(fit, ON_PAGE),
-        caution=_caution(evaluation),
+        caution=_caution(evaluation, start),
     )
 
 
@@ -86,14 +78,13 @@ def _start(evaluation: Evaluation) -> _Start:
     metric = evaluation.metric()
     order = [evaluation.results[name] for name in dict.fromkeys((evaluation.primary, *evaluation.voting))]
     first = next((each for each in order if each.values[metric.name]), order[0])
-    scores = {model: found.value for model, found in first.values[metric.name].items()}
     copula = getattr(first.adjustment, "copula", None)
     where, tau = f"By {quoted(evaluation, first.name)}", None
     if isinstance(first.adjustment, IPCW) or (isinstance(copula, Copula) and copula.is_independence):
         where, tau = _if_independent(evaluation, first.adjustment), 0.0
     elif isinstance(copula, Copula):
         where, tau = f"Under {copula_name(copula)}", float(copula.tau)
-    return _Start(where, tau, first.name, scores, metric)
+    return _Start(where, tau, first.name, standing(evaluation, metric.name, first.name))
 
 
 def _if_independent(evaluation: Evaluation, adjustment: Adjustment) -> str:
@@ -108,47 +99,71 @@ def _if_independent(evaluation: Evaluation, adjustment: Adjustment) -> str:
 
 def _answer(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _Start) -> tuple[str, str]:
     """The answer, and the scores behind it."""
-    metric, by = start.metric, evaluation.results[start.adjustment].label
+    metric, models = start.models.metric, start.models
     better = f"{metric.direction.capitalize()} is better."
-    if not start.scores:
+    if not models.scores:
         return f"No model has a score by the {metric.label}.", better
     if len(evaluation.data.predictions) == 1:
         [model] = evaluation.data.predictions
         lead = nothing_to_rank(evaluation, ON_PAGE)
-        return lead, f"{start.where}, its {metric.label} is {start.scores[model]:.4f} by “{by}”. {better}"
-    told = f" by the {metric.label}" if len(evaluation.metrics) > 1 else ""
+        score = with_interval(
+            evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
+        )
+        by = quoted(evaluation, start.adjustment)
+        return lead, f"{start.where}, its {metric.label} is {score} by {by}. {better}"
+    by = f", by the {metric.label}" if len(evaluation.metrics) > 1 else ""
     limit = ""
-    if sensitivity is not None and start.tau is not None:
-        limit = limit_in_words(sensitivity, start.winners, start.tau)
-    lead = f"{start.where}, {ON_PAGE.are_best(start.winners)}{told}{limit}."
-    return lead, f"By “{by}”, {_lead_over(evaluation, start)} {better}{_unlike_ipcw(evaluation, start)}"
+    if sensitivity is not None and start.tau is not None and len(models.scores) > 1:
+        limit = _limit(sensitivity, start, start.tau)
+    lead = f"{start.where}{by}, {verdict(models, ON_PAGE).joined(limit=limit)}."
+    return (
+        lead,
+        f"{scores_in_words(evaluation, start.adjustment, models)} {better}{_unlike_ipcw(evaluation, start)}",
+    )
+
+
+def _limit(sensitivity: Sensitivity, start: _Start, tau: float) -> str:
+    """How far the answer holds over the grid, where that is by the same adjustment."""
+    if not start.models.tells:
+        return limit_of_scores(sensitivity, start.models.leaders, tau)
+    return (
+        told_limit(sensitivity, start.models, tau, ON_PAGE) if sensitivity.primary == start.adjustment else ""
+    )
+
+
+def _extent(sensitivity: Sensitivity, start: _Start) -> Iterator[str]:
+    """What the grid says beyond the answer, line by line."""
+    models = start.models
+    if len(sensitivity.evaluation.data.predictions) == 1:
+        yield _span(sensitivity)
+        return
+    if not models.tells:
+        yield from extent_of_scores(sensitivity, models.leaders, start.tau)
+    elif sensitivity.primary == start.adjustment:
+        yield from told_over_grid(sensitivity, models, ON_PAGE)
+        yield points_in_words(sensitivity, ON_PAGE)
+    else:
+        yield sensitivity_in_words(sensitivity, ON_PAGE)
+    yield from without_score(sensitivity)
 
 
 def _unlike_ipcw(evaluation: Evaluation, start: _Start) -> str:
-    """That the usual weights have another answer."""
+    """That the usual weights have another answer, or cannot tell what is told."""
     weighted = evaluation.under_ipcw()
-    if weighted is None or weighted.name == start.adjustment:
+    if weighted is None or weighted.name == start.adjustment or weighted.name not in evaluation.voting:
         return ""
-    ranked = evaluation.ranks(adjustment=weighted.name)
-    best = tuple(model for model, rank in ranked.items() if rank == 1)
-    if set(best) == set(start.winners):
+    found = standing(evaluation, None, weighted.name)
+    if found.tells != start.models.tells or len(found.scores) == 1:
         return ""
-    return f" By {quoted(evaluation, weighted.name)}, {ON_PAGE.are_best(best)}."
-
-
-def _lead_over(evaluation: Evaluation, start: _Start) -> str:
-    """By how much the first are ahead, and who has no score."""
-    best = start.scores[start.winners[0]]
-    rest = {model: score for model, score in start.scores.items() if model not in start.winners}
-    silent = [model for model in evaluation.models if model not in start.scores]
-    said = f"the {start.metric.label} is {best:.4f}{' for each' if len(start.winners) > 1 else ''}"
-    if rest:
-        ranked = start.metric.ranks(rest)
-        second = min(ranked, key=lambda model: ranked[model])
-        said += f"; next is {ON_PAGE.model(second)} with {rest[second]:.4f}"
-    if silent:
-        said += f"; {ON_PAGE.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
-    return f"{said}."
+    by = quoted(evaluation, weighted.name)
+    if not found.tells:
+        unlike = set(found.leaders) != set(start.models.leaders)
+        return f" By {by}, {ON_PAGE.have_best_score(found.leaders)}." if unlike else ""
+    if not set(found.first) & set(start.models.first):
+        return f" By {by}, {verdict(found, ON_PAGE).joined()}."
+    if set(found.first) > set(start.models.first):
+        return f" {by} cannot tell {ON_PAGE.models(found.first)} apart."
+    return ""
 
 
 def _span(sensitivity: Sensitivity) -> str:
@@ -156,10 +171,10 @@ def _span(sensitivity: Sensitivity) -> str:
     [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model)
     low, high = (
-        f"{scores[at]:.4f} ({ON_PAGE.family(at[0])}, τ = {at[1]:g})"
+        f"{number(scores[at])} ({ON_PAGE.family(at[0])}, τ = {at[1]:g})"
         for at in (min(scores, key=lambda at: scores[at]), max(scores, key=lambda at: scores[at]))
     )
-    return f"Its score lies between {low} and {high}."
+    return f"Its score lies between {low} and {high}{uncertainty_in_words(sensitivity, model)}."
 
 
 def _extent_by(evaluation: Evaluation, sensitivity: Sensitivity | None, unanswered: bool) -> str:
@@ -217,20 +232,29 @@ def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
     if hint.choice is None or hint.given != "judge" or sensitivity is None:
         return ""
     copula, one = hint.choice.copula, len(sensitivity.evaluation.data.predictions) == 1
-    best = {} if one or copula.is_independence else sensitivity.best().get(copula.name, {})
-    if not best:
+    points = {} if one or copula.is_independence else sensitivity.leaders().get(copula.name, {})
+    if not points:
         return ""
-    tau = min(best, key=lambda each: abs(each - copula.tau))
+    tau = min(points, key=lambda each: abs(each - copula.tau))
     point = f"{ON_PAGE.family(copula.name)} with τ = {tau:g}"
-    return f" At the nearest point of the grid, {point}, {ON_PAGE.are_best(best[tau])}."
+    said = verdict(standing_at(sensitivity, copula.name, tau), ON_PAGE).joined()
+    return f" At the nearest point of the grid, {point}, {said}."
 
 
-def _caution(evaluation: Evaluation) -> str:
-    """That numbers are uncertain, and where there are next to no events, that they are very much so."""
-    chance = "differences between models may be within chance"
-    if len(evaluation.data.predictions) == 1:
-        chance = "another sample would give another score"
-    said = [f"Sampling intervals are not given yet: {chance}."]
+def _caution(evaluation: Evaluation, start: _Start) -> str:
+    """What intervals leave out, and where there are next to no events, that numbers are very uncertain."""
+    level = evaluation.confidence_level
+    if level is None:
+        chance = "differences between models may be within chance"
+        if len(evaluation.data.predictions) == 1:
+            chance = "another sample would give another score"
+        said = [f"No intervals were asked for: {chance}."]
+    else:
+        said = [
+            f"Intervals are at {level_in_words(level)}, about these trained models up to this horizon, and take the "
+            "copula for true."
+        ]
+        said += _without_interval(evaluation, start)
     train, test = evaluation.data.samples.y_train, evaluation.data.samples.y_test.n_events
     if train is not None and train.n_events == 0:
         said.append("The training sample has no event: there is little to adjust by.")
@@ -238,3 +262,16 @@ def _caution(evaluation: Evaluation) -> str:
         many = counted(test, "event") if test else "no event"
         said.append(f"The test sample has {many}: its scores tell next to nothing.")
     return " ".join(said)
+
+
+def _without_interval(evaluation: Evaluation, start: _Start) -> list[str]:
+    """Why scores that the answer is told by have no interval."""
+    reasons: dict[str, list[str]] = {}
+    for model in start.models.scores:
+        score = evaluation.score(model, start.models.metric.name, start.adjustment)
+        if score.missing is not None:
+            reasons.setdefault(score.missing.rstrip("."), []).append(model)
+    return [
+        f"By {quoted(evaluation, start.adjustment)}, there is no interval of {ON_PAGE.models(models)}: {why}."
+        for why, models in reasons.items()
+    ]

@@ -14,9 +14,9 @@ ISOLATE = "\u2068", "\u2069"
 _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], last: str = "and") -> str:
     """Names as in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
 def counted(n: int, what: str) -> str:
@@ -54,9 +54,9 @@ class Names:
         """Families as in a sentence."""
         return listed([self.family(name) for name in names])
 
-    def are_best(self, models: Sequence[str]) -> str:
-        """That one model is best, or several alike."""
-        return f"{self.models(models)} {'is best' if len(models) == 1 else 'are equally good and best'}"
+    def have_best_score(self, models: Sequence[str]) -> str:
+        """That one model has the best score, or several alike; whether it can be told from others is not said."""
+        return f"{self.models(models)} {'has' if len(models) == 1 else 'share'} the best score"
 
 
 BARE = Names(in_a_line)

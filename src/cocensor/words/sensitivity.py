@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.names import BARE, and_metric, as_noun, listed, quoted
+from cocensor.words.digits import level_in_words, number
+from cocensor.words.leads import answered_taus, first_tau, told_limit, told_over_grid
+from cocensor.words.names import BARE, Names, and_metric, as_noun, in_a_line, listed, quoted
+from cocensor.words.standing import standing_at_start, verdict
 from cocensor.words.stretches import stretches_in_words
 
 
@@ -14,18 +19,27 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     return f"Sensitivity of {labels} over {grid}.\n{sensitivity_in_words(sensitivity)}"
 
 
-def sensitivity_in_words(sensitivity: Sensitivity) -> str:
-    """Which model is best from where to where along τ, by the primary adjustment and the first metric."""
+def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
+    """Who is told from whom, and how far along τ, by the primary adjustment and the first metric.
+
+    Without intervals, which model has the best score from where to where.
+    """
     evaluation = sensitivity.evaluation
-    label, best = quoted(evaluation, sensitivity.primary), sensitivity.best()
+    label, best = quoted(evaluation, sensitivity.primary), sensitivity.leaders()
     if not best:
         return f"By {label} there is no {evaluation.metric().label} at any point of the grid."
     if len(evaluation.data.predictions) == 1:
         return _range_in_words(sensitivity)
-    said = "; ".join(stretches_in_words(sensitivity, BARE))
+    said, more = "; ".join(stretches_in_words(sensitivity, names)), ""
+    tau = first_tau(sensitivity)
+    found = standing_at_start(sensitivity, tau)
+    if found.tells:
+        at = f"at τ = {tau:g}{'' if tau else ' (independent censoring)'}"
+        said = f"{at} {verdict(found, names).joined(limit=told_limit(sensitivity, found, tau, names))}"
+        more = "".join(f" {line}" for line in told_over_grid(sensitivity, found, names))
     silent = [family for family in sensitivity.families if family not in best]
     unanswered = f" Under {listed(silent)} there is no answer." if silent else ""
-    return f"By {label}{and_metric(evaluation)}, {said}.{unanswered}"
+    return f"By {label}{and_metric(evaluation)}, {said}.{more}{unanswered}"
 
 
 def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, float], float]:
@@ -44,6 +58,19 @@ def _range_in_words(sensitivity: Sensitivity) -> str:
     evaluation, [model] = sensitivity.evaluation, sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model).values()
     return (
-        f"The {evaluation.metric().label} of {model} lies between {min(scores):.4f} and {max(scores):.4f} over the "
-        f"grid, by {quoted(evaluation, sensitivity.primary)}; with one model there is nothing to rank."
+        f"The {evaluation.metric().label} of {in_a_line(model)} lies between {number(min(scores))} and "
+        f"{number(max(scores))} over the grid{uncertainty_in_words(sensitivity, model)}, by "
+        f"{quoted(evaluation, sensitivity.primary)}; with one model there is nothing to rank."
     )
+
+
+def uncertainty_in_words(sensitivity: Sensitivity, model: str) -> str:
+    """Between which values the score of a model lies over the whole grid, sampling error included."""
+    if sensitivity.evaluation.confidence_level is None:
+        return ""
+    taus = answered_taus(sensitivity)
+    found = sensitivity.uncertainty(taus[0], taus[-1], model).strong
+    if not (isfinite(found.low) and isfinite(found.high)):
+        return ""
+    level = level_in_words(sensitivity.confidence_level)
+    return f" (with sampling error, between {number(found.low)} and {number(found.high)} at {level})"

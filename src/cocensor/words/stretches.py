@@ -1,4 +1,4 @@
-"""Who is best from where to where along τ, in words."""
+"""Which model has the best score from where to where along τ, in words."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def stretches_in_words(sensitivity: Sensitivity, names: Names) -> list[str]:
 
 
 def _course(by_family: dict[str, list[Stretch]], names: Names) -> str:
-    """Which model is best from where to where, under families in which the same models follow each other."""
+    """Which model has the best score from where to where, under families in which the same models follow each other."""
     columns = list(zip(*by_family.values(), strict=True))
     first, last = columns[0][0], columns[-1][0]
-    best, under = names.are_best((first.model, *first.equals)), f"under {names.families(by_family)}"
+    best, under = names.have_best_score((first.model, *first.equals)), f"under {names.families(by_family)}"
     start = "0 (independent censoring)" if first.low == 0 else f"{first.low:g}"
     if first.low == last.high:
         return f"{best} at τ = {start} {under}"

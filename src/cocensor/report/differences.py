@@ -1,0 +1,77 @@
+"""The differences of models, with their intervals, as tables of the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cocensor.evaluation import Evaluation
+from cocensor.inference import Comparison
+from cocensor.report.tables import NumberCell, NumberRow, NumberTable, both_ends
+from cocensor.words.digits import decimals
+
+_MISSING = "–"
+# Of more pairs, those with the leading model are shown first, and all others on demand.
+_FEW_PAIRS = 6
+# At least; more where a standard error would have fewer than two.
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Differences:
+    """By one metric: each model less the leading one, and, of many models, all pairs apart."""
+
+    leader: str
+    table: NumberTable
+    all_pairs: NumberTable | None
+
+
+def difference_tables(evaluation: Evaluation) -> list[Differences]:
+    """For every metric the differences of the models under the primary adjustment; none without intervals."""
+    level = evaluation.confidence_level
+    if level is None:
+        return []
+    tables = []
+    for metric in evaluation.data.metrics:
+        pairs = evaluation.pairs(metric.name)
+        ranked = evaluation.ranks(metric.name)
+        if not pairs or not ranked:
+            continue
+        leader = min(ranked, key=lambda model: ranked[model])
+        few = len(pairs) <= _FEW_PAIRS
+        shown = [pair for pair in pairs if few or leader in (pair.a, pair.b)]
+        label = evaluation.under().label
+        caption = f"{metric.label} by “{label}”, {metric.direction} is better"
+        rest = None
+        if not few:
+            rest = NumberTable(f"all pairs, {caption}", _HEAD, [_row(pair, None, level) for pair in pairs])
+        rows = [_row(pair, leader, level) for pair in shown]
+        tables.append(Differences(leader, NumberTable(caption, _HEAD, rows, metric=metric.name), rest))
+    return tables
+
+
+_HEAD = ("model", "less", "difference", "interval", "p", "adjusted p")
+
+
+def _row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
+    """A pair; the leading model is what is subtracted."""
+    low, high = pair.confidence_interval(level)
+    names, difference = (pair.a, pair.b), pair.difference
+    if pair.a == leader:
+        names, difference, low, high = (pair.b, pair.a), -difference, -high, -low
+    digits = max(_DIGITS, decimals(pair.standard_error))
+    interval = both_ends(low, high, digits, "+") or _MISSING
+    cells = [
+        NumberCell(_MISSING) if np.isnan(difference) else NumberCell(f"{difference:+.{digits}f}", difference),
+        NumberCell(interval, beside="" if pair.missing is None else pair.missing),
+        _pvalue(pair.pvalue),
+        _pvalue(pair.adjusted_pvalue),
+    ]
+    return NumberRow(names, cells)
+
+
+def _pvalue(value: float | None) -> NumberCell:
+    if value is None or np.isnan(value):
+        return NumberCell(_MISSING)
+    return NumberCell("< 0.001" if value < 0.001 else f"{value:.3f}", value)

@@ -1,0 +1,92 @@
+"""Numbers with as many digits as they deserve."""
+
+from __future__ import annotations
+
+from math import ceil, floor, isfinite, log10
+
+from cocensor.inference import Comparison, ConfidenceInterval, Estimate, TippingPoint
+
+#: Of scores whose error is not known, or is none.
+_DECIMALS = 4
+_MOST_DECIMALS = 8
+# A τ with an interval narrower than this has two decimals.
+_NARROW = 0.1
+_ROUNDING = 1e-9
+
+
+def decimals(standard_error: float) -> int:
+    """So many that the standard error has two significant digits.
+
+    Examples
+    --------
+    >>> [decimals(error) for error in (0.0072, 0.00004, 12.0, 0.0, float("nan"))]
+    [4, 6, 0, 4, 4]
+    """
+    if not isfinite(standard_error) or standard_error <= 0:
+        return _DECIMALS
+    return min(max(1 - floor(log10(standard_error)), 0), _MOST_DECIMALS)
+
+
+def number(value: float, places: int = _DECIMALS) -> str:
+    """A number with so many decimals; with two significant digits where these would all be 0.
+
+    Examples
+    --------
+    >>> number(0.14321), number(0.0000321), number(-0.00001, 2), number(0.0)
+    ('0.1432', '3.2e-05', '-1e-05', '0.0000')
+    """
+    text = f"{value:z.{places}f}"
+    return f"{value:.2g}" if value and not text.strip("-0.") else text
+
+
+def level_in_words(level: float) -> str:
+    """A confidence level as a share."""
+    return f"{100 * level:g} %"
+
+
+def interval_in_words(interval: ConfidenceInterval, level: float, places: int) -> str:
+    """From where to where, and at which level."""
+    return (
+        f"{level_in_words(level)} interval {number(interval.low, places)} to {number(interval.high, places)}"
+    )
+
+
+def with_interval(found: Estimate | Comparison, level: float | None, places: int | None = None) -> str:
+    """A score, or a difference, with its interval where there is one."""
+    value = found.difference if isinstance(found, Comparison) else found.value
+    if places is None:
+        places = decimals(found.standard_error)
+    if level is None or not isfinite(found.standard_error):
+        return number(value, places)
+    return f"{number(value, places)} ({interval_in_words(found.confidence_interval(level), level, places)})"
+
+
+def towards_zero(tau: float) -> str:
+    """A τ up to which something holds, rounded so that it does: one decimal, or the first digit that is not 0.
+
+    Examples
+    --------
+    >>> [towards_zero(tau) for tau in (0.48, 0.5, -0.27, 0.034, 0.00041)]
+    ['0.4', '0.5', '-0.2', '0.03', '0.0004']
+    """
+    places = 1
+    while abs(tau) + _ROUNDING < 10.0**-places and places < _MOST_DECIMALS:
+        places += 1
+    cut = floor(abs(tau) * 10**places + _ROUNDING) / 10**places
+    return f"{-cut if tau < 0 else cut:.{places}f}"
+
+
+def turn_in_words(point: TippingPoint, level: float) -> tuple[str, str]:
+    """The τ of a tipping point, and its interval, whose ends are rounded outward."""
+    if point.interval is None:
+        return f"{point.at:z.1f}", "no interval"
+    low, high = point.interval
+    places = 2 if low is not None and high is not None and high - low < _NARROW else 1
+    at, said = f"{point.at:z.{places}f}", f"{level_in_words(level)} interval"
+    below = "" if low is None else f"{floor(low * 10**places + _ROUNDING) / 10**places:z.{places}f}"
+    above = "" if high is None else f"{ceil(high * 10**places - _ROUNDING) / 10**places:z.{places}f}"
+    if below and above:
+        return at, f"{said} {below} to {above}"
+    if below:
+        return at, f"{said} {below} or more"
+    return at, f"{said} {above} or less" if above else f"{said}: the whole grid"

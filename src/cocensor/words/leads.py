@@ -1,0 +1,279 @@
+"""How far over the grid of families and τ the data tell models apart, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import combinations, groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+from cocensor.inference import TippingPoint
+from cocensor.sensitivity import Sensitivity
+from cocensor.words.digits import level_in_words, towards_zero, turn_in_words
+from cocensor.words.names import Names, counted, listed
+from cocensor.words.standing import Standing
+
+# As many pairs of models are told of one after the other.
+_MOST_PAIRS = 3
+
+
+class End(NamedTuple):
+    """The τ up to which something is told; ``silent`` where it is an interval that is missing beyond."""
+
+    tau: float
+    silent: bool
+
+
+class Reach(NamedTuple):
+    """From where to where models are told from others, outward from τ = 0; None for the end of the grid."""
+
+    low: End | None
+    high: End | None
+
+    def holds(self, tau: float) -> bool:
+        """Whether a τ is within."""
+        return (self.low is None or self.low.tau <= tau) and (self.high is None or tau <= self.high.tau)
+
+
+def answered_taus(sensitivity: Sensitivity) -> list[float]:
+    """The τ that have an answer by the primary adjustment and the first metric, under any family."""
+    return sorted({tau for by_tau in sensitivity.leaders().values() for tau in by_tau})
+
+
+def first_tau(sensitivity: Sensitivity) -> float:
+    """Where the way outward begins: the τ nearest to 0."""
+    return min(answered_taus(sensitivity), key=lambda tau: (abs(tau), -tau))
+
+
+def tried_in_words(sensitivity: Sensitivity) -> str:
+    """All dependences of the grid, where some families may have no answer."""
+    silent = any(adjustment == sensitivity.primary for adjustment, _ in sensitivity.missing)
+    whole = not silent and len(sensitivity.leaders()) == len(sensitivity.families)
+    return f"dependence that {'was tried' if whole else 'has an answer'}"
+
+
+def reach(sensitivity: Sensitivity, found: Standing, losers: tuple[str, ...]) -> Reach | None:
+    """How far each of the first models beats some others under all families; None where not even at the start."""
+    sign = -1 if found.metric.direction == "smaller" else 1
+    taus = [tau for by_tau in sensitivity.answers[sensitivity.primary].values() for tau in by_tau]
+    lows, highs = [], []
+    for model in found.first:
+        for loser in losers:
+            lead = sensitivity.lead(model, loser)
+            if lead is None or lead.sign != sign:
+                return None
+            if lead.lost_above is not None or lead.high < max(taus):
+                highs.append(
+                    End(lead.high if lead.lost_above is None else lead.lost_above, lead.lost_above is None)
+                )
+            if lead.lost_below is not None or lead.low > min(taus):
+                lows.append(
+                    End(lead.low if lead.lost_below is None else lead.lost_below, lead.lost_below is None)
+                )
+    return Reach(max(lows, default=None), min(highs, default=None))
+
+
+def reach_in_words(sensitivity: Sensitivity, found: Reach) -> str:
+    """As long as τ is where."""
+    if found.low is None and found.high is None:
+        return f"at every {tried_in_words(sensitivity)}"
+    ends = []
+    for end, side, least in ((found.low, "above", "at least"), (found.high, "below", "at most")):
+        if end is not None:
+            silent = f"{least} {end.tau:g} (beyond, an interval is missing)"
+            ends.append(silent if end.silent else f"{side} about {towards_zero(end.tau)}")
+    return f"as long as τ is {' and '.join(ends)}"
+
+
+def told_limit(sensitivity: Sensitivity, found: Standing, tau: float, names: Names) -> str:
+    """How far over the grid what is told at ``tau`` holds, to be put behind it."""
+    if answered_taus(sensitivity) == [tau]:
+        return f"; no {'other ' if tau else ''}dependence was tried"
+    if not found.beaten:
+        return _limit_of_tie(sensitivity, found) if len(found.first) > 1 else ""
+    extent, start = reach(sensitivity, found, found.beaten), first_tau(sensitivity)
+    if extent is None:
+        return f", but not under every family at τ = {start:g}"
+    under = "" if extent.holds(tau) else " under every family"
+    overtaken = _overtaken(sensitivity, found, names)
+    return f", which holds{under} {reach_in_words(sensitivity, extent)}{overtaken}"
+
+
+def _overtaken(sensitivity: Sensitivity, found: Standing, names: Names) -> str:
+    """Which loser beats each of the first models soonest, from some τ on under every family."""
+    sign = 1 if found.metric.direction == "smaller" else -1
+    whom = "it" if len(found.first) == 1 else "both" if len(found.first) == 2 else "each of them"
+    starts: dict[str, float] = {}
+    for loser in found.beaten:
+        tails = [_tail(_band_sides(sensitivity, (model, loser), (sign,)), sign) for model in found.first]
+        starts[loser] = max(tails)
+    loser = min(starts, key=lambda model: starts[model])
+    if not np.isfinite(starts[loser]):
+        return ""
+    last = starts[loser] == answered_taus(sensitivity)[-1]
+    where = f"at τ = {starts[loser]:g}" if last else f"from τ = {starts[loser]:g} on"
+    return f"; {where}, {names.model(loser)} beats {whom}"
+
+
+def _tail(sides: Mapping[str, tuple[FloatArray, FloatArray]], sign: int) -> float:
+    """The τ above 0 from which on the bands of all families lie on one side; infinite where there is none."""
+    starts = [np.inf] if not sides else []
+    for taus, side in sides.values():
+        other = np.flatnonzero((side != sign) | (taus <= 0))
+        tail = taus[other[-1] + 1 :] if other.size else taus
+        starts.append(float(tail[0]) if tail.size else np.inf)
+    return max(starts)
+
+
+def _limit_of_tie(sensitivity: Sensitivity, found: Standing) -> str:
+    """Whether models that tie do so over the whole grid."""
+    pairs = list(combinations(found.first, 2))
+    curves = [curve for a, b in pairs for curve in sensitivity.along_tau(a, b).values()]
+    if all(found.equal(a, b) for a, b in pairs):
+        same = all((curve.values == 0).all() for curve in curves)
+        return f", which holds at every {tried_in_words(sensitivity)}" if same else ""
+    if found.behind or any(np.isnan(curve.standard_errors).any() for curve in curves):
+        return ""
+    if not any(curve.sides.any() for curve in curves):
+        return f", nor under any {tried_in_words(sensitivity)}"
+    if any(_decided(sensitivity, pair, (-1, 1)) for pair in pairs):
+        return "; under other dependences some can"
+    return ""
+
+
+def told_over_grid(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
+    """Who is told from whom how far, where the order of the scores turns, and what is told elsewhere."""
+    yield from _reaches(sensitivity, found, names)
+    yield from _turns(sensitivity, found, names)
+    yield from _elsewhere(sensitivity, found, names)
+
+
+def _reaches(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
+    """Which of the losers are beaten further than all of them are."""
+    whole = reach(sensitivity, found, found.beaten)
+    by_text: dict[str, list[str]] = {}
+    for loser in found.beaten:
+        extent = reach(sensitivity, found, (loser,))
+        if extent is not None:
+            by_text.setdefault(reach_in_words(sensitivity, extent), []).append(loser)
+    beat = "beats" if len(found.first) == 1 else "beat"
+    for text, losers in by_text.items():
+        if whole is None or text != reach_in_words(sensitivity, whole):
+            yield f"{names.models(found.first)} {beat} {names.models(losers)} {text}."
+
+
+def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
+    """Where the best score and those of others change order, nearest to τ = 0 first."""
+    first = found.compared[0]
+    turns: list[tuple[float, str, list[TippingPoint]]] = []
+    for other in found.compared:
+        points = [] if other == first else sensitivity.tipping_points(first, other)
+        for below in (False, True):
+            side = [point for point in points if (point.at < 0) == below]
+            if side and side[0].interval != (None, None):  # which tells nothing of where
+                turns.append((abs(side[0].at), other, side))
+    turns.sort(key=lambda turn: turn[0])
+    for _, other, points in turns[:_MOST_PAIRS]:
+        at, interval = turn_in_words(points[0], sensitivity.confidence_level)
+        family, turning = points[0].family, {point.family for point in points}
+        under = f"under {names.family(family)}"
+        if len(turning) > 1:
+            under = f"first {under}"
+        elif len(sensitivity.leaders()) > 1:
+            under += " alone"
+        yield (
+            f"The scores of {names.model(first)} and {names.model(other)} change order at about τ = {at} "
+            f"({interval}), {under}."
+        )
+    if len(turns) > _MOST_PAIRS:
+        yield f"Those of {names.model(first)} and others do so {len(turns) - _MOST_PAIRS} more times, further out."
+
+
+def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
+    """What the bands tell that the start does not: victories of losers, and pairs that were not told apart."""
+    smaller = found.metric.direction == "smaller"
+    lines = []
+    for pair in combinations(found.compared, 2):
+        if not set(pair) & set(found.first):
+            continue
+        winners = {-1 if smaller else 1: pair, 1 if smaller else -1: pair[::-1]}
+        before = found.better(*pair)
+        signs = tuple(sign for sign, (winner, _) in winners.items() if winner != before)
+        for sign, where in _decided(sensitivity, pair, signs).items():
+            winner, loser = map(names.model, winners[sign])
+            lines.append(f"{winner} beats {loser} {_places(where, names, len(sensitivity.leaders()))}")
+    for line in lines[:_MOST_PAIRS]:
+        yield f"{line} (simultaneous {level_in_words(sensitivity.confidence_level)} bands)."
+    if len(lines) > _MOST_PAIRS:
+        yield f"{len(lines) - _MOST_PAIRS} more such statements can be made of other pairs of models."
+
+
+def _decided(
+    sensitivity: Sensitivity, pair: tuple[str, str], signs: tuple[int, ...]
+) -> dict[int, dict[str, list[str]]]:
+    """By sign of the difference of two models and by family, where the simultaneous band excludes 0."""
+    found: dict[int, dict[str, list[str]]] = {}
+    for family, (taus, sides) in _band_sides(sensitivity, pair, signs).items():
+        for sign in signs:
+            runs = list(_runs(taus, sides == sign))
+            if runs:
+                found.setdefault(sign, {})[family] = runs
+    return found
+
+
+def _band_sides(
+    sensitivity: Sensitivity, pair: tuple[str, str], signs: tuple[int, ...]
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """By family each τ, and on which side of 0 the band of a difference lies there; empty where on none of these."""
+    curves = sensitivity.along_tau(*pair)
+    if not any(np.isin(curve.sides, signs).any() for curve in curves.values()):
+        return {}  # a band is wider than the intervals
+    bands = sensitivity.bands(*pair)
+    return {
+        family: (curve.taus, 1.0 * (bands[family].low > 0) - 1.0 * (bands[family].high < 0))
+        for family, curve in curves.items()
+    }
+
+
+def _runs(taus: FloatArray, marked: FloatArray) -> Iterator[str]:
+    """Where along τ points are marked, one stretch after the other."""
+    for mark, points in groupby(range(len(taus)), key=lambda k: bool(marked[k])):
+        run = list(points)
+        low, high = float(taus[run[0]]), float(taus[run[-1]])
+        if not mark:
+            continue
+        if len(run) == len(taus) > 1:
+            yield "at every τ"
+        elif len(run) == 1:
+            yield f"at τ = {low:g}"
+        elif run[-1] == len(taus) - 1:
+            yield f"from τ = {low:g} on"
+        else:
+            yield f"up to τ = {high:g}" if run[0] == 0 else f"from τ = {low:g} to {high:g}"
+
+
+def points_in_words(sensitivity: Sensitivity, names: Names) -> str:
+    """How many points of the grid, each taken by itself, leave which models as the best."""
+    kept = Counter(tuple(sorted(best)) for line in sensitivity.best().values() for best in line.values())
+    parts = []
+    for models, count in kept.most_common(_MOST_PAIRS):
+        every = len(models) == len(sensitivity.evaluation.data.predictions)
+        ordered = [names.model(model) for model in sensitivity.evaluation.models if model in models]
+        parts.append(f"{'any model' if every else listed(ordered, 'or')} at {count}")
+    more = kept.total() - sum(count for _, count in kept.most_common(_MOST_PAIRS))
+    others = f"; others at {more}" if more else ""
+    many = counted(kept.total(), "point")
+    return f"Of the {many} of the grid, each taken by itself, the best may be {'; '.join(parts)}{others}."
+
+
+def _places(by_family: Mapping[str, list[str]], names: Names, n_families: int) -> str:
+    """Where, with the families in which it is there."""
+    families: dict[str, list[str]] = {}
+    for family, runs in by_family.items():
+        families.setdefault(listed(runs), []).append(family)
+    if len(families) == 1 and len(by_family) == n_families > 1:
+        return f"{next(iter(families))} under every family"
+    return listed([f"{where} under {names.families(under)}" for where, under in families.items()])

@@ -1,0 +1,226 @@
+"""How models stand under one assumption, as far as the data can tell, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from math import isfinite
+
+from cocensor.evaluation import Evaluation
+from cocensor.inference import Comparison
+from cocensor.metrics import Metric
+from cocensor.sensitivity import Sensitivity
+from cocensor.words.names import Names
+
+# As many losers are named.
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Models by their scores, and which of them the data tell apart.
+
+    Attributes
+    ----------
+    metric : Metric
+    scores : dict of float
+        Of the models that have one.
+    best : tuple of str
+        Those that cannot be told from the best.
+    compared : tuple of str
+        Those that have an interval, best score first.
+    better : callable
+        Of two of them the better one, or None where the interval of their difference holds 0.
+    equal : callable
+        Whether the scores of two are the same for every sample.
+    asked : bool
+        Whether intervals were asked for.
+    """
+
+    metric: Metric
+    scores: dict[str, float]
+    best: tuple[str, ...]
+    compared: tuple[str, ...]
+    better: Callable[[str, str], str | None]
+    equal: Callable[[str, str], bool]
+    asked: bool
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """Those with the best score, whether or not they can be told from others."""
+        return tuple(model for model, rank in self.metric.ranks(self.scores).items() if rank == 1)
+
+    @property
+    def tells(self) -> bool:
+        """Whether there are intervals to tell models apart by."""
+        return len(self.compared) > 1
+
+    @property
+    def first(self) -> tuple[str, ...]:
+        """Of the models that have an interval, those that cannot be told from the best; in the order of the scores."""
+        return tuple(model for model in self.scores if model in self.best and model in self.compared)
+
+    @property
+    def beaten(self) -> tuple[str, ...]:
+        """The models that are told from each of the first."""
+        return tuple(
+            model for model in self._others if all(self.better(first, model) == first for first in self.first)
+        )
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """The models that are not among the best, but cannot be told from each of them."""
+        beaten = self.beaten
+        return tuple(model for model in self._others if model not in beaten)
+
+    @property
+    def _others(self) -> tuple[str, ...]:
+        return tuple(model for model in self.scores if model in self.compared and model not in self.best)
+
+
+def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Standing:
+    """By a metric, under an adjustment that votes."""
+    by = evaluation.metric(metric)
+    scores = {model: found.value for model, found in evaluation.under(adjustment).values[by.name].items()}
+    compare = partial(evaluation.compare, metric=by.name, adjustment=adjustment)
+    errors = {model: evaluation.score(model, by.name, adjustment).standard_error for model in scores}
+    best = evaluation.best(by.name, adjustment) if scores else ()
+    return _standing(by, scores, best, errors, compare, evaluation.confidence_level)
+
+
+def standing_at(sensitivity: Sensitivity, family: str, tau: float) -> Standing:
+    """At a point of the grid, by the first metric and the primary adjustment."""
+    by, scores = sensitivity.evaluation.metric(), sensitivity.values(family, tau)
+    known = sensitivity.errors(family, tau)
+    errors = {} if known is None else dict(zip(known.names, known.standard_errors, strict=True))
+    best = sensitivity.best_at(family, tau)
+    compare = partial(sensitivity.compare, family=family, tau=tau)
+    return _standing(by, scores, best, errors, compare, sensitivity.evaluation.confidence_level)
+
+
+def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:
+    """At a τ of the grid under every family that has an answer there: what they all tell."""
+    points = [
+        standing_at(sensitivity, family, tau)
+        for family, by_tau in sensitivity.leaders().items()
+        if tau in by_tau
+    ]
+    first = points[0]
+    best = tuple(model for model in first.scores if any(model in point.best for point in points))
+
+    def better(a: str, b: str) -> str | None:
+        told = {point.better(a, b) for point in points}
+        return told.pop() if len(told) == 1 else None
+
+    return Standing(
+        first.metric,
+        first.scores,
+        best,
+        first.compared,
+        better,
+        lambda a, b: all(point.equal(a, b) for point in points),
+        first.asked,
+    )
+
+
+def _standing(
+    metric: Metric,
+    scores: dict[str, float],
+    best: tuple[str, ...],
+    errors: dict[str, float],
+    compare: Callable[[str, str], Comparison],
+    level: float | None,
+) -> Standing:
+    ranked = metric.ranks(scores)
+    known = [model for model in sorted(ranked, key=lambda model: ranked[model]) if model in errors]
+    compared = () if level is None else tuple(model for model in known if isfinite(errors[model]))
+
+    def better(a: str, b: str) -> str | None:
+        return None if level is None else compare(a, b).better(metric.direction, level)
+
+    def equal(a: str, b: str) -> bool:
+        found = compare(a, b)
+        return found.difference == 0 and found.standard_error == 0
+
+    return Standing(metric, scores, best, compared, better, equal, level is not None)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who ties for the best, whom these beat, and what else must be said, in clauses; any may be empty."""
+
+    tied: str
+    won: str
+    more: tuple[str, ...] = ()
+
+    def joined(self, by: str = "; ", limit: str = "") -> str:
+        """All in one; the limit is of the victories, or of the tie where there are none."""
+        parts = [self.tied, f"{self.won}{limit}"] if self.won else [f"{self.tied}{limit}"]
+        return by.join(part for part in (*parts, *self.more) if part)
+
+
+def verdict(found: Standing, names: Names) -> Verdict:
+    """Who is best, as far as the data tell: a winner only where the intervals tell it from all others."""
+    if len(found.scores) == 1:
+        return Verdict(f"only {names.models(found.scores)} has a score", "")
+    unknown = [model for model in found.scores if model not in found.compared]
+    if not found.tells:
+        none = ("intervals that could tell more are missing",) if found.asked else ()
+        return Verdict(names.have_best_score(found.leaders), "", none)
+    more = [f"{names.models(unknown)} {_has(unknown)} no interval to be told apart by"] if unknown else []
+    if len(found.first) == 1:
+        won, close = _winner(found, names, bool(unknown))
+        return Verdict("", won, (*close, *more)) if won else Verdict(close[0], "", tuple(more))
+    won = ""
+    if found.beaten:
+        each = "both beat" if len(found.first) == 2 else "each beats"
+        won = f"{each} {_losers(found, names)}"
+    tied, pairs = _tie(found, names)
+    if found.behind:
+        verb = "is" if len(found.behind) == 1 else "are"
+        more.insert(0, f"{names.models(found.behind)} {verb} not best, but cannot be told from each of them")
+    return Verdict(tied, won, (*pairs, *more))
+
+
+def _winner(found: Standing, names: Names, unknown: bool) -> tuple[str, list[str]]:
+    """Of one model that alone may be best: what it wins, and what is too close."""
+    [first] = found.first
+    if not found.behind:
+        if len(found.beaten) > 1 and not unknown:
+            return f"{names.model(first)} is best", []
+        return f"{names.model(first)} beats {_losers(found, names)}", []
+    who = "it" if found.beaten else names.model(first)
+    which = "their difference" if len(found.behind) == 1 else "each difference"
+    close = f"{who} is ahead of {names.models(found.behind)}, but the interval of {which} just holds 0"
+    return f"{names.model(first)} beats {_losers(found, names)}" if found.beaten else "", [close]
+
+
+def _tie(found: Standing, names: Names) -> tuple[str, list[str]]:
+    """Of several models that may be best: that they cannot be told apart, and which of them can."""
+    models, pairs = found.first, list(combinations(found.first, 2))
+    if all(found.equal(a, b) for a, b in pairs):
+        return f"{names.models(models)} are equally good", []
+    told = [(a, b) for a, b in pairs if found.better(a, b) is not None]
+    if told:
+        a, b = told[0]
+        better = found.better(a, b)
+        worse = b if better == a else a
+        return f"{names.models(models)} may each be best", [
+            f"{names.model(better or a)} beats {names.model(worse)}"
+        ]
+    if len(models) == len(found.scores) > 2:
+        return "no model can be told from another", []
+    return f"{names.models(models)} cannot be told apart", []
+
+
+def _losers(found: Standing, names: Names) -> str:
+    count = len(found.beaten)
+    if count <= _MOST_NAMED:
+        return names.models(found.beaten)
+    return f"the other {count}" if count == len(found.scores) - len(found.first) else f"{count} others"
+
+
+def _has(models: Sequence[str]) -> str:
+    return "has" if len(models) == 1 else "have"

@@ -1,0 +1,84 @@
+"""Quantiles of several estimates at once."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import brentq
+from scipy.stats import multivariate_normal, norm
+
+from cocensor.inference import Estimates, simultaneous_quantile
+
+Z = norm.ppf(0.975)
+#: Four standard errors of a quantile of 20,000 draws, where the density of the maximum is 0.1.
+TOLERANCE = 4 * np.sqrt(0.05 * 0.95 / 20_000) / 0.1
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
+def test_one_estimate_has_the_normal_quantile(level):
+    rows = np.random.default_rng(0).standard_normal((30, 1))
+    assert simultaneous_quantile(rows, level) == pytest.approx(norm.ppf((1 + level) / 2), abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [2, 5, 40])
+def test_independent_estimates_have_sidak_s(size):
+    assert simultaneous_quantile(np.eye(size)) == pytest.approx(
+        norm.ppf((1 + 0.95 ** (1 / size)) / 2), abs=TOLERANCE
+    )
+
+
+@pytest.mark.parametrize("correlation", [0.5, 0.9])
+def test_correlated_estimates_have_the_quantile_of_scipy_s_normal(correlation):
+    covariance = np.full((3, 3), correlation) + (1 - correlation) * np.eye(3)
+
+    def excess(q):
+        return multivariate_normal(cov=covariance).cdf([q] * 3, lower_limit=[-q] * 3) - 0.95
+
+    rows = 7.0 * np.linalg.cholesky(covariance).T
+    assert simultaneous_quantile(rows) == pytest.approx(brentq(excess, 1.9, 2.5), abs=TOLERANCE)
+
+
+def test_many_rows_are_the_same_as_few_with_their_covariance():
+    few = np.array([[1.0, 0.4, 0.1], [0.0, 1.0, 0.5], [0.0, 0.0, 2.0]])
+    turned, _ = np.linalg.qr(np.random.default_rng(5).standard_normal((500, 3)))
+    assert simultaneous_quantile(turned @ few) == pytest.approx(simultaneous_quantile(few), abs=TOLERANCE)
+
+
+def test_equal_estimates_need_no_more_than_one():
+    rows = np.repeat(np.random.default_rng(1).standard_normal((50, 1)), 9, axis=1)
+    assert simultaneous_quantile(rows) == pytest.approx(Z, abs=TOLERANCE)
+
+
+def test_estimates_without_error_or_without_interval_take_no_part():
+    rows = np.array([[1.0, 0.0, np.nan], [1.0, 0.0, 1.0]])
+    assert simultaneous_quantile(rows) == pytest.approx(Z)
+    assert np.isnan(simultaneous_quantile(rows[:, 1:]))
+    assert np.isnan(simultaneous_quantile(np.empty((3, 0))))
+
+
+@given(arrays(float, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(-10, 10)))
+def test_between_pointwise_and_bonferroni_at_any_scale(rows):
+    found = simultaneous_quantile(rows)
+    used = (np.square(rows).sum(axis=0) > 0).sum()
+    if not used:
+        assert np.isnan(found)
+        return
+    assert Z - 1e-12 <= found <= norm.ppf(1 - 0.025 / used) + 1e-12
+    assert simultaneous_quantile(1000 * rows) == pytest.approx(found, abs=1e-9)
+
+
+def test_a_band_holds_a_whole_curve_as_often_as_it_says():
+    """A true curve at 0, and estimates with correlated errors estimated from 300 subjects."""
+    rng, repeats, n, size = np.random.default_rng(7), 400, 300, 12
+    held = pointwise = 0
+    for _ in range(repeats):
+        data = rng.standard_normal((n, size)).cumsum(axis=1)
+        mean = data.mean(axis=0)
+        curve = Estimates(tuple(map(str, range(size))), mean, (data - mean) / np.sqrt(n * (n - 1)))
+        low, high, _ = curve.band()
+        held += ((low <= 0) & (high >= 0)).all()
+        low, high = curve.confidence_intervals()
+        pointwise += ((low <= 0) & (high >= 0)).all()
+    assert held / repeats == pytest.approx(0.95, abs=3 * np.sqrt(0.05 * 0.95 / repeats))
+    assert pointwise / repeats < 0.9
