@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import cocensor as cc
 from benchmarks.coverage.setting import FORM_GIVEN, GRID, LAWS, MODELS, PAIRS, TRUE_TAUS, clayton, setting
-from cocensor.evaluation.scores import scores_at_copula
-from cocensor.inference import simultaneous_quantile
 
 SIZES, TAU_SIZES = (200, 500, 2_000), (500, 2_000)
 Row = dict[str, Any]
@@ -75,20 +72,16 @@ def repeat_tau(at: Condition, seed: int) -> list[Row]:
     result = cc.evaluate(
         where.curves(sample.x), sample.y, where.given(sample.x), adjustments=["imputed"], times=where.times
     )
-    found = [scores_at_copula(result.data, result.results["imputed"], clayton(tau)) for tau in GRID]
-    values = np.array([[each.value("ibs", model) for model in MODELS] for each in found])
-    # A sample of up to 4,096 has a row for each subject, the same at every τ.
-    errors = np.stack([each.batches["ibs"] for each in found], axis=1)
-    curves = {MODELS[0]: (values[:, 0], errors[:, :, 0])}
-    for a, b in PAIRS:
-        i, j = MODELS.index(a), MODELS.index(b)
-        curves[f"{a} - {b}"] = values[:, i] - values[:, j], errors[:, :, i] - errors[:, :, j]
-    return [
-        {"curve": name, "quantile": round(simultaneous_quantile(rows), 3)}
-        | {f"{tau:g}": _rounded(value) for tau, value in zip(GRID, line, strict=True)}
-        | {f"se {tau:g}": _rounded(se) for tau, se in zip(GRID, np.sqrt((rows**2).sum(axis=0)), strict=True)}
-        for name, (line, rows) in curves.items()
-    ]
+    grid = result.sensitivity("clayton", GRID)
+    rows = []
+    for a, b in ((MODELS[0], None), *PAIRS):
+        curve, band = grid.along_tau(a, b)["clayton"], grid.bands(a, b)["clayton"]
+        rows.append(
+            {"curve": a if b is None else f"{a} - {b}", "quantile": round(band.quantile, 3)}
+            | {f"{tau:g}": _rounded(value) for tau, value in zip(GRID, curve.values, strict=True)}
+            | {f"se {tau:g}": _rounded(se) for tau, se in zip(GRID, curve.standard_errors, strict=True)}
+        )
+    return rows
 
 
 def _rounded(value: float) -> float:
