@@ -17,15 +17,19 @@ from cocensor._validation import FloatArray
 
 _Z = float(ndtri(0.975))
 QUANTITIES = (*MODELS, *(f"{a} - {b}" for a, b in PAIRS))
-JUDGES = {"imputed": "imputed, told the true copula", "ipcw": "IPCW (KM)"}
+KINDS = {"Scores": QUANTITIES[: len(MODELS)], "Differences": QUANTITIES[len(MODELS) :]}
+JUDGES = {"imputed": "imputed", "ipcw": "IPCW (KM)"}
 
 
 def all_tables(population: pd.DataFrame, scores: pd.DataFrame, tau: pd.DataFrame) -> Iterator[str]:
     """What the repeats say of intervals, and why those that are off are off."""
     truths = {law: truth(population, law) for law in LAWS}
     yield _chance(scores, "scores and differences")
+    both = {judge: _estimates(scores[scores["judge"] == judge], truths) for judge in JUDGES}
+    for what, names in KINDS.items():
+        yield f"## {what}: intervals that hold the truth, %, mean (lowest)\n\n" + _summary(both, names)
     for judge, label in JUDGES.items():
-        found = _estimates(scores[scores["judge"] == judge], truths)
+        found = both[judge]
         yield f"## {label}: intervals that hold the truth, %\n\n" + _table(found, _coverage)
         yield (
             f"## {label}: bias in units of the standard deviation; mean standard error over it\n\n"
@@ -76,6 +80,21 @@ def _estimates(rows: pd.DataFrame, truths: dict[str, pd.Series]) -> Found:
     }
 
 
+def _summary(both: dict[str, Found], names: tuple[str, ...]) -> str:
+    """A line per law and n, a column per judge and τ."""
+    first = next(iter(both.values()))
+    taus = sorted({tau for *_, tau in first})
+    lines = []
+    for law, n in dict.fromkeys((law, n) for law, n, _ in first):
+        cells = []
+        for found in both.values():
+            for tau in taus:
+                shares = [_held(found[law, n, tau][name]) for name in names]
+                cells.append(f"{100.0 * np.mean(shares):.1f} ({100.0 * min(shares):.1f})")
+        lines.append([f"{law}, {n:,}", *cells])
+    return markdown(["law, n", *(f"{JUDGES[judge]}, τ = {tau:g}" for judge in both for tau in taus)], lines)
+
+
 def _table(found: Found, cell: Callable[[Estimated], str]) -> str:
     return markdown(
         ["law", "n", "τ", *map(shown, QUANTITIES)],
@@ -86,9 +105,14 @@ def _table(found: Found, cell: Callable[[Estimated], str]) -> str:
     )
 
 
-def _coverage(each: Estimated) -> str:
+def _held(each: Estimated) -> float:
+    """The share of the intervals that there are which hold the truth."""
     known = ~np.isnan(each.errors)
-    return percent((np.abs(each.values - each.truth) <= _Z * each.errors)[known])
+    return float(np.mean((np.abs(each.values - each.truth) <= _Z * each.errors)[known]))
+
+
+def _coverage(each: Estimated) -> str:
+    return percent(_held(each))
 
 
 def _bias_and_error(each: Estimated) -> str:
@@ -119,11 +143,11 @@ def _limits(population: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
 
 
 def _wrong(rows: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
-    """Independence is assumed, and the copula that is true, of the same repeats."""
+    """Independence is assumed, somewhat less dependence than there is, and the copula that is true."""
     names = (MODELS[0], *QUANTITIES[len(MODELS) :])
     lines = []
     for (law, n, tau), each in rows.groupby(["law", "n", "tau"], sort=False):
-        for assumed in (0.0, tau):
+        for assumed in (0.0, round(tau - 0.1, 1), tau):
             curves = {name: each[each["curve"] == name] for name in names}
             cells = [
                 _coverage(

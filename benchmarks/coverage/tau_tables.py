@@ -20,36 +20,37 @@ Line = tuple[TauCurve, float]
 
 def tau_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     """Held against what the judge would say, at each τ, of a huge sample."""
+    curves = list(rows["curve"].unique())
     bands, leads, tips = [], [], []
-    for (law, n, tau, name), each in rows.groupby(["law", "n", "tau", "curve"], sort=False):
-        true, lines = limit(population, law, tau, name), list(_lines(each))
-        at = [law, f"{n:,}", f"{tau:g}", shown(name)]
-        bands.append([*at, *_bands(lines, true)])
-        if " - " not in name:
-            continue
-        leads.append([*at, *_leads(lines, true)])
-        turns = [point.at for point in tipping_points({"": TauCurve.normal(_TAUS, true, 0.0 * true)})]
-        if len(turns) == 1:
-            tips.append([*at, *_tips(lines, turns[0])])
-    head = ["law", "n", "true τ", "curve"]
-    yield "## Bands over τ = 0, 0.1, …, 0.8 that hold the limit, %\n\n" + markdown(
-        [*head, "intervals, at each τ", "at the worst τ", "band, at all τ at once"], bands
+    for (law, n, tau), each in rows.groupby(["law", "n", "tau"], sort=False):
+        at = [law, f"{n:,}", f"{tau:g}"]
+        lines = {name: list(_lines(each[each["curve"] == name])) for name in curves}
+        true = {name: limit(population, law, tau, name) for name in curves}
+        bands.append([*at, *(_bands(lines[name], true[name]) for name in curves)])
+        leads.append([*at, *(_leads(lines[name], true[name]) for name in curves if " - " in name)])
+        for name in curves:
+            turns = [point.at for point in tipping_points({"": _known(true[name])})]
+            if " - " in name and len(turns) == 1:
+                tips.append([*at, shown(name), *_tips(lines[name], turns[0])])
+    head = ["law", "n", "true τ"]
+    yield (
+        "## Bands over τ = 0, 0.1, …, 0.8 that hold all of the limit, % (intervals at single τ, mean)\n\n"
+        + markdown([*head, *map(shown, curves)], bands)
     )
-    yield "## “A beats B up to τ*”, %\n\n" + markdown(
-        [*head, "of all, said", "of all, wrong", "of said, up to τ*, mean"], leads
+    yield "## “A beats B up to τ*”: % said; % wrong; τ*, mean\n\n" + markdown(
+        [*head, *(shown(name) for name in curves if " - " in name)], leads
     )
     yield "## Tipping points\n\n" + markdown(
         [
-            *head,
-            "true",
-            "interval holds it, %",
-            "length, mean",
-            "open, %",
-            "estimates, mean ± SD",
-            "turns once, %",
+            *(*head, "curve", "tipping point", "interval holds it, %", "its length, mean"),
+            *("reaches an end of the grid, %", "estimates, mean ± SD", "one turn, %"),
         ],
         tips,
     )
+
+
+def _known(true: FloatArray) -> TauCurve:
+    return TauCurve.normal(_TAUS, true, 0.0 * true)
 
 
 def _lines(rows: pd.DataFrame) -> Iterator[Line]:
@@ -60,19 +61,19 @@ def _lines(rows: pd.DataFrame) -> Iterator[Line]:
         yield TauCurve.normal(_TAUS, value, error), quantile
 
 
-def _bands(lines: list[Line], true: FloatArray) -> list[str]:
+def _bands(lines: list[Line], true: FloatArray) -> str:
     single = np.array([(curve.low <= true) & (true <= curve.high) for curve, _ in lines])
     whole = [np.all(np.abs(curve.values - true) <= reach * curve.standard_errors) for curve, reach in lines]
-    return [percent(single), percent(single[:, single.mean(axis=0).argmin()]), percent(whole)]
+    return f"{percent(whole)} ({percent(single)})"
 
 
-def _leads(lines: list[Line], true: FloatArray) -> list[str]:
+def _leads(lines: list[Line], true: FloatArray) -> str:
     """A lead is wrong where the true difference has the other sign at one of its τ."""
     found = [lead({"": curve}) for curve, _ in lines]
     said = [each for each in found if each is not None]
     wrong = sum(bool((np.sign(true[each.high >= _TAUS]) != each.sign).any()) for each in said)
     reach = f"{np.mean([each.high for each in said]):.2f}" if said else "–"
-    return [percent([each is not None for each in found]), f"{100 * wrong / len(found):.1f}", reach]
+    return f"{percent([each is not None for each in found])}; {100 * wrong / len(found):.1f}; {reach}"
 
 
 def _tips(lines: list[Line], true: float) -> list[str]:
