@@ -138,7 +138,9 @@ def _limits(population: pd.DataFrame, truths: dict[str, pd.Series]) -> str:
             of(each, name).item() - float(of(truths[law], name)) - by_chance(population, law, tau, name)
             for name in QUANTITIES
         ]
-        lines.append([law, f"{tau:g}", JUDGES[judge], *(f"{1_000 * bias:+.1f}" for bias in biases)])
+        lines.append(
+            [law, f"{tau:g}", JUDGES[judge], *(f"{round(1_000 * bias, 1) + 0.0:+.1f}" for bias in biases)]
+        )
     return markdown(["law", "τ", "judge", *map(shown, QUANTITIES)], lines)
 
 
