@@ -32,7 +32,8 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m pytest -m slow -n auto
 	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m hypothesis -n auto tests
 	$(BIN)/python -m tests.fuzz --seconds 60
-	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.coverage curves
+	$(BIN)/python -m benchmarks.coverage tables
 	$(BIN)/python -m benchmarks.ties
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from benchmarks.coverage import COPULAS, coverage
+from benchmarks.coverage.curves import COPULAS, coverage
 from tests.strategies import member_id, members
 
 DEPENDENT = members([cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe], taus=(0.25, 0.5, 0.75))

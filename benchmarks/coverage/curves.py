@@ -3,7 +3,7 @@
 Event and dropout are standard exponential with the given survival copula, half of the subjects censored.
 Intervals for S(t), on the log-minus-log scale, and for the restricted margin time at a fixed horizon.
 
-Run: python -m benchmarks.coverage
+Run: python -m benchmarks.coverage curves
 """
 
 from __future__ import annotations
@@ -61,7 +61,3 @@ def main() -> None:
         for copula, shares in zip(COPULAS, pool.map(coverage, COPULAS), strict=True):
             cells = " | ".join(f"{100 * share:.1f}" for share in np.concatenate(shares))
             print(f"| {copula.name} | {copula.tau:g} | {cells} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
