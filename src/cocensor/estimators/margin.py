@@ -112,7 +112,7 @@ class MarginEstimator:
         if not self.copula.is_independence:
             warn_of_ties(t, survival - np.asarray(self._dropouts_first()(t)), np.sqrt(variance))
         z = float(ndtri(0.5 + 0.5 * level))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_survival = np.log(survival)
             spread = z * np.sqrt(variance) / (survival * -log_survival)
             lower = np.asarray(np.exp(log_survival * np.exp(spread)))
