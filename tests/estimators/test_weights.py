@@ -88,6 +88,17 @@ def test_a_curve_of_all_who_are_left_reaches_zero_exactly(of):
         assert (np.diff(values) < 0).all()
 
 
+@pytest.mark.parametrize("copula", [cc.Independence(), cc.Clayton(2.0), cc.Gumbel(1.5)])
+def test_next_to_no_weight_is_rounded_to_none(copula):
+    """A step beside which the weight that is left vanishes takes everyone, and nobody is left after it."""
+    y = cc.Survival([1.0, 2.0, 3.0, 4.0], [True, True, True, False])
+    values = cc.CopulaGraphic(copula).fit(y, [1.0, 1.0, 1e-20, 1e-40]).survival_.values
+    assert values.tolist() == [values[0], 0.0, 0.0]
+    light = cc.CopulaGraphic(copula).fit(y, np.full(4, 1e-7))
+    for t in (0.5, 1.5):  # before the first event, and after it
+        assert light.confidence_interval(t) == (0.0, 1.0)
+
+
 def test_whoever_has_the_weight_0_is_left_out():
     y = cc.Survival([1.0, 2.0, 3.0, 9.0], [1, 0, 1, 0])
     one, other = cc.KaplanMeier().fit(y, [1.5, 1, 1, 0]), cc.KaplanMeier().fit(y[:3], [1.5, 1, 1])

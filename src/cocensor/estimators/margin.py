@@ -112,7 +112,7 @@ class MarginEstimator:
         if not self.copula.is_independence:
             warn_of_ties(t, survival - np.asarray(self._dropouts_first()(t)), np.sqrt(variance))
         z = float(ndtri(0.5 + 0.5 * level))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_survival = np.log(survival)
             spread = z * np.sqrt(variance) / (survival * -log_survival)
             lower = np.asarray(np.exp(log_survival * np.exp(spread)))
@@ -122,7 +122,9 @@ class MarginEstimator:
             exposed, hazard = self._table.exposed_at(self.of, t[flat])
             some = np.where(exposed > 0, exposed, 1)
             lost = -np.expm1(np.log(0.5 - 0.5 * level) / some)
-            lower[flat] = np.where(exposed > 0, self.copula.single_step(hazard, lost), 0.0)
+            some_left = (exposed > 0) & (lost < 1.0)  # of next to no weight at risk, rounding leaves nothing
+            limit = self.copula.single_step(hazard, np.where(some_left, lost, 0.5))
+            lower[flat] = np.where(some_left, limit, 0.0)
             upper[flat] = 1.0
         return scalar_like(lower, t), scalar_like(upper, t)
 
