@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.evaluation.scores import Score
 from cocensor.inference import influence
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
@@ -68,6 +69,13 @@ def test_an_interval_keeps_to_the_range_of_the_metric():
     reach = 3.29 * score.standard_error
     assert score.value - reach < 0
     assert score.confidence_interval(0.999).low == 0.0
+
+
+def test_a_score_beyond_the_range_keeps_its_interval():
+    """Weights of IPCW may stand for more subjects than there are."""
+    asked = {"model": "a", "metric": "ibs", "adjustment": "ipcw", "range": (0.0, 1.0)}
+    score = Score(value=1.2, standard_error=0.05, **asked)
+    assert score.confidence_interval().low < 1.2 < score.confidence_interval().high
 
 
 def test_the_error_of_a_difference_is_that_of_the_same_subjects(result):
@@ -285,6 +293,11 @@ def test_a_point_of_the_grid_has_the_errors_of_an_evaluation_there(grid):
     assert curve.standard_errors[1] == pytest.approx(compared.standard_error)
     assert curve.values[1] == pytest.approx(compared.difference)
     assert grid.best()["frank"][0.3] == frank.best()
+
+
+def test_only_points_of_the_grid_can_be_compared(grid):
+    refuses(lambda: grid.compare("1", "3", "frank", 0.25), "tau", "0.25")
+    refuses(lambda: grid.compare("1", "3", "joe", 0.3), "family", "joe")
 
 
 def test_bands_are_wider_than_intervals_and_narrower_than_bonferronis(grid):

@@ -49,8 +49,10 @@ class Score(Estimate):
         self, confidence_level: float = 0.95, method: Method | None = None
     ) -> ConfidenceInterval:
         """Where the true value lies; see :meth:`Estimate.confidence_interval`."""
-        low, high = super().confidence_interval(confidence_level, method)
-        return ConfidenceInterval(*np.clip((low, high), *self.range).tolist())
+        found = super().confidence_interval(confidence_level, method)
+        if not self.range[0] <= self.value <= self.range[1]:  # weights that stand for too many subjects
+            return found
+        return ConfidenceInterval(*np.clip(found, *self.range).tolist())
 
     def __float__(self) -> float:
         return self.value

@@ -152,6 +152,10 @@ class GridScores:
         """The score of a less that of b at one point of the grid; NaN where one of them has none."""
         for model in (a, b):
             check_choice(model, "model", self.evaluation.models)
+        check_choice(family, "family", self.families)
+        if tau not in self.taus:
+            grid = ", ".join(f"{each:g}" for each in self.taus)
+            raise ValueError(f"tau must be a point of the grid, which has {grid}, but is {tau!r}.")
         errors = self.errors(family, tau, metric, adjustment)
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
