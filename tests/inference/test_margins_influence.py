@@ -103,8 +103,7 @@ def assert_is_the_jackknife(fitted, train, test, times=TIMES):
 
 @pytest.mark.parametrize("copula", COPULAS, ids=member_id)
 @pytest.mark.parametrize("conditioning", ["dropout", "event_free"])
-@pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("administrative", [False, True])
+@pytest.mark.parametrize(("ties", "administrative"), [(False, False), (True, True)])
 def test_influence_is_the_infinitesimal_jackknife(copula, conditioning, ties, administrative):
     train, other = (sample(seed, n=12, ties=ties, administrative=administrative) for seed in (3, 4))
     # Test subjects that are censored at the steps of the training curves, and between them.
