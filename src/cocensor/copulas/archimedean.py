@@ -71,9 +71,9 @@ class ArchimedeanCopula(Copula):
         """
         if self.is_independence:
             return np.multiply.accumulate(1.0 - fraction)
-        # Only a last step can take everyone; the curve is 0 from there on.
+        # From a step on that takes everyone the curve is 0. With case weights some may be left, too light to count.
         everyone = fraction == 1.0
-        kept = slice(0, fraction.size - int(everyone.any()))
+        kept = slice(0, int(np.argmax(everyone)) if everyone.any() else fraction.size)
         survival = np.zeros_like(fraction)
         log_ratio = -np.log1p(-fraction[kept])
         total = self._graphic_hazard(hazard[kept], log_ratio)

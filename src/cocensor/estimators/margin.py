@@ -112,7 +112,8 @@ class MarginEstimator:
         if not self.copula.is_independence:
             warn_of_ties(t, survival - np.asarray(self._dropouts_first()(t)), np.sqrt(variance))
         z = float(ndtri(0.5 + 0.5 * level))
-        with np.errstate(divide="ignore", invalid="ignore"):
+        # Of few cases, such as weights that sum to less than 1, an interval is all of [0, 1].
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             log_survival = np.log(survival)
             spread = z * np.sqrt(variance) / (survival * -log_survival)
             lower = np.asarray(np.exp(log_survival * np.exp(spread)))
