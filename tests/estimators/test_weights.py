@@ -106,6 +106,14 @@ def test_whoever_has_the_weight_0_is_left_out():
     assert one.predict([1.0, 3.0]).tolist() == other.predict([1.0, 3.0]).tolist()
 
 
+def test_weights_beyond_double_precision_of_each_other():
+    """Whoever is too light beside others to count leaves the curve at 0; too few cases tell nothing."""
+    y = cc.Survival([1.0, 2.0, 3.0], [0, 1, 1])
+    cg = cc.CopulaGraphic(cc.Joe(2.0)).fit(y, [1.0, 1e4, 1e-14])
+    assert cg.predict([1.0, 2.0, 3.0]).tolist() == [1.0, 0.0, 0.0]
+    assert np.transpose(cc.KaplanMeier().fit(y, [1e-8] * 3).confidence_interval([2.0])).tolist() == [[0, 1]]
+
+
 @pytest.mark.parametrize("name", ["gbsg", "whas500"])
 def test_kaplan_meier_against_survfit(name):
     expected, data = ORACLE[name], load(name)

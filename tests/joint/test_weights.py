@@ -107,6 +107,15 @@ def test_subjects_with_time_0_and_no_weight_are_not_told_of():
         cc.fit_joint(DATA.X, y, cc.Clayton(2.0), sample_weight=FRACTIONS)
 
 
+def test_one_event_stays_one_however_heavy():
+    y = cc.Survival(DATA.y.time, np.arange(N) == 5)
+    weight = np.where(np.arange(N) == 5, 300.0, 1.0)
+    refuses(
+        lambda: cc.fit_joint(None, y, cc.Clayton(1.0), margins="spline", sample_weight=weight),
+        "too few events: 1 event for the 2 parameters",
+    )
+
+
 # --- refits -------------------------------------------------------------------------------------------
 
 

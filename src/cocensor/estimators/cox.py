@@ -133,7 +133,7 @@ class CoxPH:
         found = self._minimised(Z, sets, penalty)
         coef = found.point
         self.coef_ = coef / scale
-        self.covariance_ = np.linalg.inv(found.at.hessian) / np.outer(scale, scale) / unit
+        self.covariance_ = _inverse(found.at.hessian) / np.outer(scale, scale) / unit
         self.log_likelihood_ = unit * (
             -found.value + 0.5 * float(penalty @ coef**2) - sets.n_happened * np.log(unit)
         )
@@ -243,6 +243,14 @@ def centre_and_scale(X: FloatArray, weight: FloatArray | None = None) -> tuple[F
             f"{np.abs(X[:, column]).max():g}: measure it in another unit."
         )
     return centre, np.where(scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300), 0.0, scale)
+
+
+def _inverse(information: FloatArray) -> FloatArray:
+    """The inverse; NaN where coefficients have run off until no information is left."""
+    try:
+        return np.asarray(np.linalg.inv(information), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.full(information.shape, np.nan)
 
 
 def _check_information(own: npt.NDArray[Any], curvature: npt.NDArray[Any]) -> None:

@@ -44,6 +44,8 @@ def margin_bases(
             most = own_times.size - 3
         else:
             most = found if own_weight is None else int(own_weight.sum())
+            if own_times.size == 1:  # of one subject, however heavy
+                most = 0
         if most < 0:
             raise ValueError(
                 f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."

@@ -120,14 +120,14 @@ class _Counts:
                 found += rising.value(point)
             return float(-found) if np.isfinite(found) else np.inf
 
+        @np.errstate(over="ignore", invalid="ignore")  # what is not finite ends the search
         def derivatives(point: FloatArray) -> Derivatives:
             hazard, step = hazards(point)
             slopes = hazard[:, None] * design
             steps = np.diff(slopes, axis=0, prepend=0.0)
             some = self.happened > 0
             first, second = -self.passed, np.zeros_like(step)
-            with np.errstate(over="ignore"):
-                first[some] += self.happened[some] / np.expm1(step[some])
+            first[some] += self.happened[some] / np.expm1(step[some])
             second[some] = (first + self.passed)[some] / -np.expm1(-step[some])
             # Each cumulative hazard ends one interval and starts the next.
             bent = hazard * (first - np.append(first[1:], 0.0))
