@@ -99,7 +99,7 @@ def check(fitted, y, x, times, predictions, metric, *, same=True, each_time=Fals
         ("grouped", "gaussian"),
     ],
 )
-@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0, which are among the cases
 def test_the_judge(kind, copula):
     y = OUTCOMES[kind]
     times, predictions = models(y)
