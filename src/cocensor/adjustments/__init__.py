@@ -3,7 +3,7 @@
 from cocensor.adjustments.aipcw import AIPCW
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
-from cocensor.adjustments.gradient import Functionals, Gradient
+from cocensor.adjustments.gradient import DenseGradient, Functionals, Gradient, Linearised, Part
 from cocensor.adjustments.imputation import Imputation
 from cocensor.adjustments.ipcw import IPCW
 from cocensor.adjustments.margin_time import MarginTime
@@ -16,21 +16,25 @@ from cocensor.adjustments.registry import (
     register_adjustment,
     unregister_adjustment,
 )
-from cocensor.adjustments.status import Status
+from cocensor.adjustments.status import Status, Tile
 from cocensor.adjustments.true_law import TrueLaw
 
 __all__ = [
     "AIPCW",
     "IPCW",
     "Adjustment",
+    "DenseGradient",
     "DependentIPCW",
     "Fitted",
     "Functionals",
     "Gradient",
     "Imputation",
+    "Linearised",
     "MarginTime",
     "Oracle",
+    "Part",
     "Status",
+    "Tile",
     "TrueLaw",
     "adjustment",
     "adjustment_label",

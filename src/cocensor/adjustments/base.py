@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -115,7 +116,10 @@ class Fitted(ABC):
 
     def status(self, y: Any, times: npt.ArrayLike | TimeGrid, x: Any = None) -> Status:
         """The weights of test subjects at ``times``, which may be in any order and repeated."""
-        return self._status(Survival.coerce(y, "y_test"), TimeGrid.of(times), x)
+        outcomes = Survival.coerce(y, "y_test")
+        found = self._status(outcomes, TimeGrid.of(times), x)
+        found.again = partial(self.status, outcomes, x=x)
+        return found
 
     def with_copula(self, copula: Any) -> Fitted:
         """Fitted to the same under another copula; what does not depend on it is shared."""

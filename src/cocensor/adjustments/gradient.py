@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from cocensor._validation import BoolArray, FloatArray, Rows
+
+if TYPE_CHECKING:
+    from cocensor.adjustments.status import Status
 
 
 class GradientBlock(Protocol):
@@ -34,6 +38,27 @@ class Gradient(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class DenseGradient:
+    """Derivatives that are known for all subjects: α and β, (subjects, times) each."""
+
+    event_free: FloatArray
+    event: FloatArray
+
+    def of_subjects(self, rows: Rows) -> DenseGradient:
+        """Those of some subjects."""
+        return DenseGradient(self.event_free[rows], self.event[rows])
+
+    def part(self, columns: slice, mask: BoolArray | None = None) -> DenseGradient:
+        """Some of the times; 0 outside of the ``mask``."""
+        event_free, event = self.event_free[:, columns], self.event[:, columns]
+        return (
+            DenseGradient(event_free, event)
+            if mask is None
+            else DenseGradient(event_free * mask, event * mask)
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Functionals:
     r"""Sums over time of scores, :math:`\sum_k w_{kf}\,\theta_m(t_k)`, of several models m.
 
@@ -43,12 +68,43 @@ class Functionals:
         One for each model.
     time_weights : array of shape (times, F)
         The weights w by sorted time: one column for an integrated score, an identity matrix for scores at each time.
+    own : array of shape (subjects, size), optional
+        What each subject's presence adds to n times the values, :math:`n\,\partial\theta/\partial w_i` with w_i the
+        weight of subject i as a whole; where it is None, its part is :math:`n\sum_k w_k[a_i\alpha_i + b_i\beta_i]`, as
+        if there were nothing else of it in the score than its two weights.
     """
 
     gradients: tuple[Gradient, ...]
     time_weights: FloatArray
+    own: FloatArray | None = None
 
     @property
     def size(self) -> int:
         """How many there are: all F of the first model come first."""
         return len(self.gradients) * int(self.time_weights.shape[1])
+
+    def parts(self, status: Status) -> Iterator[Part]:
+        """All of them at once."""
+        yield Part(status, self, slice(None))
+
+
+class Part(NamedTuple):
+    """Some of the derivatives of values: by the weights of a status, at its times.
+
+    The derivatives of several parts add up; ``places`` says which of the values a part is about.
+    """
+
+    status: Status
+    functionals: Functionals
+    places: Any
+
+
+class Linearised(Protocol):
+    """Values as functions of the weights, in parts whose derivatives add up, such as one for some of the times each."""
+
+    @property
+    def size(self) -> int:
+        """The number of values."""
+
+    def parts(self, status: Status) -> Iterator[Part]:
+        """The derivatives, part by part."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from cocensor.adjustments.gradient import Functionals
 from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
 
+# Of all subjects at some times so many numbers are held at once.
+_TILE_ELEMENTS = 2**21
 Term = tuple[FloatArray | None, FloatArray | None]
 
 
@@ -207,6 +209,14 @@ class Block:
     stretches: tuple[tuple[BlockWeights, slice, BoolArray | None], ...]
 
 
+class Tile(NamedTuple):
+    """All subjects at some of the sorted times: the weights a and b, (subjects, columns) each."""
+
+    columns: slice
+    event_free: FloatArray
+    event: FloatArray
+
+
 class Status:
     """The two weights of every subject at every time, and the normaliser.
 
@@ -256,6 +266,8 @@ class Status:
         self.normaliser = float(n) if normaliser is None else float(normaliser)
         self.until, self.n_floored = until, n_floored
         self.notes, self.model = notes, model
+        #: Makes the same answer at other times; None where nothing can.
+        self.again: Callable[[TimeGrid], Status] | None = None
 
     def __repr__(self) -> str:
         return f"Status(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
@@ -265,26 +277,52 @@ class Status:
         """The times, in the order given."""
         return self.grid.times
 
-    def blocks(self) -> Iterator[Block]:
-        """All subjects in blocks, each with its weights."""
-        n_times = self.grid.sorted.size
+    def blocks(self, columns: slice | None = None) -> Iterator[Block]:
+        """All subjects in blocks, each with its weights at all times, or at some of the sorted ones."""
+        start, stop = (0, self.grid.sorted.size) if columns is None else (columns.start, columns.stop)
         for group in self.groups:
-            for part in row_blocks(group.rows.size, n_times):
+            for part in row_blocks(group.rows.size, stop - start):
                 rows, cut = group.rows[part], group.cut[part]
-                low, high = int(cut[0]), int(cut[-1])
+                low, high = (int(min(max(end, start), stop)) for end in (cut[0], cut[-1]))
                 mixed = cut[:, None] > np.arange(low, high)
                 stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
-                    (group.before, slice(0, low), None),
+                    (group.before, slice(start, low), None),
                     (group.before, slice(low, high), mixed),
                     (group.after, slice(low, high), ~mixed),
-                    (group.after, slice(high, n_times), None),
+                    (group.after, slice(high, stop), None),
                 )
                 used = tuple(
-                    (weights.block(rows, columns), columns, mask)
-                    for weights, columns, mask in stretches
-                    if columns.start < columns.stop and weights is not NOTHING
+                    (weights.block(rows, some), some, mask)
+                    for weights, some, mask in stretches
+                    if some.start < some.stop and weights is not NOTHING
                 )
                 yield Block(rows, used)
+
+    def tiles(self, n_models: int = 1) -> Iterator[Tile]:
+        """All subjects at some of the times, with their weights as arrays; ``n_models`` more are to be held beside."""
+        n_times = self.grid.sorted.size
+        width = max(1, _TILE_ELEMENTS // max(1, self.n * n_models))
+        for start in range(0, n_times, width):
+            columns = slice(start, min(start + width, n_times))
+            yield Tile(columns, *self._dense(columns))
+
+    def only(self, columns: slice) -> Status:
+        """The same answer at some of the sorted times alone."""
+        if columns.start == 0 and columns.stop >= self.grid.sorted.size:
+            return self
+        if self.again is None:
+            raise ValueError("a status that was made by hand is known at its own times alone.")
+        return self.again(TimeGrid.of(self.grid.sorted[columns]))
+
+    def _dense(self, columns: slice) -> FloatArray:
+        """Both weights of all subjects at some of the sorted times."""
+        both = np.zeros((2, self.n, columns.stop - columns.start))
+        for block in self.blocks(columns):
+            for weights, some, mask in block.stretches:
+                within = slice(some.start - columns.start, some.stop - columns.start)
+                for weight, values in zip(both, weights.dense(), strict=True):
+                    weight[block.rows, within] += values if mask is None else np.where(mask, values, 0.0)
+        return both
 
     @property
     def sample(self) -> Survival | None:
@@ -319,16 +357,7 @@ class Status:
 
     @cached_property
     def _weights(self) -> npt.NDArray[np.float64]:
-        n_times = self.grid.sorted.size
-        both = np.empty((2, self.n, n_times))
-        every, columns = slice(0, n_times), np.arange(n_times)
-        for group in self.groups:
-            if not group.rows.size:
-                continue
-            before = group.cut[:, None] > columns
-            early, late = (side.block(group.rows, every).dense() for side in (group.before, group.after))
-            for weight, x, y in zip(both, early, late, strict=True):
-                weight[group.rows] = np.where(before, x, y)
+        both = self._dense(slice(0, self.grid.sorted.size))
         both[:, :, self.grid.sorted >= self.until] = np.nan
         return self.grid.restore(both)
 

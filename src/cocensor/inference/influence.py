@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cocensor._validation import FloatArray, IntArray, Rows
-from cocensor.adjustments import Functionals, Status
+from cocensor.adjustments import Functionals, Linearised, Status
 from cocensor.inference.estimates import Estimates
 from cocensor.outcomes import Survival
 
 #: Of more subjects than this, sums over so many random batches stand for the single ones where much is kept of each.
 N_BATCHES = 4096
+#: Adds up blocks of values by subject: the blocks, the number of subjects and that of values.
+_Gather = Callable[[Iterator[tuple[Rows, FloatArray]], int, int], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,35 +72,31 @@ class Influence:
         return Influence(change(self.test), None if self.fitted is None else change(self.fitted))
 
 
-def influence(
-    status: Status, functionals: Functionals, y: Survival, own: FloatArray | None = None
-) -> Influence:
+def influence(status: Status, values: Linearised, y: Survival, own: FloatArray | None = None) -> Influence:
     """The influence of every subject on some values, under the status of the test outcomes ``y``.
 
     ``own`` is the part of each subject's own weights where it is known already (see
     :meth:`Metric.evaluate_by_subject <cocensor.Metric.evaluate_by_subject>`).
     """
     parts = _Parts.of(status, y)
-    if own is None:
-        own = _by_subject(_own(status, functionals), len(y), functionals.size)
-    test = own - own.mean(axis=0)
-    if parts.sample is None:
+    test, pulled = _gathered(status, values, parts, _by_subject, own)
+    test = test - test.mean(axis=0)
+    if pulled is None:
         return Influence(test)
-    pulled = _by_subject(status.pull_back(functionals), len(parts.sample), functionals.size)
     return Influence(test + pulled) if parts.same else Influence(test, pulled)
 
 
-def batched_rows(status: Status, functionals: Functionals, y: Survival) -> FloatArray:
+def batched_rows(status: Status, values: Linearised, y: Survival) -> FloatArray:
     """The ``rows`` of :func:`influence`, where they would be too many summed over random batches of subjects."""
-    parts = _Parts.of(status, y)
-    test = _batched(_own(status, functionals), len(y), functionals.size, centred=True)
-    if parts.sample is None:
-        return test / _spread(len(y))
-    n = len(parts.sample)
-    pulled = _batched(status.pull_back(functionals), n, functionals.size)
+    parts, n = _Parts.of(status, y), len(y)
+    test, pulled = _gathered(status, values, parts, _batched)
+    sizes = np.bincount(_batches(n))[:, None] if n > N_BATCHES else 1.0
+    test -= sizes * (test.sum(axis=0) / n)
+    if pulled is None or parts.sample is None:
+        return test / _spread(n)
     if parts.same:
-        return (test + pulled) / _spread(len(y))
-    return np.concatenate((test / _spread(len(y)), pulled / _spread(n)))
+        return (test + pulled) / _spread(n)
+    return np.concatenate((test / _spread(n), pulled / _spread(len(parts.sample))))
 
 
 def as_estimates(
@@ -147,8 +145,30 @@ class _Parts(NamedTuple):
         return cls(sample, sample is not None and sample.equals(y))
 
 
+def _gathered(
+    status: Status, values: Linearised, parts: _Parts, gather: _Gather, own: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray | None]:
+    """What each test subject's own weights add, not centred, and what each of the sample does; None without a fit."""
+    n, sample = status.n, parts.sample
+    test = gather(iter(()), n, values.size) if own is None else own
+    pulled = None if sample is None else gather(iter(()), len(sample), values.size)
+    if own is not None and pulled is None:
+        return test, None
+    for part in values.parts(status):
+        size = part.functionals.size
+        if own is None:
+            test[:, part.places] += gather(_own(part.status, part.functionals), n, size)
+        if pulled is not None and sample is not None:
+            blocks = part.status.pull_back(part.functionals)
+            pulled[:, part.places] += gather(blocks, len(sample), size)
+    return test, pulled
+
+
 def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
-    """What the weights of each subject add to n times the values, block by block."""
+    """What each subject's presence adds to n times the values, block by block."""
+    if functionals.own is not None:
+        yield np.arange(status.n), functionals.own
+        return
     weights = functionals.time_weights
     for block in status.blocks():
         values = np.zeros((block.rows.size, len(functionals.gradients), weights.shape[1]))
@@ -166,21 +186,16 @@ def _by_subject(blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int) ->
     return total
 
 
-def _batched(
-    blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int, *, centred: bool = False
-) -> FloatArray:
-    """Values by subject, added up over batches; ``centred`` takes the mean of all from each."""
+def _batched(blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int) -> FloatArray:
+    """Values by subject, added up over batches."""
     if n <= N_BATCHES:
-        sums = _by_subject(blocks, n, size)
-        return sums - sums.mean(axis=0) if centred else sums
+        return _by_subject(blocks, n, size)
     batch, sums = _batches(n), np.zeros((N_BATCHES, size))
     for rows, values in blocks:
         order = np.argsort(batch[rows], kind="stable")
         at = batch[rows][order]
         first = np.flatnonzero(np.diff(at, prepend=-1))
         sums[at[first]] += np.add.reduceat(values[order], first, axis=0)
-    if centred:
-        sums -= np.bincount(batch)[:, None] * (sums.sum(axis=0) / n)
     return sums
 
 
