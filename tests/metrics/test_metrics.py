@@ -10,7 +10,13 @@ from cocensor.curves import Predictions, TimeGrid
 from cocensor.metrics.base import Metric
 from tests.refusals import refuses
 
-METRICS = [cc.metric("ibs"), cc.metric("ils", floor=0.01)]
+METRICS = [
+    cc.metric("ibs"),
+    cc.metric("ils", floor=0.01),
+    cc.metric("brier"),
+    cc.metric("auc"),
+    cc.metric("auc", at=1.0),
+]
 # Weights are drawn here, and scores of them may leave their range.
 pytestmark = pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
 every_metric = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
@@ -39,58 +45,74 @@ class Given:
         return self.a, self.b
 
 
-def status_with(a, b, normaliser=N):
+def status_with(a, b, normaliser=N, metric=None):
+    """Any weights, at the times of a metric."""
+    grid = TimeGrid.of(TIMES) if metric is None else metric.grid(TimeGrid.of(TIMES))
     weights = Given(a, b)
-    cut = RNG.integers(0, SORTED.size + 1, size=N)  # where before becomes after makes no difference
+    cut = RNG.integers(0, grid.sorted.size + 1, size=N)  # where before becomes after makes no difference
     group = Group.of(np.arange(N), cut, weights, weights)
-    return cc.Status(TimeGrid.of(TIMES), N, (group,), normaliser=normaliser)
+    return cc.Status(grid, N, (group,), normaliser=normaliser)
 
 
 def value(metric, status):
     return metric.evaluate(status, {"m": PREDICTED})["m"].value
 
 
+def derivatives(metric, status):
+    """α and β of the value by the weights at all times, (subjects, sorted times) each."""
+    alpha, beta = np.zeros((2, status.n, status.grid.sorted.size))
+    for at, functionals, _ in metric.functionals(status, {"m": PREDICTED}).parts(status):
+        columns = np.searchsorted(status.grid.sorted, at.grid.sorted)
+        block = functionals.gradients[0].of_subjects(np.arange(status.n))
+        alpha[:, columns] += functionals.time_weights[:, 0] * block.event_free
+        beta[:, columns] += functionals.time_weights[:, 0] * block.event
+    return alpha, beta
+
+
 @every_metric
 def test_the_gradient_is_that_of_finite_differences_in_the_weights(metric):
-    a, b = RNG.uniform(0.0, 1.5, size=(2, N, SORTED.size))
-    gradient = metric.gradient(status_with(a, b, 4.2), PREDICTED)
-    over_time = metric.time_weights(TimeGrid.of(TIMES))
-    block = gradient.of_subjects(np.arange(N))
-    alpha, beta = over_time * block.event_free, over_time * block.event
-    assert alpha.shape == beta.shape == (N, SORTED.size)
-    step = 0.5  # the score is linear in the weights
+    n_times = metric.grid(TimeGrid.of(TIMES)).sorted.size
+    a, b = RNG.uniform(0.1, 1.5, size=(2, N, n_times))
+
+    def status():
+        return status_with(a, b, 4.2, metric)
+
+    alpha, beta = derivatives(metric, status())
+    step = 1e-5
     for weights, found in ((a, alpha), (b, beta)):
         for place in np.ndindex(weights.shape):
             before = weights[place]
             weights[place] = before + step
-            up = value(metric, status_with(a, b, 4.2))
+            up = value(metric, status())
             weights[place] = before - step
-            down = value(metric, status_with(a, b, 4.2))
+            down = value(metric, status())
             weights[place] = before
             assert found[place] == pytest.approx((up - down) / (2 * step), abs=1e-8)
 
 
 @every_metric
 def test_a_block_of_the_gradient_is_a_part_of_the_whole(metric):
-    a, b = RNG.uniform(size=(2, N, SORTED.size))
-    gradient = metric.gradient(status_with(a, b), PREDICTED)
+    n_times = metric.grid(TimeGrid.of(TIMES)).sorted.size
+    status = status_with(*RNG.uniform(size=(2, N, n_times)), N, metric)
+    [part] = metric.functionals(status, {"m": PREDICTED}).parts(status)
+    gradient = part.functionals.gradients[0]
     whole = gradient.of_subjects(np.arange(N))
-    rows, columns = np.array([5, 0, 3]), slice(1, 3)
-    mask = np.array([[True, False], [True, True], [False, True]])
-    part = gradient.of_subjects(rows).part(columns, mask)
-    np.testing.assert_allclose(part.event_free, mask * whole.event_free[rows, columns], atol=1e-15)
-    np.testing.assert_allclose(part.event, mask * whole.event[rows, columns], atol=1e-15)
+    rows, columns = np.array([5, 0, 3]), slice(n_times // 2, n_times)
+    mask = RNG.uniform(size=(3, n_times - n_times // 2)) < 0.5
+    some = gradient.of_subjects(rows).part(columns, mask)
+    np.testing.assert_allclose(some.event_free, mask * whole.event_free[rows, columns], atol=1e-15)
+    np.testing.assert_allclose(some.event, mask * whole.event[rows, columns], atol=1e-15)
 
 
-@every_metric
-def test_a_value_is_its_gradient_times_the_weights(metric):
-    """The scores are linear in the weights: under a real status as well."""
+@pytest.mark.parametrize(
+    "metric", [cc.metric("ibs"), cc.metric("ils", floor=0.02)], ids=lambda each: each.name
+)
+def test_a_mean_loss_is_its_gradient_times_the_weights(metric):
     y = cc.Survival.from_latent(*RNG.exponential(2.0, size=(2, N)))
     status = cc.IPCW(min_probability=0.01, tail="last").fit(y).status(y, SORTED)
-    block = metric.gradient(status, PREDICTED).of_subjects(np.arange(N))
-    by_time = (block.event_free * status.a + block.event * status.b).sum(axis=0)
+    alpha, beta = derivatives(metric, status)
     assert value(metric, status) == pytest.approx(
-        float(metric.time_weights(status.grid) @ by_time), rel=1e-12
+        float((alpha * status.a + beta * status.b).sum()), rel=1e-12
     )
 
 
@@ -135,33 +157,42 @@ def test_skill_and_ranks_follow_the_direction():
 
 def test_a_metric_without_a_gradient_and_a_status_without_one_say_so():
     status = status_with(*np.ones((2, N, SORTED.size)))
-    refuses(lambda: Share().gradient(status, PREDICTED), "'share'", "gradient")
-    refuses(lambda: Share().time_weights(status.grid), "'share'", "gradient")
+    refuses(lambda: Share().functionals(status, {"m": PREDICTED}), "'share'", "gradient")
+    refuses(lambda: Share().functionals_over_time(status, {"m": PREDICTED}), "'share'", "gradient")
     refuses(lambda: status.sample, "influence")
     refuses(lambda: status.pull_back(Functionals((), np.ones((SORTED.size, 1)))), "influence")
 
 
 @every_metric
 def test_values_have_a_curve_and_lie_in_their_range(metric):
-    y = cc.Survival(np.linspace(0.4, 3.0, N), np.ones(N))
-    status = cc.IPCW().fit(y).status(y, TIMES)
+    y = cc.Survival(np.linspace(0.4, 3.9, N), np.ones(N))
+    status = cc.IPCW().fit(y).status(y, metric.grid(TimeGrid.of(TIMES)))
     found = metric.evaluate(status, {"m": PREDICTED, "other": PREDICTED})
     assert list(found) == ["m", "other"]
-    assert found["m"].curve.shape == TIMES.shape
-    assert found["m"].curve[1] == found["m"].curve[3]  # the time that is asked for twice
     low, high = metric.range
     assert low <= found["m"].value <= high
-    order = np.argsort(TIMES, kind="stable")
-    mean = np.trapezoid(found["m"].curve[order], TIMES[order]) / 3.0
-    assert found["m"].value == pytest.approx(mean, rel=1e-12)
-    assert metric.direction == "smaller"
     assert metric.label != metric.curve_label
+    if status.grid.sorted.size == 1:
+        assert found["m"].curve is None
+        return
+    assert found["m"].curve.shape == TIMES.shape
+    assert found["m"].curve[1] == found["m"].curve[3]  # the time that is asked for twice
+
+
+@pytest.mark.parametrize("metric", METRICS[:2], ids=lambda metric: metric.name)
+def test_integrated_scores_are_means_over_time(metric):
+    y = cc.Survival(np.linspace(0.4, 3.9, N), np.ones(N))
+    found = metric.evaluate(cc.IPCW().fit(y).status(y, TIMES), {"m": PREDICTED})["m"]
+    order = np.argsort(TIMES, kind="stable")
+    mean = np.trapezoid(found.curve[order], TIMES[order]) / 3.0
+    assert found.value == pytest.approx(mean, rel=1e-12)
+    assert metric.direction == "smaller"
 
 
 def test_metrics_by_name():
     assert cc.metric("ils", floor=0.01) == cc.metric("ils", floor=0.01) != cc.metric("ils", floor=0.02)
-    assert {metric.name for metric in METRICS} <= set(cc.metric_names())
-    refuses(lambda: cc.metric("auc"), "metric", "'auc'", "'ibs'")
+    assert {metric.name.split(" at ")[0] for metric in METRICS} <= set(cc.metric_names())
+    refuses(lambda: cc.metric("gini"), "metric", "'gini'", "'ibs'")
     refuses(lambda: cc.metric("ils"), "'ils'", "floor")
     refuses(lambda: cc.metric("ibs", floor=0.1), "'ibs'", "floor")
     refuses(lambda: cc.metric("ils", floor=0.7), "floor", "0.7")

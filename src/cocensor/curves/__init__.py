@@ -4,6 +4,7 @@ from cocensor.curves.border import as_predictions, predict
 from cocensor.curves.drawn import DrawnPredictions
 from cocensor.curves.grid import TimeGrid
 from cocensor.curves.predictions import Interpolation, Predictions
+from cocensor.curves.risk_scores import RiskScores
 from cocensor.curves.steps import StepFunction
 from cocensor.curves.tails import TAILS, Tail
 
@@ -12,6 +13,7 @@ __all__ = [
     "DrawnPredictions",
     "Interpolation",
     "Predictions",
+    "RiskScores",
     "StepFunction",
     "Tail",
     "TimeGrid",

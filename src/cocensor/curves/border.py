@@ -10,13 +10,20 @@ import numpy as np
 from cocensor._validation import FloatArray, as_table, as_times, as_vector
 from cocensor.curves.checks import count_rounded
 from cocensor.curves.predictions import Interpolation, Predictions
+from cocensor.curves.risk_scores import RiskScores
 from cocensor.curves.steps import are_step_functions
 
 _METHODS = ("predict_survival_function", "predict_surv_df", "predict")
 
 
 def as_predictions(
-    estimate: Any, n: int, *, times: FloatArray | None = None, X: Any = None, name: str = "estimate"
+    estimate: Any,
+    n: int,
+    *,
+    times: FloatArray | None = None,
+    X: Any = None,
+    name: str = "estimate",
+    risk: bool = False,
 ) -> Predictions:
     """The predictions of one model for ``n`` subjects; each kind of thing is recognised here, and checked here.
 
@@ -34,10 +41,14 @@ def as_predictions(
         Covariates, for estimators.
     name : str
         What every refusal calls it, those of other packages' models included.
+    risk : bool
+        Whether one number per subject, a risk score, is enough.
     """
     if isinstance(estimate, type):
         raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
     found = estimate if isinstance(estimate, Predictions) else _recognised(estimate, n, times, X, name)
+    if found is None and risk and np.ndim(estimate) == 1:
+        found = RiskScores(estimate, name=name)
     if found is None:
         found = _at_times(estimate, n, times, name)
     if len(found) != n:

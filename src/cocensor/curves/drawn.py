@@ -25,7 +25,8 @@ class DrawnPredictions(Predictions):
     _rows: Rows
 
     def __init__(self, everyone: Predictions, rows: Rows) -> None:
-        self.__dict__.update(vars(everyone), _everyone=everyone, _rows=rows)
+        self.__dict__.update(vars(everyone) | {"_everyone": everyone, "_rows": rows})
+        self.__dict__.pop("risk", None)
 
     @property
     def probabilities(self) -> npt.NDArray[np.floating[Any]]:
@@ -37,6 +38,15 @@ class DrawnPredictions(Predictions):
 
     def __getitem__(self, rows: Any) -> Predictions:
         return self._everyone[self._rows[rows]]
+
+    @property
+    def risk(self) -> Any:
+        """The risk scores of those drawn; None where there are curves."""
+        return None if self._everyone.risk is None else self._everyone.risk[self._rows]
+
+    def marker(self, times: FloatArray, rows: Any) -> FloatArray:
+        """What orders some ``rows`` by their risk."""
+        return self._everyone.marker(times, self._rows[rows])
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Probabilities of some ``rows`` at ``times``."""

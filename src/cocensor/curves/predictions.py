@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,8 @@ class Predictions:
     tail: Tail | None = None
     source: str = "curves"
     n_rounded: int = field(default=0, init=False)
+    #: One number for each subject, the greater the riskier, where that is all that is predicted: no curves.
+    risk: ClassVar[Any] = None
 
     def __post_init__(self) -> None:
         check_choice(self.interpolation, "interpolation", ("linear", "step"))
@@ -196,6 +198,10 @@ class Predictions:
             table = self._between(table, times)
         values = np.asarray(table, dtype=np.float64)
         return np.clip(values, 0.0, 1.0) if self.n_rounded else values
+
+    def marker(self, times: FloatArray, rows: Any) -> FloatArray:
+        """What orders some ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
+        return -self.read(times, rows)
 
     def on(self, times: FloatArray) -> Predictions:
         """The same, kept at ``times`` (sorted, each once) alone, where it is read without interpolation."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._validation import FitWarning, FloatArray, HorizonWarning, check_choice, collected
-from cocensor.adjustments import Functionals
 from cocensor.evaluation.data import REFERENCE, EvaluationData
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import Estimates
@@ -68,14 +67,15 @@ def curve_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric)
         raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
     rows: dict[str, FloatArray] = {}
     missing: dict[str, str] = {}
-    each_time = data.grid.restore(np.eye(data.grid.sorted.size))
     for fitted in dict.fromkeys(scores.fits.values()):
         served = [name for name, each in scores.fits.items() if each is fitted and name in values]
         try:
             with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
                 status = data.samples.status(fitted, data.grid)
-                gradients = tuple(metric.gradient(status, data.at_the_times[name]) for name in served)
-                all_rows = batched_rows(status, Functionals(gradients, each_time), data.samples.y_test)
+                read = {name: data.at_the_times[name] for name in served}
+                all_rows = batched_rows(
+                    status, metric.functionals_over_time(status, read), data.samples.y_test
+                )
         except ValueError as error:
             missing |= dict.fromkeys(served, str(error))
             continue

@@ -5,25 +5,35 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.adjustments import Functionals, Gradient, Status
+from cocensor.adjustments import Linearised, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
+from cocensor.metrics.single_time import SingleTimes
+
+
+class Profile(NamedTuple):
+    """A curve behind a value at one time, over something else than time; see ``Metric.profile_labels``."""
+
+    x: FloatArray
+    y: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class MetricValue:
     """What a metric says of one model: one number, and where it is a summary over time, the values that it sums up.
 
-    ``curve`` has a value for each time of the status, in the order given, or is None.
+    ``curve`` has a value for each time of the status, in the order given, or is None. ``profile`` is the curve behind a
+    value at one time, such as the ROC curve.
     """
 
     value: float
     curve: FloatArray | None = field(default=None, repr=False)
+    profile: Profile | None = field(default=None, repr=False)
 
 
 class Metric(ABC):
@@ -43,6 +53,13 @@ class Metric(ABC):
         Which values are better.
     range : pair of float
         Between which values it lies, given weights that are probabilities.
+    needs_curves : bool
+        Whether a model must predict survival curves; if not, one risk score per subject will do.
+    single_times : {"never", "only", "also"}
+        Whether single times (``at`` of :func:`evaluate`) ask for it: never; it has values at such alone; or these
+        come beside its value over all times.
+    profile_labels : pair of str or None
+        What the curve behind a value runs over, and what it shows.
     """
 
     name: ClassVar[str]
@@ -50,6 +67,9 @@ class Metric(ABC):
     curve_label: ClassVar[str | None] = None
     direction: ClassVar[Direction]
     range: ClassVar[tuple[float, float]]
+    needs_curves: ClassVar[bool] = True
+    single_times: ClassVar[SingleTimes] = "never"
+    profile_labels: ClassVar[tuple[str, str] | None] = None
 
     @abstractmethod
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
@@ -78,18 +98,13 @@ class Metric(ABC):
         """The values of several models at each time of the status, where the metric has such."""
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
 
-    def gradient(self, status: Status, predictions: Predictions) -> Gradient:
-        """The derivatives by the weights of the values over time of one model."""
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+        """The values of several models as functions of the weights of a status: what intervals rest on."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
-    def time_weights(self, grid: TimeGrid) -> FloatArray:
-        """How the values at the sorted times add up to the value, where there is a :meth:`gradient`."""
+    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+        """The values at each time of the status as functions of its weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
-
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Functionals:
-        """The values of several models as functions of the weights of a status."""
-        gradients = tuple(self.gradient(status, each) for each in predictions.values())
-        return Functionals(gradients, self.time_weights(status.grid)[:, None])
 
     @property
     def best(self) -> float:

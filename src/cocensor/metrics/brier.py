@@ -16,6 +16,7 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
+from cocensor.metrics.base import Metric
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import AtOneTime, Integration, PointwiseMetric
 from cocensor.metrics.scoring import Asked
@@ -56,7 +57,11 @@ class BrierScore(AtOneTime):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        self._check("brier", "Brier score")
+        self._check_time("brier", "Brier score")
+
+    def at_time(self, t: float) -> Metric:
+        """The same at another time."""
+        return BrierScore(t)
 
     @property
     def loss(self) -> Loss:
@@ -121,7 +126,7 @@ def brier_score(
     array([0.085, 0.03 ])
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.scores(BRIER, return_influence)
+    return asked.over_time(IntegratedBrierScore(), return_influence)
 
 
 def integrated_brier_score(
@@ -152,7 +157,7 @@ def integrated_brier_score(
     0.1044
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.averages(BRIER, integration, return_influence)
+    return asked.averages(IntegratedBrierScore(), integration, return_influence)
 
 
 def brier_skill_score(

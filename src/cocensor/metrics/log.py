@@ -67,7 +67,7 @@ def log_score(
     array([0.3375, 0.3811])
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.scores(log_loss(floor), return_influence)
+    return asked.over_time(IntegratedLogScore(floor), return_influence)
 
 
 def integrated_log_score(
@@ -95,7 +95,7 @@ def integrated_log_score(
     0.3593
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.averages(log_loss(floor), integration, return_influence)
+    return asked.averages(IntegratedLogScore(floor), integration, return_influence)
 
 
 def log_loss(floor: float) -> Loss:

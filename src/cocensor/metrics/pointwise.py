@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, as_times, check_choice, check_number
-from cocensor.adjustments import Gradient, Status
+from cocensor._validation import FloatArray, check_choice
+from cocensor.adjustments import Functionals, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
+from cocensor.metrics.single_time import SingleTime, SingleTimes
 
 Integration = Literal["trapezoid", "step"]
 
@@ -57,35 +58,32 @@ class PointwiseMetric(Metric):
         """The mean loss at one time."""
         return ValueAt(self, t)
 
-    def gradient(self, status: Status, predictions: Predictions) -> Gradient:
-        """The derivatives of the mean loss at each time by the weights."""
-        return LossGradient(status, self.loss, predictions)
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Functionals:
+        """The mean losses, summed over time."""
+        return self.functionals_by_time(status, predictions, self.time_weights(status.grid)[:, None])
+
+    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predictions]) -> Functionals:
+        """The mean losses at each time, in the order given."""
+        return self.functionals_by_time(
+            status, predictions, status.grid.restore(np.eye(status.grid.sorted.size))
+        )
+
+    def functionals_by_time(
+        self, status: Status, predictions: Mapping[str, Predictions], weights: FloatArray
+    ) -> Functionals:
+        """The mean losses, summed over time with weights (times, F)."""
+        gradients = (LossGradient(status, self.loss, each) for each in predictions.values())
+        return Functionals(tuple(gradients), weights)
 
     def time_weights(self, grid: TimeGrid) -> FloatArray:
-        """Those of the time average."""
+        """How the mean losses at the sorted times add up: those of the time average."""
         return time_weights(grid.sorted)
 
 
-class AtOneTime(PointwiseMetric):
+class AtOneTime(SingleTime, PointwiseMetric):
     """A loss at one time, ``at``, or at the last of an evaluation where that is None."""
 
-    at: float | None
-
-    def _check(self, name: str, label: str) -> None:
-        """Check the time, and take it into the name, by which several are told apart."""
-        if self.at is not None:
-            at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
-            said = f"{at:.15g}" if at.is_integer() else f"{at:g}"
-            for field, value in (("at", at), ("name", f"{name} at {said}"), ("label", f"{label} at {said}")):
-                object.__setattr__(self, field, value)
-
-    def grid(self, times: TimeGrid) -> TimeGrid:
-        """The one time."""
-        if self.at is not None and self.at > times.last:
-            raise ValueError(
-                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
-            )
-        return TimeGrid.of([times.last if self.at is None else self.at])
+    single_times: ClassVar[SingleTimes] = "only"
 
     def _summed_up(self, status: Status, curves: Mapping[str, FloatArray]) -> dict[str, MetricValue]:
         return {name: MetricValue(float(curve[0])) for name, curve in curves.items()}
@@ -108,7 +106,7 @@ class ValueAt(AtOneTime):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "range", self.of.range)
-        self._check(self.of.name, self.of.curve_label or self.of.label)
+        self._check_time(self.of.name, self.of.curve_label or self.of.label)
 
     @property
     def loss(self) -> Loss:

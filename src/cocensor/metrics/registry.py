@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
 from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
 from cocensor.metrics.log import IntegratedLogScore
 
 _REGISTRY: dict[str, type[Metric]] = {
-    each.name: each for each in (IntegratedBrierScore, BrierScore, IntegratedLogScore)
+    each.name: each for each in (IntegratedBrierScore, BrierScore, IntegratedLogScore, CumulativeDynamicAUC)
 }
 _BUILT_IN = frozenset(_REGISTRY)
 
@@ -56,7 +57,7 @@ def metric_names() -> list[str]:
     Examples
     --------
     >>> metric_names()
-    ['ibs', 'brier', 'ils']
+    ['ibs', 'brier', 'ils', 'auc']
     """
     return list(_REGISTRY)
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, PredictionWarning
-from cocensor.adjustments import Adjustment, Fitted, Functionals, adjustment
+from cocensor._validation import PredictionWarning
+from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustment
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid, as_predictions
 from cocensor.inference import Influence, influence
-from cocensor.metrics.kernel import Loss, LossGradient, mean_losses
-from cocensor.metrics.pointwise import Integration, time_average, time_weights
+from cocensor.metrics.base import Metric
+from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.outcomes import Survival
 
 
@@ -51,8 +51,10 @@ class Asked:
         x_train: Any,
         x_test: Any,
         copula: Copula | None,
+        *,
+        risk: bool = False,
     ) -> Asked:
-        """From the arguments of a score function."""
+        """From the arguments of a score function; ``risk`` says whether a risk score will do."""
         chosen = chosen_adjustment(how, copula)
         test, grid = Survival.coerce(y_test, "y_test"), TimeGrid.of(times)
         train = None if y_train is None else Survival.coerce(y_train, "y_train")
@@ -61,49 +63,57 @@ class Asked:
             raise ValueError("estimate is empty: at least one model is needed.")
         given = estimate if several else {"": estimate}
         predictions = {
-            key: _named(str(key) if several else None, each, len(test), grid, x_test)
+            key: _named(str(key) if several else None, each, len(test), grid, x_test, risk)
             for key, each in given.items()
         }
         return cls(chosen, Samples(test, x_test, train, x_train), grid, predictions, several)
 
-    def scores(self, loss: Loss, return_influence: bool) -> Any:
-        """The mean loss at each time; for a dict of models a dict."""
-        each_time = self.grid.restore(np.eye(self.grid.sorted.size))
-        values, moved = self._answer(loss, each_time if return_influence else None)
+    def over_time(self, metric: Metric, return_influence: bool) -> Any:
+        """The values at each time, in the order given; for a dict of models a dict."""
+        values, moved = self._answer(
+            metric.values_over_time, metric.functionals_over_time if return_influence else None
+        )
         return self._returned(values, moved, return_influence)
 
-    def averages(self, loss: Loss, integration: Integration, return_influence: bool) -> Any:
-        """The mean loss averaged over time."""
-        over_time = time_weights(self.grid.sorted, integration)[:, None]
-        values, moved = self._answer(loss, over_time if return_influence else None)
+    def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
+        """The values averaged over time."""
+        weights = time_weights(self.grid.sorted, integration)[:, None]
+        functionals = partial(metric.functionals_by_time, weights=weights)
+        values, moved = self._answer(metric.values_over_time, functionals if return_influence else None)
         averages = {name: time_average(self.grid.times, each, integration) for name, each in values.items()}
         return self._returned(averages, {name: each[0] for name, each in moved.items()}, return_influence)
 
+    def values(self, metric: Metric, return_influence: bool) -> Any:
+        """The value over all times."""
+
+        def evaluated(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, float]:
+            return {name: found.value for name, found in metric.evaluate(status, predictions).items()}
+
+        values, moved = self._answer(evaluated, metric.functionals if return_influence else None)
+        return self._returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
+
     def _answer(
-        self, loss: Loss, weights: FloatArray | None
-    ) -> tuple[dict[Any, FloatArray], dict[Any, Influence]]:
-        """Scores at each time, with one fit, and one status where it can be; and the influence on weighted sums."""
-        values: dict[Any, FloatArray] = {}
+        self, values: Callable[..., Mapping[Any, Any]], functionals: Callable[..., Linearised] | None
+    ) -> tuple[dict[Any, Any], dict[Any, Influence]]:
+        """Values with one fit, and one status where it can be; and the influence on them, if asked for."""
+        found: dict[Any, Any] = {}
         moved: dict[Any, Influence] = {}
         for models, _, status in self.samples.statuses(self.chosen, self.grid, self.predictions):
-            curves = mean_losses(status, loss, list(models.values()))
-            values |= dict(zip(models, curves, strict=True))
-            if weights is None:
-                continue
-            gradients = tuple(LossGradient(status, loss, each) for each in models.values())
-            found = influence(status, Functionals(gradients, weights), self.samples.y_test)
-            moved |= dict(zip(models, found.split(len(models)), strict=True))
-        return values, moved
+            found |= values(status, models)
+            if functionals is not None:
+                moves = influence(status, functionals(status, models), self.samples.y_test)
+                moved |= dict(zip(models, moves.split(len(models)), strict=True))
+        return found, moved
 
     def _returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:
         found = (values, moved) if self.several else (values[""], moved.get(""))
         return found if return_influence else found[0]
 
 
-def _named(name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any) -> Predictions:
+def _named(name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any, risk: bool) -> Predictions:
     """Predictions whose refusal names their model, with a warning where rounding was mended."""
     called = "estimate" if name is None else f"estimate[{name!r}]"
-    found = as_predictions(estimate, n, times=grid.times, X=x_test, name=called)
+    found = as_predictions(estimate, n, times=grid.times, X=x_test, name=called, risk=risk)
     if grid.last > found.end:
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
     if found.n_rounded:

@@ -1,0 +1,42 @@
+"""Metrics at one time."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from cocensor._validation import as_times, check_number
+from cocensor.curves import TimeGrid
+
+#: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
+SingleTimes = Literal["never", "only", "also"]
+
+
+class SingleTime:
+    """Of a metric: a field ``at``, the time of its value, or None for the last of an evaluation."""
+
+    at: float | None
+    name: ClassVar[str]
+    label: ClassVar[str]
+
+    def _check_time(self, name: str, label: str) -> None:
+        """Check the time, and take it into the name, by which several are told apart."""
+        if self.at is not None:
+            at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
+            said = time_in_name(at)
+            for field, value in (("at", at), ("name", f"{name} at {said}"), ("label", f"{label} at {said}")):
+                object.__setattr__(self, field, value)
+
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """The one time."""
+        if self.at is not None and self.at > times.last:
+            raise ValueError(
+                f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
+            )
+        return TimeGrid.of([times.last if self.at is None else self.at])
+
+
+def time_in_name(at: float) -> str:
+    """A time as it stands in the name of a metric."""
+    return f"{at:.15g}" if at.is_integer() else f"{at:g}"
