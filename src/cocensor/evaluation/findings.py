@@ -28,6 +28,8 @@ from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
 
 #: Of intervals that are asked for where the evaluation itself has none.
+# An error by rounding alone, as of the AUC of a constant.
+_NO_ERROR = 1e-14
 DEFAULT_LEVEL = 0.95
 NOT_ASKED = "no interval was asked for"
 
@@ -251,7 +253,7 @@ class Findings:
         """What is known of the error of a model's score."""
         if errors is not None and model in errors.names:
             known = errors.estimate(model)
-            if known.standard_error == 0:
+            if known.standard_error <= _NO_ERROR:
                 return {"standard_error": np.nan, "missing": "every subject has the same loss"}
             return {
                 "standard_error": known.standard_error,
