@@ -16,6 +16,9 @@ METRICS = [
     cc.metric("brier"),
     cc.metric("auc"),
     cc.metric("auc", at=1.0),
+    cc.metric("ici"),
+    cc.metric("miscalibration"),
+    cc.metric("discrimination", at=1.0),
 ]
 # Weights are drawn here, and scores of them may leave their range.
 pytestmark = pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")

@@ -8,10 +8,27 @@ from typing import Any
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
 from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
+from cocensor.metrics.calibration import (
+    HighCalibrationError,
+    IntegratedCalibrationIndex,
+    MedianCalibrationError,
+)
+from cocensor.metrics.decomposition import Discrimination, Miscalibration
 from cocensor.metrics.log import IntegratedLogScore
 
 _REGISTRY: dict[str, type[Metric]] = {
-    each.name: each for each in (IntegratedBrierScore, BrierScore, IntegratedLogScore, CumulativeDynamicAUC)
+    each.name: each
+    for each in (
+        IntegratedBrierScore,
+        BrierScore,
+        IntegratedLogScore,
+        CumulativeDynamicAUC,
+        IntegratedCalibrationIndex,
+        MedianCalibrationError,
+        HighCalibrationError,
+        Miscalibration,
+        Discrimination,
+    )
 }
 _BUILT_IN = frozenset(_REGISTRY)
 
@@ -57,7 +74,7 @@ def metric_names() -> list[str]:
     Examples
     --------
     >>> metric_names()
-    ['ibs', 'brier', 'ils', 'auc']
+    ['ibs', 'brier', 'ils', 'auc', 'ici', 'e50', 'e90', 'miscalibration', 'discrimination']
     """
     return list(_REGISTRY)
 
