@@ -129,9 +129,9 @@ def survival_calibration_curve(
     - mean, median and 90 % quantile of the distances :math:`|\hat c(p_i) - p_i|`: ICI, E50, E90.
 
     Observed shares divide by the weights of those who count, :math:`\sum (a + b)`, not by their number: they are what
-    the regression with a constant alone says, and lie between 0 and 1 where weights do not fall below 0. Imputed weights
-    add up to 1, so that the two are the same; of IPCW by Kaplan–Meier of the same sample all weights add up to n, so that
-    they are the same over all subjects, though not by group.
+    the regression with a constant alone says, and lie between 0 and 1 where weights do not fall below 0. Imputed
+    weights add up to 1, so that the two are the same; of IPCW by Kaplan–Meier of the same sample all weights add up to
+    n, so that they are the same over all subjects, though not by group.
 
     Standard errors account for the estimation of the weights where the adjustment knows how, and take the knots and the
     groups as given.

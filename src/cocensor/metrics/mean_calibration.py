@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._notes import Note
 from cocensor._validation import FloatArray
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.copulas import Copula
@@ -16,7 +17,7 @@ from cocensor.curves import Predictions
 from cocensor.inference import Estimates
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.comparisons import Direction
-from cocensor.inference.influence import batched_rows
+from cocensor.metrics.calibration_values import rows_of
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
@@ -32,6 +33,8 @@ class MeanCalibration:
         Of the difference, observed less predicted, at each time.
     band_low, band_high : array of shape (T,)
         Limits of the difference at all times at once.
+    notes : tuple of Note
+        Why there are no standard errors, where the adjustment has none.
     """
 
     times: FloatArray
@@ -42,6 +45,7 @@ class MeanCalibration:
     high: FloatArray = field(repr=False)
     band_low: FloatArray = field(repr=False)
     band_high: FloatArray = field(repr=False)
+    notes: tuple[Note, ...] = ()
 
     @property
     def difference(self) -> FloatArray:
@@ -107,7 +111,6 @@ def mean_calibration(
     Returns
     -------
     MeanCalibration, or a dict of such
-        Where the adjustment has no analytic standard errors, these and the limits are NaN.
 
     Examples
     --------
@@ -118,19 +121,16 @@ def mean_calibration(
     >>> found.predicted, found.observed
     (array([0.8  , 0.475]), array([0.75 , 0.375]))
     >>> found.standard_error.round(3)
-    array([0.164, 0.239])
+    array([0.185, 0.247])
     """
     quantile = normal_quantile(confidence_level)
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
 
     def curves(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, MeanCalibration]:
         metric, T = _Difference(), status.times.size
-        try:
-            rows = batched_rows(
-                status, metric.functionals_over_time(status, predictions), asked.samples.y_test
-            )
-        except ValueError:  # no analytic influence
-            rows = np.full((1, len(predictions) * T), np.nan)
+        linearised = metric.functionals_over_time(status, predictions)
+        rows, unknown = rows_of(linearised, status, asked.samples.y_test)
+        notes = (Note("caution", f"there are no standard errors: {unknown}"),) if unknown else ()
         found = {}
         for m, (name, (predicted, observed)) in enumerate(_means(status, predictions).items()):
             names = tuple(map(str, range(T)))
@@ -138,7 +138,7 @@ def mean_calibration(
             error, band = estimates.standard_errors, estimates.band(confidence_level)
             low, high = (observed - predicted + way * quantile * error for way in (-1.0, 1.0))
             found[name] = MeanCalibration(
-                status.times, predicted, observed, error, low, high, band.low, band.high
+                status.times, predicted, observed, error, low, high, band.low, band.high, notes
             )
         return found
 
