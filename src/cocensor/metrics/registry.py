@@ -8,10 +8,29 @@ from typing import Any
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
 from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
+from cocensor.metrics.calibration import (
+    HighCalibrationError,
+    IntegratedCalibrationIndex,
+    MedianCalibrationError,
+)
+from cocensor.metrics.concordance import Concordance
+from cocensor.metrics.decomposition import Discrimination, Miscalibration
 from cocensor.metrics.log import IntegratedLogScore
 
 _REGISTRY: dict[str, type[Metric]] = {
-    each.name: each for each in (IntegratedBrierScore, BrierScore, IntegratedLogScore, CumulativeDynamicAUC)
+    each.name: each
+    for each in (
+        IntegratedBrierScore,
+        BrierScore,
+        IntegratedLogScore,
+        CumulativeDynamicAUC,
+        Concordance,
+        IntegratedCalibrationIndex,
+        MedianCalibrationError,
+        HighCalibrationError,
+        Miscalibration,
+        Discrimination,
+    )
 }
 _BUILT_IN = frozenset(_REGISTRY)
 
@@ -56,7 +75,7 @@ def metric_names() -> list[str]:
 
     Examples
     --------
-    >>> metric_names()
+    >>> metric_names()[:4]
     ['ibs', 'brier', 'ils', 'auc']
     """
     return list(_REGISTRY)
