@@ -5,13 +5,25 @@ from __future__ import annotations
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from cocensor.metrics.absolute_error import RestrictedAbsoluteError
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
 from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
+from cocensor.metrics.d_calibration import DCalibration
 from cocensor.metrics.log import IntegratedLogScore
+from cocensor.metrics.net_benefit import NetBenefit
 
 _REGISTRY: dict[str, type[Metric]] = {
-    each.name: each for each in (IntegratedBrierScore, BrierScore, IntegratedLogScore, CumulativeDynamicAUC)
+    each.name: each
+    for each in (
+        IntegratedBrierScore,
+        BrierScore,
+        IntegratedLogScore,
+        CumulativeDynamicAUC,
+        DCalibration,
+        NetBenefit,
+        RestrictedAbsoluteError,
+    )
 }
 _BUILT_IN = frozenset(_REGISTRY)
 
@@ -57,7 +69,7 @@ def metric_names() -> list[str]:
     Examples
     --------
     >>> metric_names()
-    ['ibs', 'brier', 'ils', 'auc']
+    ['ibs', 'brier', 'ils', 'auc', 'd_calibration', 'net_benefit', 'absolute_error']
     """
     return list(_REGISTRY)
 
