@@ -38,7 +38,7 @@ def scores_of(evaluation):
 
 def test_the_numbers_are_those_of_the_library(study, samples, models):
     train, test = samples
-    expected = cc.evaluate(models, test, y_train=train, copula=cc.Clayton.from_tau(0.4))
+    expected = cc.evaluate(models, test, y_train=train, copula=cc.Clayton.from_tau(0.4), metrics="ibs")
     found = study.numbers("--adjustments", ",".join(expected.results))
     assert scores(found) == scores_of(expected)
     assert (found["primary"], found["horizon"]["time"]) == (expected.primary, expected.horizon.time)
@@ -48,7 +48,9 @@ def test_the_numbers_are_those_of_the_library(study, samples, models):
 def test_without_a_training_sample_all_is_learned_from_the_test_sample(study, samples, models, covariates):
     x = None if covariates is None else study.test[covariates]
     names = ["ipcw", "dep", "cg_q", "imputed_prediction" if x is None else "imputed_covariates"]
-    expected = cc.evaluate(models, samples[1], x, adjustments=names, copula=cc.Clayton.from_tau(0.4))
+    expected = cc.evaluate(
+        models, samples[1], x, adjustments=names, copula=cc.Clayton.from_tau(0.4), metrics="ibs"
+    )
     given = [] if x is None else ["--covariates", ",".join(covariates)]
     found = study.numbers(*given, "--adjustments", ",".join(names), train=None)
     assert scores(found) == scores_of(expected)
@@ -75,7 +77,7 @@ def test_intervals_are_those_of_the_library(study, samples, models):
     train, test = samples
     asked = {"y_train": train, "adjustments": "ipcw", "confidence_level": 0.8}
     for given, more in (([], {}), (["--bootstrap", "12", "--seed", "5"], {"n_resamples": 12, "seed": 5})):
-        expected = cc.evaluate(models, test, **asked, **more)
+        expected = cc.evaluate(models, test, **asked, **more, metrics="ibs")
         found = study.numbers("--adjustments", "ipcw", "--confidence", "0.8", *given)
         held = found["metrics"][0]["intervals"]["ipcw"]
         assert found["confidence_level"] == 0.8
@@ -289,7 +291,9 @@ def test_folds_are_a_column_of_the_test_sample(study, samples, models):
     folds = np.arange(60) % 3
     study.test.assign(fold=folds).to_csv(study.folder / "test.csv", index=False)
     given = ["--adjustments", "imputed", "--folds", "fold", "--copula", "independence"]
-    expected = cc.evaluate(models, samples[1], y_train=samples[0], adjustments="imputed", folds=folds)
+    expected = cc.evaluate(
+        models, samples[1], y_train=samples[0], adjustments="imputed", folds=folds, metrics="ibs"
+    )
     assert scores(study.numbers(*given)) == scores_of(expected)
 
 
