@@ -112,10 +112,11 @@ class _TermsBlock:
         return self._dense(self.event_free), self._dense(self.event)
 
     def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
-        result = np.zeros((self.n_rows, self.n_times))
-        for subject, time in terms:
-            result += subject[:, None] * (1.0 if time is None else time)
-        return result
+        everyone = np.ones(self.n_times)
+        products = [np.multiply.outer(subject, everyone if time is None else time) for subject, time in terms]
+        if not products:
+            return np.broadcast_to(0.0, (self.n_rows, self.n_times))
+        return products[0] if len(products) == 1 else np.sum(products, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,7 @@ class _ObservedBlock:
         return (self.weight * pair.event_free) @ weights
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self.weight, np.zeros_like(self.weight)
+        return self.weight, np.broadcast_to(0.0, self.weight.shape)
 
 
 #: Not counted; event-free for sure; had the event for sure.
@@ -321,7 +322,12 @@ class Status:
             for weights, some, mask in block.stretches:
                 within = slice(some.start - columns.start, some.stop - columns.start)
                 for weight, values in zip(both, weights.dense(), strict=True):
-                    weight[block.rows, within] += values if mask is None else np.where(mask, values, 0.0)
+                    if not values.any():
+                        continue
+                    if mask is None:
+                        weight[block.rows, within] = values
+                    else:
+                        weight[block.rows, within] += np.where(mask, values, 0.0)
         return both
 
     @property
