@@ -98,7 +98,7 @@ def concordance_index(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""The concordance up to the last of the times: of two subjects, how often the one at more risk has its event first.
+    r"""The concordance up to the last time: of two subjects, how often the one at more risk has its event first.
 
     A one-dimensional ``estimate`` is a risk score, of which more is riskier; a two-dimensional one has survival
     *probabilities*, of which more is safer. Over the sorted times,
@@ -207,8 +207,9 @@ class _Steps:
         """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
         (a, b), (a_before, b_before) = (self.tile.event_free[rows], self.tile.event[rows]), self.before
         gained, around = np.empty_like(b), np.empty_like(a)
-        np.subtract(b[:, 1:], b[:, :-1], out=gained[:, 1:])
-        np.add(a[:, 1:], a[:, :-1], out=around[:, 1:])
+        # Row after row in one go, which is faster than row by row; the first of each is mended.
+        np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
+        np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
         gained[:, 0], around[:, 0] = b[:, 0] - b_before[rows], a[:, 0] + a_before[rows]
         return gained, around
 

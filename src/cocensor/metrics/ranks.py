@@ -13,7 +13,7 @@ from cocensor._validation import FloatArray, Rows
 #: Gives two weights of some subjects, (subjects, columns) each.
 Taken = Callable[[Any], tuple[FloatArray, FloatArray]]
 # So many weights are taken at once: what is made of them stays in the cache.
-_TAKEN_ELEMENTS = 2**14
+_TAKEN_ELEMENTS = 2**15
 
 
 class Order:
