@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,38 +12,79 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLUMNS = 3
+# In inches: a panel alone, each of several, what stands between an axis and a legend below it, a line of a legend, one
+# of its letters, and the sample beside these.
+_ALONE, _AMONG_OTHERS = (7.0, 4.5), (3.2, 2.8)
+_BELOW_AXIS, _LINE, _LETTER, _SAMPLE = 0.5, 0.2, 0.085, 0.6
+_SMALL: dict[str, Any] = {"frameon": False, "fontsize": "small"}
 
 
-def draw_panels(panels: Sequence[Callable[[Axes], None]], ax: Any) -> Axes | list[Axes]:
-    """Draw each panel into an axes of its own, given or of a new figure in rows of three, with one legend for all."""
-    axes = _new_axes(len(panels)) if ax is None else list(np.ravel(ax))
+def draw_panels(
+    panels: Sequence[Callable[[Axes], None]],
+    ax: Any,
+    *,
+    size: tuple[float, float] | None = None,
+) -> Axes | list[Axes]:
+    """Draw each panel into an axes of its own, given or of a new figure in rows of three, with one legend for all.
+
+    In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches.
+    """
+    axes = _new_axes(len(panels), size) if ax is None else list(np.ravel(ax))
     if len(axes) != len(panels):
         raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
     for each, draw in zip(axes, panels, strict=True):
         draw(each)
         each.spines[["top", "right"]].set_visible(False)
-    handles = {
+    if ax is not None:
+        axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
+    else:
+        for each in axes:
+            if not each.get_subplotspec().is_first_col():
+                each.set_ylabel("")
+        _legend_below(axes)
+    return axes if len(axes) > 1 else axes[0]
+
+
+def _shape(n: int) -> tuple[int, int]:
+    """How many rows and columns n panels take."""
+    return -(-n // _COLUMNS), min(n, _COLUMNS)
+
+
+def _new_axes(n: int, size: tuple[float, float] | None) -> list[Axes]:
+    import matplotlib.pyplot as plt
+
+    rows, columns = _shape(n)
+    width, height = size or (_ALONE if n == 1 else _AMONG_OTHERS)
+    whole = (width * columns, height * rows)
+    _, grid = plt.subplots(rows, columns, figsize=whole, sharey=True, squeeze=False, layout="constrained")
+    for unused in grid.flat[n:]:
+        unused.remove()
+    return list(grid.flat[:n])
+
+
+def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
+    """What a legend shows by label, each label once."""
+    return {
         label: handle
         for each in axes
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
     }
-    small = {"handles": list(handles.values()), "frameon": False, "fontsize": "small"}
-    if ax is not None or len(axes) == 1:
-        axes[0].legend(**small)
-        return axes if len(axes) > 1 else axes[0]
-    for k, each in enumerate(axes):
-        if k % _COLUMNS:
-            each.set_ylabel("")
-    axes[0].figure.legend(**small, loc="outside lower center", ncols=_COLUMNS)
-    return axes
 
 
-def _new_axes(n: int) -> list[Axes]:
-    import matplotlib.pyplot as plt
+def _legend_below(axes: Sequence[Axes]) -> None:
+    """Put a legend below the panels of a new figure, in as many columns as fit, and make the figure higher by it."""
+    from matplotlib.transforms import ScaledTranslation
 
-    rows, columns = -(-n // _COLUMNS), min(n, _COLUMNS)
-    size = (7.0, 4.5) if n == 1 else (3.2 * columns, 2.8 * rows + 0.6)
-    _, grid = plt.subplots(rows, columns, figsize=size, sharey=True, squeeze=False, layout="constrained")
-    for unused in grid.flat[n:]:
-        unused.remove()
-    return list(grid.flat[:n])
+    handles, ax, figure = _handles(axes), axes[0], axes[0].figure
+    width, height = figure.get_size_inches()
+    columns = int(width / (_LETTER * max(map(len, handles)) + _SAMPLE))
+    columns = max(1, min(len(handles), _COLUMNS, columns))
+    labels = [fill(label, int((width / columns - _SAMPLE) / _LETTER)) for label in handles]
+    shown = {"handles": list(handles.values()), "labels": labels, "ncols": columns, **_SMALL}
+    if len(axes) > 1:
+        figure.legend(**shown, loc="outside lower center")
+    else:
+        below = ax.transAxes + ScaledTranslation(0.0, -_BELOW_AXIS, figure.dpi_scale_trans)
+        ax.legend(**shown, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
+    n_lines = -(-sum(label.count("\n") + 1 for label in labels) // columns)
+    figure.set_size_inches(width, height + n_lines * _LINE)
