@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cocensor._validation import escaped
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLUMNS = 3
-# In inches: a panel alone, each of several, what stands between an axis and a legend below it, a line of a legend, one
-# of its letters, and the sample beside these.
+# In inches: a panel alone, each of several, a line of a legend, one of its letters, and the sample beside these.
 _ALONE, _AMONG_OTHERS = (7.0, 4.5), (3.2, 2.8)
-_BELOW_AXIS, _LINE, _LETTER, _SAMPLE = 0.5, 0.2, 0.085, 0.6
+_LINE, _LETTER, _SAMPLE = 0.2, 0.08, 0.6
 _SMALL: dict[str, Any] = {"frameon": False, "fontsize": "small"}
 
 
@@ -25,7 +26,7 @@ def draw_panels(
     *,
     size: tuple[float, float] | None = None,
 ) -> Axes | list[Axes]:
-    """Draw each panel into an axes of its own, given or of a new figure in rows of three, with one legend for all.
+    """Draw each panel into an axes of its own, given or of a new figure in rows of up to three, with one legend for all.
 
     In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches.
     """
@@ -45,9 +46,15 @@ def draw_panels(
     return axes if len(axes) > 1 else axes[0]
 
 
+def wrapped(name: str, width: int = 34) -> str:
+    """A name in lines that a panel among others has room for."""
+    return fill(escaped(name), width)
+
+
 def _shape(n: int) -> tuple[int, int]:
-    """How many rows and columns n panels take."""
-    return -(-n // _COLUMNS), min(n, _COLUMNS)
+    """How many rows and columns n panels take, at most three of the latter, with as few gaps as may be."""
+    rows = -(-n // _COLUMNS)
+    return rows, -(-n // rows)
 
 
 def _new_axes(n: int, size: tuple[float, float] | None) -> list[Axes]:
@@ -84,7 +91,8 @@ def _legend_below(axes: Sequence[Axes]) -> None:
     if len(axes) > 1:
         figure.legend(**shown, loc="outside lower center")
     else:
-        below = ax.transAxes + ScaledTranslation(0.0, -_BELOW_AXIS, figure.dpi_scale_trans)
+        depth = (ax.bbox.y0 - ax.xaxis.get_tightbbox().y0) / figure.dpi + 0.5 * _LINE
+        below = ax.transAxes + ScaledTranslation(0.0, -depth, figure.dpi_scale_trans)
         ax.legend(**shown, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
     n_lines = -(-sum(label.count("\n") + 1 for label in labels) // columns)
     figure.set_size_inches(width, height + n_lines * _LINE)

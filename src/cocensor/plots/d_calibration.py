@@ -1,0 +1,76 @@
+"""D-calibration: how predicted survival at the time of the event spreads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cocensor.plots.panels import draw_panels, wrapped
+from cocensor.plots.style import line_styles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# On the axis of levels, which end at 1: where the cell of those event-free at the horizon stands.
+_APART, _WIDTH = 1.06, 0.14
+_BAR: dict[str, Any] = {"edgecolor": "0.3", "linewidth": 0.6, "alpha": 0.5, "zorder": 1}
+_ERROR: dict[str, Any] = {"color": "0.2", "linestyle": "none", "linewidth": 1.2, "capsize": 2.5, "zorder": 2}
+
+
+@dataclass(eq=False)
+class DCalibrationDisplay:
+    """Observed against expected shares of subjects, by the survival that was predicted for the time of their event.
+
+    If a model is right, the predicted probability to survive beyond one's own event time is spread evenly: each bar
+    reaches its black line. What a subject may still live through lies beyond the horizon, in a cell of its own on the
+    right, which is hatched. Error bars are intervals of each share for itself; p is of the test of all cells at once.
+
+    Attributes
+    ----------
+    models : tuple of str
+        All models of the evaluation: a model has the same colour in every display.
+    panels : dict of DCalibrationResult
+        By model.
+    adjustment : str
+        What the observed shares are adjusted by.
+    shown : str
+        What the error bars are; empty where there are none.
+    """
+
+    models: tuple[str, ...]
+    panels: dict[str, Any]
+    adjustment: str
+    shown: str = ""
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
+        """Draw into ``ax``, one axes per model, or into a new figure; returns the axes, several as a list."""
+        return draw_panels([partial(self._draw, model) for model in self.panels], ax)
+
+    def _draw(self, model: str, ax: Axes) -> None:
+        panel = self.panels[model]
+        colour = {name: style["color"] for name, style in zip(self.models, line_styles(), strict=False)}[model]
+        left = np.append(panel.levels[:-1], _APART)
+        width = np.append(np.diff(panel.levels), _WIDTH)
+        bars = ax.bar(left, panel.observed, width, align="edge", color=colour, **_BAR)
+        bars[-1].set_hatch("///")
+        ax.hlines(panel.expected, left, left + width, color="black", linewidth=2.0, zorder=3, label="expected")
+        reach = np.stack((panel.observed - panel.low, panel.high - panel.observed))
+        if self.shown and np.isfinite(reach).any():
+            ax.errorbar(left + 0.5 * width, panel.observed, reach, label=self.shown, **_ERROR)
+        ax.bar([0.0], [0.0], color="0.6", label="observed", **_BAR)
+        ax.set(xlabel="predicted survival at the event", ylabel=f"share of subjects, {self.adjustment}")
+        ax.set_xticks([*np.linspace(0.0, 1.0, 6), _APART + 0.5 * _WIDTH], [*"0 .2 .4 .6 .8 1".split(), "no\nevent"])
+        ax.set(xlim=(-0.02, _APART + _WIDTH + 0.02))
+        ax.set_ylim(bottom=0.0)
+        ax.set_title(f"{wrapped(model)}\n{_test(panel)}", fontsize="medium")
+
+
+def _test(panel: Any) -> str:
+    if not np.isfinite(panel.pvalue):
+        return "no test"
+    p = f"p = {panel.pvalue:.2g}" if panel.pvalue >= 1e-4 else "p < 0.0001"
+    return f"χ² = {panel.statistic:.3g}, df = {panel.df}, {p}"
