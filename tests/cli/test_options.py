@@ -18,7 +18,7 @@ from tests.cli.study import refusal, run
         (["--adjustments", "magic"], ["--adjustments", "'ipcw', ", "'magic'"]),
         (["--adjustments", "ipcw,ipcw"], ["--adjustments", "'ipcw' twice"]),
         (["--adjustments", "imputed_covariates"], ["--covariates", "'imputed_covariates'"]),
-        (["--metric", "auc"], ["--metric", "'ibs', 'brier', 'ils'", "'auc'"]),
+        (["--metric", "gini"], ["--metric", "'ibs', 'brier', 'ils'", "'gini'"]),
         (["--metric", "ils"], ["--floor", "--metric ils"]),
         (["--floor", "0.1"], ["--floor", "--metric ils"]),
         (["--confidence", "sure"], ["--confidence", "'sure'"]),

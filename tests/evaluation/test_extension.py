@@ -22,7 +22,7 @@ TAUS = (0.0, 0.3, 0.6)
 class AUC(Metric):
     """How often one with the event by the last time is given a greater risk than one without it: pairs of subjects."""
 
-    name: ClassVar[str] = "auc"
+    name: ClassVar[str] = "own_auc"
     label: ClassVar[str] = "AUC at the horizon"
     direction: ClassVar[str] = "greater"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -76,11 +76,11 @@ def result():
     train, test = data[:200], data[200:]
     cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y) for k in (3, 1)}
     models = {f"{k}": model.predict_survival_function(test.X[:, :k]) for k, model in cox.items()}
-    asked = {"metrics": ["auc", "ibs"], "adjustments": ["ipcw", "blend"], "copula": cc.Clayton(2.0)}
+    asked = {"metrics": ["own_auc", "ibs"], "adjustments": ["ipcw", "blend"], "copula": cc.Clayton(2.0)}
     found = cc.evaluate(models, test.y, y_train=train.y, **asked)
     found.sensitivity(("clayton", "frank"), TAUS)
     yield found
-    unregister_metric("auc")
+    unregister_metric("own_auc")
     unregister_adjustment("blend")
 
 
@@ -92,7 +92,7 @@ def test_neither_takes_more_than_30_lines():
 
 def test_both_are_in_the_table_and_greater_is_better(result):
     table = result.table()
-    rows = table[(table["metric"] == "auc") & (table["adjustment"] == "blend")].set_index("model")
+    rows = table[(table["metric"] == "own_auc") & (table["adjustment"] == "blend")].set_index("model")
     assert rows["score"].between(0.5, 1.0).all()
     assert rows["rank"].idxmin() == rows["score"].idxmax()
     assert rows["best"].all()  # as a metric without a gradient has no interval to tell by
@@ -116,29 +116,29 @@ def test_both_are_in_the_sensitivity_analysis(result):
     grid = result.computed("sensitivity")
     for family in grid.families:
         for tau in TAUS:
-            values = grid.values(family, tau, "auc", "blend")
-            assert grid.leaders("auc", "blend")[family][tau] == (max(values, key=values.get),)
+            values = grid.values(family, tau, "own_auc", "blend")
+            assert grid.leaders("own_auc", "blend")[family][tau] == (max(values, key=values.get),)
     again = result.data.samples.fit(Blend(cc.Clayton.from_tau(0.6)), {})
     status = result.data.samples.status(again, result.data.grid)
     expected = {m: v.value for m, v in AUC().evaluate(status, result.data.predictions).items()}
-    assert grid.values("clayton", 0.6, "auc", "blend") == pytest.approx(expected)
+    assert grid.values("clayton", 0.6, "own_auc", "blend") == pytest.approx(expected)
     assert "“blend of two” and the AUC at the horizon" in grid.statement
 
 
 def test_both_are_in_the_json(result):
     numbers = json.loads(result.to_json())
     auc = numbers["metrics"][0]
-    assert (auc["name"], auc["direction"], auc["curve_label"]) == ("auc", "greater", None)
+    assert (auc["name"], auc["direction"], auc["curve_label"]) == ("own_auc", "greater", None)
     assert auc["scores"]["blend"].keys() == {"3", "1"}
     assert numbers["adjustments"][1]["assumption"] == Blend(None).assumption
-    assert numbers["sensitivity"]["scores"]["auc"]["blend"]["frank"].keys() == {"3", "1"}
+    assert numbers["sensitivity"]["scores"]["own_auc"]["blend"]["frank"].keys() == {"3", "1"}
 
 
 def test_both_are_on_the_page(result, tmp_path):
     text = result.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
     for said in ("AUC at the horizon (greater is better)", "blend of two", Blend(None).assumption):
         assert said in text
-    for score in (result.score("3", "auc", "blend"), result.score("1", "ibs", "blend")):
+    for score in (result.score("3", "own_auc", "blend"), result.score("1", "ibs", "blend")):
         assert f'data-value="{score.value}"' in text
 
 

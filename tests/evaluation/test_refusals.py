@@ -67,7 +67,7 @@ OPTIONS = [
     ({"horizon": "end"}, ("horizon", "'end'")),
     ({"horizon": -3.0}, ("horizon", "-3")),
     ({"metrics": "ils"}, ("'ils'", "floor")),
-    ({"metrics": "auc"}, ("metric", "'auc'")),
+    ({"metrics": "gini"}, ("metric", "'gini'")),
     ({"metrics": 3}, ("metrics", "3")),
     ({"metrics": []}, ("metrics", "empty")),
     ({"metrics": ["ibs", "ibs"]}, ("metrics", "ibs, ibs")),

@@ -129,7 +129,7 @@ def test_an_estimator_without_curves_is_refused(sample):
     [
         ({"adjustment": "ipwc"}, ("adjustment", "'ipwc'")),
         ({"adjustment": cc.IPCW(), "copula": cc.Frank(1.0)}, ("copula",)),
-        ({"metric": "auc"}, ("metric", "'auc'")),
+        ({"metric": "gini"}, ("metric", "'gini'")),
         ({"x_train": [[1.0]]}, ("y_train", "x_train")),
         (
             {

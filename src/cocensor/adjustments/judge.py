@@ -101,15 +101,16 @@ def judge_design(
             notes.append(Note("decision", text, model=name))
         for i, (t, score) in enumerate(read.items()):
             score = score if folds is None else _centred(score, folds)
+            called = f"{name}, risk score" if t is None else f"{name}, score at {t:g}"
             if i and recipe.score_times == "auto":
-                others.add(f"{name}, score at {t:g}", score, shrunk["scores"])
+                others.add(called, score, shrunk["scores"])
                 continue
-            scores.add(f"{name}, score at {t:g}", score, "")
+            scores.add(called, score, "")
             if recipe.score_df > 1:
                 for k, curve in enumerate(_curvature(score, recipe.score_df), start=1):
                     bent.add(f"{name}, curvature {k}", curve, shrunk["curvature"])
-        if read:
-            times = " and ".join(f"{t:g}" for t in read)
+        times = " and ".join(f"{t:g}" for t in read if t is not None)
+        if times:
             notes.append(Note("decision", f"The risk score is read at time {times}.", model=name))
     covariates = _Columns()
     if x is not None:
@@ -206,11 +207,16 @@ def _spread(value: FloatArray) -> float:
 
 def _scores(
     predicted: Predictions, y: Survival, score_times: ScoreTimes
-) -> tuple[dict[float, FloatArray], int]:
-    """log(−log Ŝ(t)) by t, and how many of them are infinite and got the most extreme score of the others."""
+) -> tuple[dict[float | None, FloatArray], int]:
+    """log(−log Ŝ(t)) by t, and how many of them are infinite and got the most extreme score of the others.
+
+    A risk score is read as it is, at no time.
+    """
+    if predicted.risk is not None:
+        return ({None: predicted.risk} if _spread(predicted.risk) else {}), 0
     first: ScoreTimes = 1 if score_times == "auto" else score_times
     times = _times(predicted, y, first)
-    scores, n_extreme = {}, 0
+    scores, n_extreme = dict[float | None, FloatArray](), 0
     for t in times:
         score, extreme = _score(predicted, float(t))
         if score is not None and _spread(score):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -84,6 +84,21 @@ class EvaluationData:
     covariates: Any = "all"
     #: Of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
+    _grids: dict[bytes, TimeGrid] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def in_order(self) -> tuple[Metric, ...]:
+        """The metrics, those that share their times one after the other: first those over all times."""
+        return tuple(
+            sorted(
+                self.metrics, key=lambda by: (by.single_times == "only" or by.at is not None, by.at or 0.0)
+            )
+        )
+
+    def grid_of(self, metric: Metric) -> TimeGrid:
+        """The times at which a metric needs a status: one and the same object for equal times."""
+        grid = metric.grid(self.grid)
+        return grid if grid is self.grid else self._grids.setdefault(grid.times.tobytes(), grid)
 
     @cached_property
     def reference(self) -> Predictions:
@@ -91,12 +106,14 @@ class EvaluationData:
         return self._reference(self.grid)
 
     def _reference(self, grid: TimeGrid) -> Predictions:
-        samples, n = self.samples, len(self.samples.y_test)
-        learned_from = samples.y_test if samples.y_train is None else samples.y_train
-        curve = np.asarray(KaplanMeier().fit(learned_from).predict(grid.sorted, tail="last"))
-        return Predictions.trusted(
-            grid.sorted, np.broadcast_to(curve, (n, curve.size)), source="reference curve"
-        )
+        curve = np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
+        everybody = np.broadcast_to(curve, (len(self.samples.y_test), curve.size))
+        return Predictions.trusted(grid.sorted, everybody, source="reference curve")
+
+    @cached_property
+    def _kaplan_meier(self) -> Any:
+        samples = self.samples
+        return KaplanMeier().fit(samples.y_test if samples.y_train is None else samples.y_train)
 
     def read_at(self, grid: TimeGrid) -> Mapping[str, Predictions]:
         """Predictions as they are scored at other times, the reference among them."""

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._numerics import settled
 from cocensor._validation import FitWarning, FloatArray, Progress, check_number, collected, column_names
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
-from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Horizon, Resampling
+from cocensor.evaluation.asked_metrics import (
+    DEFAULT_METRICS,
+    as_metrics,
+    as_scored_times,
+    as_single_times,
+    at_single_times,
+    default_times,
+    unscored,
+    without_curves,
+)
+from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Resampling
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.options import (
@@ -24,8 +32,6 @@ from cocensor.evaluation.options import (
     AskedAdjustment,
     as_adjustments,
     as_folds,
-    as_metrics,
-    as_scored_times,
     check_copula,
     labelled_adjustments,
     made_adjustment,
@@ -34,14 +40,10 @@ from cocensor.evaluation.options import (
 )
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
+from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_samples, within_predictions
 from cocensor.joint import CopulaChoice
-from cocensor.metrics import Metric, time_grid
+from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
-
-HorizonRule = str | float | Mapping[str, float] | None
-_AT_RISK = 0.05
-DEFAULT_HORIZON = {"at_risk": _AT_RISK}
-N_TIMES = 100
 
 
 def evaluate(
@@ -54,6 +56,7 @@ def evaluate(
     adjustments: AskedAdjustment | Sequence[AskedAdjustment] | Mapping[str, AskedAdjustment] = "default",
     metrics: str | Metric | Sequence[str | Metric] = "ibs",
     times: npt.ArrayLike | None = None,
+    at: npt.ArrayLike | None = None,
     horizon: HorizonRule = None,
     copula: Any = None,
     covariates: str | int | Sequence[str | int] | None = "all",
@@ -71,9 +74,10 @@ def evaluate(
         By name: :class:`Predictions`, a pair ``(times, array)`` whose curves run straight from time to time (for
         steps make :class:`Predictions`), an array (n_test, n_times) at ``times``, a frame with times in its columns or
         its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted estimator of
-        scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``. A model whose
-        predictions are refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a
-        refusal. The others are scored without it.
+        scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``. An array
+        (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and ``"concordance"``,
+        score it. A model whose predictions are refused has no scores, and a note says why; a ``ValueError`` in the
+        place of a model is such a refusal. The others are scored without it.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
@@ -86,9 +90,15 @@ def evaluate(
         the judge. ``"paper"`` adds the paper's IBS-Dep and CG-Q, which are biased even if censoring is independent:
         they are shown, and no verdict counts them. Names are those of :func:`adjustment_names`; objects may be fitted
         already, such as the :attr:`~Evaluation.judge` of another evaluation of the same subjects.
-    metrics : "ibs", or several names or :func:`cocensor.metric` objects
+    metrics : "default", or names or :func:`cocensor.metric` objects
+        ``"default"`` is the integrated Brier score, the AUC over time and at single times, concordance, and the
+        integrated calibration index at single times. Verdicts are by the first metric.
     times : array-like, optional
-        Times to score at; by default 100 of them, equally spaced from 0 to the horizon.
+        Times that scores over time are averaged over; by default 100 of them, equally spaced from 0 to the horizon.
+    at : float or array-like, optional
+        Single times, on the grid or not: metrics at single times, such as ``"brier"``, are scored at each, instead of
+        at the last time, and are called "brier at 12"; ``"auc"`` is scored at each beside its mean over time. For
+        ``metrics="default"`` it is by default the quartiles of the observed event times, and a note says which.
     horizon : "t_max", number or {"at_risk": share}, optional
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
@@ -135,7 +145,9 @@ def evaluate(
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
-    asked_metrics = as_metrics(metrics)
+    by_default = isinstance(metrics, str) and metrics == "default"
+    asked_metrics = as_metrics(DEFAULT_METRICS if by_default else metrics)
+    asked_at = as_single_times(at, asked_metrics)
     asked_times = None if times is None else as_scored_times(times, asked_metrics)
     if confidence_level is not None:
         confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
@@ -149,7 +161,7 @@ def evaluate(
     if isinstance(copula, Copula | CopulaChoice):
         # Refuses a copula that an adjustment cannot rest on.
         labelled_adjustments(asked, assumed_copula(copula), as_a_set)
-    grid, ends = _times(samples, asked_times, horizon)
+    grid, ends = times_of_samples(samples, asked_times, horizon)
     _check_names(models)
     predictions, faults = _predictions(models, x_test, asked_times, len(test), notes)
     if asked_times is not None or horizon is not None:
@@ -158,11 +170,26 @@ def evaluate(
     if not predictions:
         raise next(iter(faults.values()))
     notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
-    grid, ends = _within_predictions(samples, predictions, grid, ends)
+    grid, ends = within_predictions(samples, predictions, grid, ends)
     if asked_times is None:
-        grid = _met_by_steps(grid, predictions)
+        grid = met_by_steps(grid, predictions)
+    if all(each.risk is not None for each in predictions.values()):
+        asked_metrics, left_out = without_curves(asked_metrics, by_default)
+        notes += left_out
+    notes += unscored(asked_metrics, predictions)
+    if asked_at is None and by_default:
+        asked_at, said = default_times(test, grid)
+        notes += said
+    if asked_at and asked_at[-1] > ends.time:
+        raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
     data = EvaluationData(
-        predictions, samples, TimeGrid.of(grid), asked_metrics, tuple(models), covariates, confidence_level
+        predictions,
+        samples,
+        TimeGrid.of(grid),
+        at_single_times(asked_metrics, asked_at or ()),
+        tuple(models),
+        covariates,
+        confidence_level,
     )
     if train is None:
         text = "There is no training sample: adjustments and the reference curve learn from the test sample."
@@ -175,7 +202,7 @@ def evaluate(
     elif copula is not None:
         text = "The copula that was asked for is not used: no adjustment by name rests on one."
         notes.append(Note("caution", text))
-    made, left_out = labelled_adjustments(asked, assumed.copula, as_a_set)
+    made, not_made = labelled_adjustments(asked, assumed.copula, as_a_set)
     report = progress or (lambda done, total: None)
     report(0, len(made))
     results = {}
@@ -186,7 +213,7 @@ def evaluate(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
-    found = Evaluation(data, results, assumed, ends, (*notes, *left_out), template)
+    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template)
     if resampling is None:
         return found
     return found.bootstrap(resampling.n_resamples, seed=resampling.seed, progress=progress)
@@ -214,7 +241,7 @@ def _predictions(
         try:
             if isinstance(model, ValueError):
                 raise model
-            found[name] = as_predictions(model, n, times=times, X=x_test, name=f"models[{name!r}]")
+            found[name] = as_predictions(model, n, times=times, X=x_test, name=f"models[{name!r}]", risk=True)
         except (TypeError, ValueError) as fault:
             faults[name] = fault
             continue
@@ -241,47 +268,6 @@ def _reaching(
 
 def _asks(asked: str) -> str:
     return "reach" if asked == "times" else "is"
-
-
-def _times(samples: Samples, times: FloatArray | None, horizon: HorizonRule) -> tuple[FloatArray, Horizon]:
-    """The times to score at as far as the samples decide it, and why they end where they do."""
-    if times is not None:
-        _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
-        return times, Horizon(float(times.max()), "times", "the times were given")
-    rule = DEFAULT_HORIZON if horizon is None else horizon
-    grid = _grid(samples, N_TIMES, rule)
-    both = "the test sample" if samples.y_train is None else "both samples"
-    if isinstance(rule, Mapping):
-        reason = f"the largest time with at least {100 * rule['at_risk']:g} % of {both} at risk"
-    else:
-        reason = f"the last time of {both}" if rule == "t_max" else "as asked"
-    by: Literal["default", "asked"] = "default" if horizon is None else "asked"
-    return grid, Horizon(float(grid[-1]), by, reason)
-
-
-def _grid(samples: Samples, n: int, horizon: str | float | Mapping[str, float]) -> FloatArray:
-    """Equally spaced times that all samples reach."""
-    y_test = samples.y_test
-    return time_grid(y_test if samples.y_train is None else samples.y_train, y_test, n=n, horizon=horizon)
-
-
-def _within_predictions(
-    samples: Samples, predictions: Mapping[str, Predictions], grid: FloatArray, ends: Horizon
-) -> tuple[FloatArray, Horizon]:
-    """The times that all predictions are known at."""
-    known = min(each.end for each in predictions.values())
-    if ends.time <= known:
-        return grid, ends
-    reason = "the largest time up to which all predictions are known"
-    return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
-
-
-def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions]) -> FloatArray:
-    """The grid, in which a step of a prediction that rounding puts behind a time has happened there."""
-    end = min(float(grid[-1]), *(each.end for each in predictions.values()))
-    for each in predictions.values():
-        grid = np.maximum(grid, settled(grid, each.times))
-    return np.minimum(grid, end)
 
 
 def _assumed(

@@ -25,8 +25,11 @@ from cocensor.inference import (
     pairwise,
 )
 from cocensor.metrics import Metric
+from cocensor.metrics.single_time import time_in_name
 
 #: Of intervals that are asked for where the evaluation itself has none.
+# An error by rounding alone, as of the AUC of a constant.
+_NO_ERROR = 1e-14
 DEFAULT_LEVEL = 0.95
 NOT_ASKED = "no interval was asked for"
 
@@ -66,7 +69,9 @@ class Findings:
         Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
         (:attr:`Adjustment.votes`) comes last.
         """
-        return _first_choice([each for each in self.results.values() if each.answered])
+        first = self.metrics[0]
+        by_first = [each for each in self.results.values() if each.values[first]]
+        return _first_choice(by_first or [each for each in self.results.values() if each.answered])
 
     @property
     def preferred(self) -> str:
@@ -79,12 +84,25 @@ class Findings:
         able = [name for name, each in self.results.items() if each.adjustment.votes]
         return tuple(able if any(self.results[name].answered for name in able) else self.results)
 
-    def metric(self, name: str | None = None) -> Metric:
-        """A metric of the evaluation by name, by default its first."""
-        if name is None:
-            return self.data.metrics[0]
-        check_choice(name, "metric", self.metrics)
-        return next(each for each in self.data.metrics if each.name == name)
+    @property
+    def at(self) -> tuple[float, ...]:
+        """The single times that metrics are scored at."""
+        return tuple(sorted({each.at for each in self.data.metrics if each.at is not None}))
+
+    def metric(self, name: str | None = None, at: float | None = None) -> Metric:
+        """A metric of the evaluation by name, by default its first; with ``at``, that whose value is at this time."""
+        known = self.data.metrics
+        named = [known[0]] if name is None else [each for each in known if each.name == name]
+        named = named or [each for each in known if each.family == name]
+        if not named:
+            check_choice(name, "metric", self.metrics)
+        if at is None:
+            if len(named) > 1:
+                times = ", ".join(time_in_name(each.at) for each in named if each.at is not None)
+                raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
+            return named[0]
+        single = named[0].at_time(at)
+        return next((each for each in known if each.name == single.name and each.at == single.at), single)
 
     def under(self, adjustment: str | None = None) -> AdjustmentScores:
         """All scores under an adjustment, by default the primary one."""
@@ -106,8 +124,8 @@ class Findings:
     ) -> Score:
         """One score with its sampling error, by default by the first metric and under the primary adjustment.
 
-        Its ``value`` is NaN where the adjustment gives none. ``at`` asks for the value at one time of a metric that is
-        an average over time.
+        Its ``value`` is NaN where the adjustment gives none. ``at`` asks for the value at one time, any up to the
+        horizon: of a metric at single times, or of one that is an average over time.
         """
         by, found = self._scored(model, metric, adjustment, at)
         missing = (*found.notes_of("missing"), *(note for note in self.notes if note.kind == "missing"))
@@ -119,7 +137,7 @@ class Findings:
             model=model,
             metric=by.name,
             adjustment=found.name,
-            at=at,
+            at=by.at,
             range=by.range,
             notes=notes if np.isnan(value) else (),
         )
@@ -143,7 +161,7 @@ class Findings:
             model=model,
             metric=by.name,
             adjustment=found.name,
-            at=at,
+            at=by.at,
             range=(-np.inf, 1.0),
         )
 
@@ -207,13 +225,12 @@ class Findings:
     ) -> tuple[Metric, AdjustmentScores]:
         """A metric, and the scores by it: those that there are, or new ones at one time."""
         check_choice(model, "model", self.models)
-        by, found = self.metric(metric), self.under(adjustment)
-        if at is None:
+        by, found = self.metric(metric, at), self.under(adjustment)
+        if by in self.data.metrics:
             return by, found
-        single = by.at_time(at)
-        single.grid(self.data.grid)  # refuses a time past the horizon
-        key = ("at", found.name, by.name, float(at))
-        return single, self._computed_once(key, lambda: self._by(single, found))
+        by.grid(self.data.grid)  # refuses a time past the horizon
+        key = ("at", found.name, by.name, by.at)
+        return by, self._computed_once(key, lambda: self._by(by, found))
 
     def _by(self, metric: Metric, found: AdjustmentScores) -> AdjustmentScores:
         """Scores by another metric, with errors of the same kind."""
@@ -236,7 +253,7 @@ class Findings:
         """What is known of the error of a model's score."""
         if errors is not None and model in errors.names:
             known = errors.estimate(model)
-            if known.standard_error == 0:
+            if known.standard_error <= _NO_ERROR:
                 return {"standard_error": np.nan, "missing": "every subject has the same loss"}
             return {
                 "standard_error": known.standard_error,

@@ -11,10 +11,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import (
-    FloatArray,
-    as_times,
     as_tuple,
-    as_vector,
     check_length,
     coded,
     read_only,
@@ -30,10 +27,7 @@ from cocensor.adjustments import (
 )
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import ArchimedeanCopula, Copula, Independence
-from cocensor.curves import TimeGrid
 from cocensor.joint import CopulaChoice
-from cocensor.metrics import Metric, metric
-from cocensor.metrics.pointwise import AtOneTime
 from cocensor.outcomes import Survival
 
 #: An adjustment by name, as it is, or fitted already.
@@ -41,32 +35,6 @@ AskedAdjustment = str | Adjustment | Fitted
 #: Adjustments that are asked for together; "default" where none in particular are.
 SETS = {"default": ("ipcw", "imputed"), "paper": ("ipcw", "imputed", "dep", "cg_q")}
 _ARCHIMEDEAN = ("dep", "cg_q")
-
-
-def as_metrics(metrics: Any) -> tuple[Metric, ...]:
-    """Metrics by name or as they are, each once."""
-    listed = as_tuple(metrics, "metrics", str, Metric)
-    if not listed:
-        raise ValueError("metrics is empty: at least one is needed.")
-    found = tuple(each if isinstance(each, Metric) else metric(each) for each in listed)
-    if len({each.name for each in found}) < len(found):
-        raise ValueError(f"metrics must differ, but are {', '.join(each.name for each in found)}.")
-    return found
-
-
-def as_interval(times: npt.ArrayLike) -> FloatArray:
-    """Times to score at: a copy, in any order, that spans an interval."""
-    grid = as_times(as_vector(times, "times", copy=True), "times")
-    if not grid.size or grid.min() == grid.max():
-        raise ValueError(f"times must span an interval, but are {grid.tolist()}.")
-    return read_only(grid)
-
-
-def as_scored_times(times: npt.ArrayLike, metrics: tuple[Metric, ...]) -> FloatArray:
-    """Times to score at, of which a single one will do where every metric picks its own."""
-    if not all(isinstance(metric, AtOneTime) for metric in metrics):
-        return as_interval(times)
-    return TimeGrid.of(times).times
 
 
 def check_copula(copula: Any) -> None:

@@ -13,8 +13,9 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid, predict
-from cocensor.evaluation.evaluate import DEFAULT_HORIZON, N_TIMES, HorizonRule
-from cocensor.evaluation.options import as_interval, as_metrics, usable_covariates
+from cocensor.evaluation.asked_metrics import as_interval, as_metrics
+from cocensor.evaluation.options import usable_covariates
+from cocensor.evaluation.times import DEFAULT_HORIZON, N_TIMES, HorizonRule
 from cocensor.metrics import Metric, time_grid
 from cocensor.metrics.scoring import chosen_adjustment
 from cocensor.outcomes import Survival

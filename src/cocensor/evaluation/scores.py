@@ -274,12 +274,16 @@ class _Scoring:
     def answer(self, models: Mapping[str, Predictions], fitted: Fitted) -> None:
         """Score some models by a fit."""
         self.fits |= dict.fromkeys(models, fitted)
-        for metric in self.data.metrics:
-            self._evaluate(metric, fitted, models)
+        for metric in self.data.in_order:
+            able = {
+                name: each for name, each in models.items() if each.risk is None or not metric.needs_curves
+            }
+            if able:
+                self._evaluate(metric, fitted, able)
 
     def _status(self, fitted: Fitted, metric: Metric) -> Status:
-        """Who is event-free at the times of a metric; metrics at the times of the evaluation share it."""
-        grid = metric.grid(self.data.grid)
+        """Who is event-free at the times of a metric; metrics at the same times share it."""
+        grid = self.data.grid_of(metric)
         if self._last is None or self._last[0] is not fitted or self._last[1].grid is not grid:
             self._last = fitted, self.data.samples.status(fitted, grid)
         return self._last[1]

@@ -12,7 +12,7 @@ from cocensor._validation import FloatArray
 from cocensor.adjustments import Linearised, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import Metric, MetricValue, Profile
+from cocensor.metrics.base import MetricValue, Profile
 from cocensor.metrics.sections import Linear, Section, SectionFunctionals, SectionMetric
 from cocensor.metrics.single_time import SingleTimes
 
@@ -46,10 +46,6 @@ class CumulativeDynamicAUC(SectionMetric):
     def grid(self, times: TimeGrid) -> TimeGrid:
         """The one time, or all."""
         return times if self.at is None else super().grid(times)
-
-    def at_time(self, t: float) -> Metric:
-        """The AUC at one time."""
-        return CumulativeDynamicAUC(t)
 
     def value(self, section: Section) -> float:
         """The AUC; NaN where there are no cases, or no controls."""

@@ -60,6 +60,8 @@ class Metric(ABC):
         come beside its value over all times.
     profile_labels : pair of str or None
         What the curve behind a value runs over, and what it shows.
+    at : float or None
+        The time of its value, where that is at a single one which was chosen.
     """
 
     name: ClassVar[str]
@@ -70,6 +72,7 @@ class Metric(ABC):
     needs_curves: ClassVar[bool] = True
     single_times: ClassVar[SingleTimes] = "never"
     profile_labels: ClassVar[tuple[str, str] | None] = None
+    at: float | None = None
 
     @abstractmethod
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
@@ -105,6 +108,15 @@ class Metric(ABC):
     def functionals_over_time(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
         """The values at each time of the status as functions of its weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
+
+    def profile_functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+        """The curves behind the values as functions of the weights, all of the first model first."""
+        raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
+
+    @property
+    def family(self) -> str:
+        """Its name without a time."""
+        return type(self).name
 
     @property
     def best(self) -> float:

@@ -16,7 +16,6 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
-from cocensor.metrics.base import Metric
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import AtOneTime, Integration, PointwiseMetric
 from cocensor.metrics.scoring import Asked
@@ -58,10 +57,6 @@ class BrierScore(AtOneTime):
 
     def __post_init__(self) -> None:
         self._check_time("brier", "Brier score")
-
-    def at_time(self, t: float) -> Metric:
-        """The same at another time."""
-        return BrierScore(t)
 
     @property
     def loss(self) -> Loss:

@@ -100,7 +100,8 @@ class SectionMetric(SingleTime, Metric):
         found = {}
         for name, each in predictions.items():
             for _, section in sections(status, tile, each):
-                found[name] = MetricValue(self.value(section), profile=self.profile(section))
+                value = self.value(section)
+                found[name] = MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
         return found
 
     def values_over_time(

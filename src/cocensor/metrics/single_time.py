@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -35,6 +36,12 @@ class SingleTime:
                 f"at must not pass {times.last:g}, the last time of the evaluation, but is {self.at:g}."
             )
         return TimeGrid.of([times.last if self.at is None else self.at])
+
+    def at_time(self, t: float) -> Self:
+        """The same at another time."""
+        made: Any = self
+        moved: Self = replace(made, at=t)
+        return moved
 
 
 def time_in_name(at: float) -> str:

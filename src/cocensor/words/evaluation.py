@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from itertools import combinations
 
@@ -9,48 +10,70 @@ import numpy as np
 
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.scores import Score
-from cocensor.metrics import Metric
-from cocensor.words.digits import decimals, level_in_words, number, with_interval
-from cocensor.words.names import BARE, ON_PAGE, Names, as_noun, counted, in_a_line, listed, quoted
+from cocensor.words.digits import decimals, with_interval
+from cocensor.words.names import BARE, ON_PAGE, Names, as_noun, counted, listed, quoted
+from cocensor.words.score_tables import (
+    caption,
+    legend,
+    score_cells,
+    score_lines,
+    summary_caption,
+    summary_cells,
+    summary_lines,
+)
 from cocensor.words.standing import Standing, standing, verdict
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
-    lines = [_opening(evaluation), ""]
-    for metric in evaluation.data.metrics:
-        lines += [_caption(metric), *_text_table(evaluation, metric), _legend(evaluation), ""]
+    first, *others = evaluation.data.metrics
+    lines = [_opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
+    if others:
+        lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
     said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
-    return "\n".join([*lines, *said])
+    return "\n".join([*lines, legend(evaluation), "", *said])
 
 
 def evaluation_as_html(evaluation: Evaluation) -> str:
     """What a notebook shows of an evaluation."""
+    first, *others = evaluation.data.metrics
+    labels = [each.label for each in evaluation.results.values()]
     parts = [f"<p>{escape(_opening(evaluation))}</p>"]
-    head = "".join(f"<th>{escape(each.label)}</th>" for each in evaluation.results.values())
-    for metric in evaluation.data.metrics:
-        body = "".join(
-            f"<tr><th>{escape(model)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
-            for model, cells in _rows(evaluation, metric).items()
-        )
-        parts.append(
-            f"<table><caption>{escape(_caption(metric))}; {escape(_legend(evaluation))}</caption>"
-            f"<thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
-        )
+    parts.append(
+        _html_table(f"{caption(first)}; {legend(evaluation)}", labels, score_cells(evaluation, first))
+    )
+    if others:
+        said_above = summary_caption(evaluation)
+        parts.append(_html_table(said_above, evaluation.models, summary_cells(evaluation)))
     said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
 
 
+def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+        for name, cells in rows.items()
+    )
+    return (
+        f"<table><caption>{escape(above)}</caption><thead><tr><th></th>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
 def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """Who is best under which adjustment that votes, as far as data tell, metric by metric unless one is named."""
+    """Who is best under which adjustment that votes, as far as data tell: by one metric, or by all.
+
+    By all of them, those that say the same are named together.
+    """
     if len(evaluation.data.predictions) == 1:
         return nothing_to_rank(evaluation, names)
-    if metric is None and len(evaluation.metrics) > 1:
-        return " ".join(
-            f"By the {by.label}: {_winners(evaluation, by.name, names)}" for by in evaluation.data.metrics
-        )
-    return _winners(evaluation, metric, names)
+    if metric is not None or len(evaluation.metrics) == 1:
+        return _winners(evaluation, metric, names)
+    told: dict[str, list[str]] = {}
+    for by in evaluation.data.metrics:
+        told.setdefault(_winners(evaluation, by.name, names), []).append(by.label)
+    return " ".join(f"By the {listed(labels)}: {said}" for said, labels in told.items())
 
 
 def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
@@ -184,60 +207,3 @@ def _opening(evaluation: Evaluation) -> str:
         f"Evaluation of {size[0]} on {size[1]} until {evaluation.horizon.time:g} ({evaluation.horizon.reason}); "
         f"{copula_in_words(evaluation)}."
     )
-
-
-def _caption(metric: Metric) -> str:
-    return f"{metric.label} ({metric.direction} is better), skill against Kaplan–Meier"
-
-
-def _legend(evaluation: Evaluation) -> str:
-    """What the marks of the tables mean."""
-    level = evaluation.confidence_level
-    if level is None:
-        return "* best score; no intervals were asked for"
-    return f"± half of the {level_in_words(level)} interval; * cannot be told from the best"
-
-
-def _text_table(evaluation: Evaluation, metric: Metric) -> list[str]:
-    table = [["", *(each.label for each in evaluation.results.values())]]
-    table += [[in_a_line(model), *cells] for model, cells in _rows(evaluation, metric).items()]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-
-
-def _rows(evaluation: Evaluation, metric: Metric) -> dict[str, list[str]]:
-    """By model the cells of the table; all with as many decimals as the most precise of them."""
-    rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
-    scores = {
-        (name, model): evaluation.score(model, metric.name, name)
-        for name in evaluation.results
-        for model in rows
-    }
-    known = [score.standard_error for score in scores.values() if score.standard_error > 0]
-    places = decimals(min(known, default=np.nan))
-    for name in evaluation.results:
-        best = evaluation.best(metric.name, name)
-        for model, cells in rows.items():
-            score = scores[name, model]
-            if np.isnan(score.value):
-                cells.append("–")
-                continue
-            skill = evaluation.skill(model, metric.name, name).value
-            saved = f"({round(100 * skill):+d} %)" if np.isfinite(skill) else "(–)"
-            mark = "*" if model in best else " "
-            half = _half_interval(score, evaluation.confidence_level, places)
-            cells.append(f"{number(score.value, places)}{half}{mark} {saved}")
-    return rows
-
-
-def _half_interval(score: Score, level: float | None, places: int) -> str:
-    if level is None or not np.isfinite(score.standard_error):
-        return ""
-    low, high = score.confidence_interval(level)
-    return f" ±{number((high - low) / 2, places)}"

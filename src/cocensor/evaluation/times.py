@@ -1,0 +1,64 @@
+"""Until when, and at which times, an evaluation scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+
+from cocensor._numerics import settled
+from cocensor._validation import FloatArray
+from cocensor.adjustments.samples import Samples
+from cocensor.curves import Predictions
+from cocensor.evaluation.data import Horizon
+from cocensor.metrics import time_grid
+
+HorizonRule = str | float | Mapping[str, float] | None
+_AT_RISK = 0.05
+DEFAULT_HORIZON = {"at_risk": _AT_RISK}
+N_TIMES = 100
+
+
+def times_of_samples(
+    samples: Samples, times: FloatArray | None, horizon: HorizonRule
+) -> tuple[FloatArray, Horizon]:
+    """The times to score at as far as the samples decide it, and why they end where they do."""
+    if times is not None:
+        _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
+        return times, Horizon(float(times.max()), "times", "the times were given")
+    rule = DEFAULT_HORIZON if horizon is None else horizon
+    grid = _grid(samples, N_TIMES, rule)
+    both = "the test sample" if samples.y_train is None else "both samples"
+    if isinstance(rule, Mapping):
+        reason = f"the largest time with at least {100 * rule['at_risk']:g} % of {both} at risk"
+    else:
+        reason = f"the last time of {both}" if rule == "t_max" else "as asked"
+    by: Literal["default", "asked"] = "default" if horizon is None else "asked"
+    return grid, Horizon(float(grid[-1]), by, reason)
+
+
+def _grid(samples: Samples, n: int, horizon: str | float | Mapping[str, float]) -> FloatArray:
+    """Equally spaced times that all samples reach."""
+    y_test = samples.y_test
+    return time_grid(y_test if samples.y_train is None else samples.y_train, y_test, n=n, horizon=horizon)
+
+
+def within_predictions(
+    samples: Samples, predictions: Mapping[str, Predictions], grid: FloatArray, ends: Horizon
+) -> tuple[FloatArray, Horizon]:
+    """The times that all predictions are known at."""
+    known = min(each.end for each in predictions.values())
+    if ends.time <= known:
+        return grid, ends
+    reason = "the largest time up to which all predictions are known"
+    return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
+
+
+def met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions]) -> FloatArray:
+    """The grid, in which a step of a prediction that rounding puts behind a time has happened there."""
+    end = min(float(grid[-1]), *(each.end for each in predictions.values()))
+    for each in predictions.values():
+        if each.times.size:  # a risk score has no times
+            grid = np.maximum(grid, settled(grid, each.times))
+    return np.minimum(grid, end)
