@@ -8,7 +8,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, HorizonWarning, PredictionWarning, TiedTimesWarning
+from cocensor._validation import (
+    CensoringWarning,
+    FitWarning,
+    HorizonWarning,
+    PredictionWarning,
+    TiedTimesWarning,
+)
 from cocensor.adjustments import (
     AIPCW,
     IPCW,
@@ -44,6 +50,7 @@ from cocensor.inference import Influence
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
     BrierScore,
+    Concordance,
     IntegratedBrierScore,
     IntegratedLogScore,
     Metric,
@@ -51,6 +58,8 @@ from cocensor.metrics import (
     PointwiseMetric,
     brier_score,
     brier_skill_score,
+    concordance_index,
+    harrell_concordance,
     integrated_brier_score,
     integrated_log_score,
     log_score,
@@ -74,7 +83,9 @@ __all__ = [
     "Adjustment",
     "ArchimedeanCopula",
     "BrierScore",
+    "CensoringWarning",
     "Clayton",
+    "Concordance",
     "Copula",
     "CopulaChoice",
     "CopulaGraphic",
@@ -117,11 +128,13 @@ __all__ = [
     "adjustment_names",
     "brier_score",
     "brier_skill_score",
+    "concordance_index",
     "copula",
     "copula_families",
     "datasets",
     "evaluate",
     "fit_joint",
+    "harrell_concordance",
     "integrated_brier_score",
     "integrated_log_score",
     "learners",

@@ -30,6 +30,7 @@ from cocensor._validation.refusals import (
 )
 from cocensor._validation.types import BoolArray, Counts, FloatArray, IntArray, Progress, Rows, Seed, Side
 from cocensor._validation.warned import (
+    CensoringWarning,
     FitWarning,
     HorizonWarning,
     PredictionWarning,
@@ -39,6 +40,7 @@ from cocensor._validation.warned import (
 
 __all__ = [
     "BoolArray",
+    "CensoringWarning",
     "Counts",
     "Covariates",
     "FitWarning",

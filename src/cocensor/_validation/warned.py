@@ -10,6 +10,10 @@ from threading import RLock
 _COLLECTING = RLock()
 
 
+class CensoringWarning(UserWarning):
+    """A value depends on how long subjects were followed, and not on the models and the event alone."""
+
+
 class HorizonWarning(UserWarning):
     """Scores are asked for where next to nobody is left to tell: at these times, or with these weights."""
 

@@ -8,6 +8,8 @@ from cocensor.metrics.brier import (
     brier_skill_score,
     integrated_brier_score,
 )
+from cocensor.metrics.concordance import Concordance, concordance_index
+from cocensor.metrics.harrell import harrell_concordance
 from cocensor.metrics.horizon import time_grid
 from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
 from cocensor.metrics.pointwise import PointwiseMetric
@@ -15,6 +17,7 @@ from cocensor.metrics.registry import metric, metric_names, register_metric, unr
 
 __all__ = [
     "BrierScore",
+    "Concordance",
     "IntegratedBrierScore",
     "IntegratedLogScore",
     "Metric",
@@ -22,6 +25,8 @@ __all__ = [
     "PointwiseMetric",
     "brier_score",
     "brier_skill_score",
+    "concordance_index",
+    "harrell_concordance",
     "integrated_brier_score",
     "integrated_log_score",
     "log_score",

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._validation import FloatArray, Rows
+
+#: Gives two weights of some subjects, (subjects, columns) each.
+Taken = Callable[[Any], tuple[FloatArray, FloatArray]]
+# So many weights are taken at once: what is made of them stays in the cache.
+_TAKEN_ELEMENTS = 2**14
 
 
 class Order:
@@ -50,3 +57,63 @@ class Order:
         result = np.empty_like(taken)
         result[self.rows] = halfway
         return result
+
+    def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
+        r"""Over all pairs of two subjects, and all columns, the sums of two weights:
+
+        :math:`\sum_{i \ne j} x_i y_j (1[M_i > M_j] + \tfrac12 1[M_i = M_j])` and :math:`\sum_{i \ne j} x_i y_j`. The
+        weights are taken some subjects at a time, so that there is no array of them all in order.
+        """
+        ordered, pairs = _ahead(self.rows, taken, n_columns)
+        if self.ties is None:
+            return ordered, pairs
+        # Of two that tie each is ahead once, in the one order or in the other.
+        first, end = self.ties
+        turned = self.rows[first + end - 1 - np.arange(self.rows.size)]
+        return 0.5 * (ordered + _ahead(turned, taken, n_columns)[0]), pairs
+
+
+class Orders:
+    """Subjects in the order of a marker that differs by column, (subjects, columns)."""
+
+    def __init__(self, marker: FloatArray) -> None:
+        self._orders = [Order(column) for column in np.ascontiguousarray(marker.T)]
+
+    def below(self, weights: FloatArray) -> FloatArray:
+        """For each subject the weights of those below it, as :meth:`Order.below`."""
+        result = np.empty_like(weights)
+        for k, order in enumerate(self._orders):
+            result[:, k] = order.below(np.ascontiguousarray(weights[:, k]))
+        return result
+
+    def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
+        """Sums over all pairs, as :meth:`Order.pair_sums`."""
+        x, y = taken(slice(None))
+        both = float(np.vdot(x, y))
+        return float(np.vdot(x, self.below(y))) - 0.5 * both, float(x.sum(axis=0) @ y.sum(axis=0)) - both
+
+
+def _ahead(rows: Rows, taken: Taken, n_columns: int) -> tuple[float, float]:
+    """The sums of x_i y_j over all i that come after j in ``rows``, and over all pairs.
+
+    Stretches of the rows go side by side: the first of each, then the second, and so on. So each step takes
+    subjects from all over, adds to as many running sums, and no sum waits for the one before it.
+    """
+    length = max(1, -(-rows.size * n_columns // _TAKEN_ELEMENTS))
+    n_stretches = rows.size // length
+    side_by_side = rows[: n_stretches * length].reshape(n_stretches, length)
+    sums, others = np.zeros((2, n_stretches + 1, n_columns))
+    ordered = same = 0.0
+    for step in range(length):
+        x, y = taken(side_by_side[:, step])
+        ordered += float(np.vdot(x, others[:-1]))
+        same += float(np.vdot(x, y))
+        sums[:-1] += x
+        others[:-1] += y
+    x, y = taken(rows[n_stretches * length :])  # fewer than a stretch is long
+    ordered += float(np.vdot(x, np.cumsum(y, axis=0) - y))
+    same += float(np.vdot(x, y))
+    sums[-1], others[-1] = x.sum(axis=0), y.sum(axis=0)
+    earlier = np.cumsum(others, axis=0)
+    ordered += float(np.vdot(sums[1:], earlier[:-1]))
+    return ordered, float(sums.sum(axis=0) @ earlier[-1]) - same

@@ -8,10 +8,18 @@ from typing import Any
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
 from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
+from cocensor.metrics.concordance import Concordance
 from cocensor.metrics.log import IntegratedLogScore
 
 _REGISTRY: dict[str, type[Metric]] = {
-    each.name: each for each in (IntegratedBrierScore, BrierScore, IntegratedLogScore, CumulativeDynamicAUC)
+    each.name: each
+    for each in (
+        IntegratedBrierScore,
+        BrierScore,
+        IntegratedLogScore,
+        CumulativeDynamicAUC,
+        Concordance,
+    )
 }
 _BUILT_IN = frozenset(_REGISTRY)
 
@@ -57,7 +65,7 @@ def metric_names() -> list[str]:
     Examples
     --------
     >>> metric_names()
-    ['ibs', 'brier', 'ils', 'auc']
+    ['ibs', 'brier', 'ils', 'auc', 'concordance']
     """
     return list(_REGISTRY)
 

@@ -1,0 +1,286 @@
+"""Concordance up to a horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import FloatArray, row_blocks
+from cocensor.adjustments import (
+    Adjustment,
+    DenseGradient,
+    Fitted,
+    Functionals,
+    Linearised,
+    Part,
+    Status,
+    Tile,
+)
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions
+from cocensor.inference.comparisons import Direction
+from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.ranks import Order, Orders
+from cocensor.metrics.scoring import Asked
+
+
+@dataclass(frozen=True)
+class Concordance(Metric):
+    """How well a model orders subjects by when their event comes, up to the last time; see :func:`concordance_index`.
+
+    Subjects are ordered once, or, where ``time_dependent``, at each time by what is predicted for it.
+    """
+
+    time_dependent: bool = False
+
+    name: ClassVar[str] = "concordance"
+    label: ClassVar[str] = "concordance"
+    direction: ClassVar[Direction] = "greater"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    needs_curves: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.time_dependent, bool | np.bool_):
+            raise TypeError(f"time_dependent must be True or False, but is {self.time_dependent!r}.")
+        if self.time_dependent:
+            for field in ("name", "label"):
+                object.__setattr__(self, field, "concordance (time-dependent)")
+            object.__setattr__(self, "needs_curves", True)
+
+    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+        """The values of several models; NaN where no two subjects can be compared."""
+        sums = self._pair_sums(status, predictions, self._orders(status, predictions))
+        return {
+            name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
+            for name, (ordered, pairs) in zip(predictions, sums, strict=True)
+        }
+
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+        """The values as functions of the weights."""
+        return _Moves(self, predictions)
+
+    def _orders(self, status: Status, predictions: Mapping[str, Predictions]) -> list[Order | None]:
+        """The order of the subjects by each model; None where it differs by time."""
+        if status.until <= status.grid.last:
+            raise ValueError(
+                f"times must not reach {status.until:g}, from where on the adjustment gives no answer."
+            )
+        if self.time_dependent:
+            return [None] * len(predictions)
+        return [Order(one_risk(each, status.grid.sorted)) for each in predictions.values()]
+
+    def _pair_sums(
+        self, status: Status, predictions: Mapping[str, Predictions], orders: list[Order | None]
+    ) -> FloatArray:
+        """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
+        sums = np.zeros((len(predictions), 2))
+        for steps in _steps(status, 1):
+            for m, each in enumerate(predictions.values()):
+                order = orders[m] or steps.orders(status, each)
+                sums[m] += order.pair_sums(steps.of, steps.size)
+        return sums
+
+
+def concordance_index(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    *,
+    adjustment: str | Adjustment | Fitted = "ipcw",
+    time_dependent: bool = False,
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+    return_influence: bool = False,
+) -> Any:
+    r"""The concordance up to the last of the times: how often, of two subjects, the one at more risk has its event first.
+
+    A one-dimensional ``estimate`` is a risk score, of which more is riskier; a two-dimensional one has survival
+    *probabilities*, of which more is safer. Over the sorted times,
+
+    .. math:: C = \frac{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)
+        \left(1[M_i > M_j] + \tfrac12 1[M_i = M_j]\right)}{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)},
+
+    with :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`, the chance of i to have its event since the time before, and
+    :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) + a_j(t_k))`, that of j to be event-free halfway, with the weights of
+    the adjustment: who is still event-free at t. Without the halfway point the concordance of few times is too large.
+    Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which is 1 where
+    the status of everybody is known or imputed. ½ is no better than chance.
+
+    Parameters
+    ----------
+    estimate : array of shape (n_test,) or (n_test, n_times), Predictions, frame, step functions, or a dict of these
+        Risk scores, or survival probabilities. Of curves the risk M is minus the predicted mean survival time up to the
+        last of the times, :math:`-\int_0^{t_K} \hat S_i(t)\,dt`: it reads the whole curve, and of proportional
+        hazards, whose curves do not cross, gives the one order that they have.
+    times : array-like
+        What happens between two of them has no order in time. Times of observed events are best. At times just before
+        and at each event time the concordance is Uno's under IPCW, as ``concordance_index_ipcw`` of scikit-survival
+        has it, where no two outcomes share a time; of events that do, each counts as first by half here, and neither
+        there.
+    time_dependent : bool
+        Antolini's concordance, for curves that cross: those at risk are held against each other by what is predicted
+        for the time of the event, :math:`M_i(t_k) = -\hat S_i(t_k)`.
+
+    Other parameters as in :func:`brier_score`.
+
+    Returns
+    -------
+    float, or a dict of such; NaN where no two subjects can be compared. With ``return_influence`` a pair
+
+    Notes
+    -----
+    Concordance rewards ranking only: a model whose risks are all ten times too large has the same. It says nothing about
+    the risk of a patient; the Brier score and calibration do. The adjustment states what is assumed about the
+    censoring.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import Clayton
+    >>> y = (np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([1, 0, 1, 1, 0]))
+    >>> risk = np.array([0.9, 0.1, 0.2, 0.6, 0.4])
+    >>> round(concordance_index(y, y, risk, [1.0, 3.0, 4.0]), 4)
+    0.6744
+    >>> round(concordance_index(y, y, risk, [1.0, 3.0, 4.0], adjustment="imputed_margins", copula=Clayton(2.0)), 4)
+    0.5755
+
+    References
+    ----------
+    Uno, H., Cai, T., Pencina, M. J., D'Agostino, R. B., Wei, L. J. (2011). On the C-statistics for evaluating overall
+    adequacy of risk prediction procedures with censored survival data. *Statistics in Medicine*, 30, 1105–1117.
+
+    Antolini, L., Boracchi, P., Biganzoli, E. (2005). A time-dependent discrimination index for survival data.
+    *Statistics in Medicine*, 24, 3927–3944.
+    """
+    metric = Concordance(time_dependent)
+    asked = Asked.of(
+        y_train,
+        y_test,
+        estimate,
+        times,
+        adjustment,
+        x_train,
+        x_test,
+        copula,
+        risk=not metric.needs_curves,
+    )
+    return asked.values(metric, return_influence)
+
+
+def one_risk(predictions: Predictions, times: FloatArray) -> FloatArray:
+    """One number for each subject that orders them by risk up to the last of the sorted ``times``.
+
+    It is the risk score, or minus the area under the predicted curve, which is 1 at time 0, by the trapezoidal rule.
+    """
+    if predictions.risk is not None:
+        return np.asarray(predictions.risk, dtype=np.float64)
+    widths = np.diff(times, prepend=0.0)
+    weights = -0.5 * (widths + np.append(widths[1:], 0.0))
+    risk = np.empty(len(predictions))
+    for rows in row_blocks(risk.size, times.size):
+        # Equal curves must tie: a product of matrices adds up rows in different ways.
+        risk[rows] = np.multiply(predictions.read(times, rows), weights, order="C").sum(axis=1)
+    return risk
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """All subjects from each time of a tile to the time before it.
+
+    ``before`` has their weights a and b at the time before the first of the tile.
+    """
+
+    tile: Tile
+    before: tuple[FloatArray, FloatArray]
+
+    @property
+    def size(self) -> int:
+        return self.tile.columns.stop - self.tile.columns.start
+
+    def of(self, rows: Any) -> tuple[FloatArray, FloatArray]:
+        """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
+        (a, b), (a_before, b_before) = (self.tile.event_free[rows], self.tile.event[rows]), self.before
+        gained, around = np.empty_like(b), np.empty_like(a)
+        np.subtract(b[:, 1:], b[:, :-1], out=gained[:, 1:])
+        np.add(a[:, 1:], a[:, :-1], out=around[:, 1:])
+        gained[:, 0], around[:, 0] = b[:, 0] - b_before[rows], a[:, 0] + a_before[rows]
+        return gained, around
+
+    def orders(self, status: Status, predictions: Predictions) -> Orders:
+        """The subjects by their risk at the end of each step."""
+        return Orders(predictions.marker(status.grid.sorted[self.tile.columns], slice(None)))
+
+
+def _steps(status: Status, n_arrays: int) -> Iterator[_Steps]:
+    """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
+    before: tuple[FloatArray, FloatArray] | None = None
+    for tile in status.tiles(n_arrays):
+        if before is None:
+            before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
+        yield _Steps(tile, before)
+        before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """How the concordance of several models answers to the weights."""
+
+    metric: Concordance
+    predictions: Mapping[str, Predictions]
+
+    @property
+    def size(self) -> int:
+        return len(self.predictions)
+
+    def parts(self, status: Status) -> Iterator[Part]:
+        """Some steps in each part; the time before the first of them is in it too."""
+        orders = self.metric._orders(status, self.predictions)
+        sums = self.metric._pair_sums(status, self.predictions, orders)
+        for steps in _steps(status, 4 * self.size):
+            start, stop = steps.tile.columns.start, steps.tile.columns.stop
+            columns = slice(max(start - 1, 0), stop)
+            gradients, own = [], np.empty((status.n, self.size))
+            for m, each in enumerate(self.predictions.values()):
+                order = orders[m] or steps.orders(status, each)
+                by_gain, by_around = _by_steps(steps, order, *sums[m])
+                gained, around = steps.of(slice(None))
+                own[:, m] = status.n * (
+                    np.einsum("ij,ij->i", by_gain, gained) + np.einsum("ij,ij->i", by_around, around)
+                )
+                gradients.append(_by_weights(by_gain, by_around, first=start == 0))
+            functionals = Functionals(tuple(gradients), np.ones((columns.stop - columns.start, 1)), own)
+            yield Part(status.only(columns), functionals, slice(None))
+
+
+def _by_steps(
+    steps: _Steps, order: Order | Orders, ordered: float, pairs: float
+) -> tuple[FloatArray, FloatArray]:
+    """The derivatives of the quotient by what b gains in each step, and by the sum of a around it."""
+    gained, around = steps.of(slice(None))
+    below = order.below(around) - 0.5 * around
+    above = gained.sum(axis=0) - order.below(gained) - 0.5 * gained
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.divide(ordered, pairs)
+        by_gain = (below - value * (around.sum(axis=0) - around)) / pairs
+        by_around = (above - value * (gained.sum(axis=0) - gained)) / pairs
+    return by_gain, by_around
+
+
+def _by_weights(by_gain: FloatArray, by_around: FloatArray, *, first: bool) -> DenseGradient:
+    """The derivatives by the weights at the ends of steps; before the ``first`` time a is what a and b are then."""
+    n, n_steps = by_gain.shape
+    alpha, beta = np.zeros((2, n, n_steps + 1))
+    alpha[:, 1:], beta[:, 1:] = by_around, by_gain
+    alpha[:, :-1] += by_around
+    beta[:, :-1] -= by_gain
+    if not first:
+        return DenseGradient(alpha, beta)
+    alpha[:, 1] += alpha[:, 0]
+    beta[:, 1] += alpha[:, 0]
+    return DenseGradient(alpha[:, 1:], beta[:, 1:])
