@@ -5,104 +5,149 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from cocensor._validation import FloatArray
-from cocensor.plots.lines import Line
+from cocensor.evaluation import Evaluation
+from cocensor.metrics import CalibrationCurve
+from cocensor.plots.asked import asked_times, with_curves
+from cocensor.plots.lines import BandKind, check_band, shaded_area
 from cocensor.plots.panels import draw_panels, wrapped
-from cocensor.plots.style import line_styles, shade
+from cocensor.plots.style import colours, shade
+from cocensor.words.digits import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Of the height above 0: where the histogram of the predictions ends, and where it starts.
+# The histogram of the predictions lies below 0, between these shares of the height above.
 _STRIP = (-0.24, -0.04)
-_GROUP: dict[str, Any] = {"marker": "o", "markersize": 5.0, "markerfacecolor": "white", "linestyle": "none", "zorder": 4}
-_NO_MARK: dict[str, Any] = {"linestyle": "none", "marker": "none", "zorder": 2}
+_GROUP: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 5.0,
+    "markerfacecolor": "white",
+    "linestyle": "none",
+    "zorder": 4,
+}
 _BARS: dict[str, Any] = {"color": "0.75", "edgecolor": "0.5", "linewidth": 0.5}
-
-
-@dataclass(frozen=True, eq=False)
-class CalibrationPanel:
-    """What is known of one model at one time.
-
-    ``curve`` is the observed risk over the predicted one, with its limits; ``groups`` are subjects with like predictions,
-    by mean prediction, with the same; ``counts`` says how many predictions lie between each two of ``edges``.
-    """
-
-    model: str
-    time: float
-    curve: Line
-    groups: Line
-    counts: FloatArray
-    edges: FloatArray
-    summary: str
 
 
 @dataclass(eq=False)
 class CalibrationDisplay:
-    """Observed against predicted risks: a smooth curve and groups of subjects, a panel per model and time.
+    """Observed against predicted risks of an event by a time: a panel per model and time.
 
     Of subjects for whom a calibrated model predicts a risk of 20 %, 20 % have the event: its curve is the diagonal. Above
-    it risks are underrated, below it overrated. Bars below show for how many subjects a risk was predicted: where there
-    are few, the curve is guesswork, as the shaded limits say.
+    it risks are underrated, below it overrated. Dots are groups of subjects of similar predicted risk, with an interval
+    each; they need no smoothing. Bars below say for how many subjects a risk was predicted: where there are few, the
+    curve is uncertain, as the shaded area says. In the title are the mean distance from the diagonal (ICI), the ratio of
+    observed and expected events (O/E), and the slope, which is below 1 where predictions are too extreme.
 
     Attributes
     ----------
     models : tuple of str
-        All models of the evaluation: a model has the same line in every display.
-    panels : tuple of CalibrationPanel
+        All models of the evaluation: a model has the same colour in every display.
+    panels : dict of CalibrationCurve
+        By model and time.
     adjustment : str
         What the observed risks are adjusted by.
-    shaded : str
-        What the shaded areas and the error bars are; empty where there are none.
+    band : "pointwise", "simultaneous" or None
+        What is shaded.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
+    >>> model = cc.CoxPH().fit(data.X, data.y).predict_survival_function(data.X)
+    >>> result = cc.evaluate({"cox": model}, data.y, adjustments="ipcw", metrics="ici", at=15.0)
+    >>> display = CalibrationDisplay.from_evaluation(result)
+    >>> list(display.panels)  # and display.plot()
+    [('cox', 15.0)]
     """
 
     models: tuple[str, ...]
-    panels: tuple[CalibrationPanel, ...]
+    panels: dict[tuple[str, float], CalibrationCurve]
     adjustment: str
-    shaded: str = ""
+    band: BandKind = "pointwise"
+
+    @classmethod
+    def from_evaluation(
+        cls,
+        evaluation: Evaluation,
+        at: npt.ArrayLike | None = None,
+        models: str | Sequence[str] | None = None,
+        adjustment: str | None = None,
+        *,
+        band: BandKind = "pointwise",
+    ) -> Self:
+        """From what :func:`cocensor.evaluate` returns.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        at : float or array-like, optional
+            Up to the horizon; by default all single times of the evaluation.
+        models : str or sequence of str, optional
+            By default all that predict survival curves.
+        adjustment : str, optional
+            By default the evaluation's ``primary``.
+        band : "pointwise", "simultaneous" or None
+            What is shaded: an interval at each prediction, a band that holds a whole curve, or nothing.
+        """
+        check_band(band)
+        level, scores = evaluation.confidence_level, evaluation.under(adjustment)
+        panels = {
+            (model, t): evaluation.calibration_curve(model, at=t, adjustment=scores.name)
+            for t in asked_times(evaluation, at)
+            for model in with_curves(evaluation, models)
+        }
+        return cls(evaluation.models, panels, scores.label, None if level is None else band)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per model and time, or into a new figure; returns the axes, several as a list."""
         size = (5.2, 5.2) if len(self.panels) == 1 else (3.4, 3.9)
-        return draw_panels([partial(self._draw, panel) for panel in self.panels], ax, size=size)
+        return draw_panels([partial(self._draw, model, t) for model, t in self.panels], ax, size=size)
 
-    def _draw(self, panel: CalibrationPanel, ax: Axes) -> None:
-        colour = next(style["color"] for model, style in zip(self.models, line_styles(), strict=False) if model == panel.model)
-        top, groups = self._top, panel.groups
-        ax.plot([0.0, top], [0.0, top], color="0.6", linewidth=1.0, zorder=1)
-        ax.plot(panel.curve.x, panel.curve.y, color=colour, zorder=3)
-        shade(ax, panel.curve.x, (panel.curve.low, panel.curve.high), colour)
-        reach = np.stack((groups.y - groups.low, groups.high - groups.y))
-        known = np.isfinite(reach).all(axis=0)
-        ax.errorbar(groups.x[known], groups.y[known], reach[:, known], color=colour, linewidth=1.0, **_NO_MARK)
-        ax.plot(groups.x, groups.y, color=colour, **_GROUP)
-        bottom, ceiling = (top * end for end in _STRIP)
-        heights = (ceiling - bottom) * panel.counts / max(panel.counts.max(), 1)
-        ax.bar(panel.edges[:-1], heights, np.diff(panel.edges), bottom, align="edge", label="how many predictions", **_BARS)
+    def _draw(self, model: str, t: float, ax: Axes) -> None:
+        curve, colour, top = self.panels[model, t], colours(self.models)[model], self._top
+        ax.plot([0.0, top], [0.0, top], color="0.6", linewidth=1.0, zorder=1, label="as predicted")
+        ax.plot(curve.predicted, curve.observed, color=colour, zorder=3)
+        groups = curve.groups
+        ax.plot(groups.predicted, groups.observed, color=colour, **_GROUP)
+        if self.band is not None:
+            whole = self.band == "simultaneous"
+            limits = (curve.band_low, curve.band_high) if whole else (curve.low, curve.high)
+            shade(ax, curve.predicted, limits, colour)
+            ax.vlines(groups.predicted, groups.low, groups.high, color=colour, linewidth=1.0, zorder=2)
+        bottom, ceiling = (top * share for share in _STRIP)
+        heights = (ceiling - bottom) * curve.counts / max(curve.counts.max(), 1)
+        ax.bar(curve.edges[:-1], heights, np.diff(curve.edges), bottom, align="edge", label="how many predictions", **_BARS)
         ax.axhline(0.0, color="black", linewidth=0.6, zorder=1)
-        self._explain(ax)
-        ax.set(xlabel=f"predicted risk by time {panel.time:g}", ylabel=f"observed risk, {self.adjustment}")
+        self._explain(ax, curve.confidence_level)
+        ax.set(xlabel=f"predicted risk by time {t:g}", ylabel=f"observed risk, {self.adjustment}")
         ax.set(xlim=(0.0, top), ylim=(bottom, top))
         ax.set_yticks([tick for tick in ax.get_xticks() if 0.0 <= tick <= top])
-        ax.set_title(f"{wrapped(panel.model)}\n{panel.summary}", fontsize="medium")
+        ax.set_title(f"{wrapped(model)}\n{_summary(curve)}", fontsize="medium")
 
-    def _explain(self, ax: Axes) -> None:
-        """What a legend shows, in grey, as it holds of all models."""
-        ax.plot([], [], color="0.6", linewidth=1.0, label="as predicted")
+    def _explain(self, ax: Axes, level: float) -> None:
+        """What a legend tells of all models, in grey."""
         ax.plot([], [], color="0.2", label="smooth curve")
         ax.plot([], [], color="0.2", label="groups of subjects", **_GROUP)
-        if self.shaded:
-            ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=self.shaded)
+        if self.band is not None:
+            ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=shaded_area(self.band, level))
 
     @property
     def _top(self) -> float:
-        """The end of the axes: of risks, predicted and observed, of all panels."""
-        highest = [
-            np.nanmax(np.concatenate((panel.curve.x, panel.curve.y, panel.groups.x, panel.groups.y)))
-            for panel in self.panels
+        """Where the axes of all panels end, just above all risks."""
+        risks = [
+            each
+            for curve in self.panels.values()
+            for each in (curve.predicted, curve.observed, curve.groups.predicted, curve.groups.observed)
         ]
-        return min(1.0, 1.08 * float(max(highest)))
+        return min(1.0, 1.08 * float(np.nanmax(np.concatenate(risks))))
+
+
+def _summary(curve: CalibrationCurve) -> str:
+    ratio, slope = (number(each.value, 2) for each in (curve.observed_expected, curve.slope))
+    return f"ICI {number(curve.ici.value, 3)}, O/E {ratio}, slope {slope}"

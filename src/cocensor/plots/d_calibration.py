@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from cocensor.evaluation import Evaluation
+from cocensor.metrics import DCalibrationResult
+from cocensor.plots.asked import with_curves
+from cocensor.plots.lines import shaded_area
 from cocensor.plots.panels import draw_panels, wrapped
-from cocensor.plots.style import line_styles
+from cocensor.plots.style import colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,12 +43,45 @@ class DCalibrationDisplay:
         What the observed shares are adjusted by.
     shown : str
         What the error bars are; empty where there are none.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
+    >>> model = cc.CoxPH().fit(data.X, data.y).predict_survival_function(data.X)
+    >>> result = cc.evaluate({"cox": model}, data.y, adjustments="ipcw")
+    >>> display = DCalibrationDisplay.from_evaluation(result)
+    >>> display.panels["cox"].observed.size  # ten levels, and event-free at the horizon
+    11
     """
 
     models: tuple[str, ...]
-    panels: dict[str, Any]
+    panels: dict[str, DCalibrationResult]
     adjustment: str
     shown: str = ""
+
+    @classmethod
+    def from_evaluation(
+        cls,
+        evaluation: Evaluation,
+        model: str | Sequence[str] | None = None,
+        adjustment: str | None = None,
+    ) -> Self:
+        """From what :func:`cocensor.evaluate` returns.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        model : str or sequence of str, optional
+            By default all that predict survival curves, a panel each.
+        adjustment : str, optional
+            By default the evaluation's ``primary``.
+        """
+        scores = evaluation.under(adjustment)
+        names = with_curves(evaluation, model, "model")
+        panels = {name: evaluation.d_calibration(name, adjustment=scores.name) for name in names}
+        return cls(evaluation.models, panels, scores.label, shaded_area("pointwise", evaluation.confidence_level))
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per model, or into a new figure; returns the axes, several as a list."""
@@ -52,10 +89,9 @@ class DCalibrationDisplay:
 
     def _draw(self, model: str, ax: Axes) -> None:
         panel = self.panels[model]
-        colour = {name: style["color"] for name, style in zip(self.models, line_styles(), strict=False)}[model]
-        left = np.append(panel.levels[:-1], _APART)
-        width = np.append(np.diff(panel.levels), _WIDTH)
-        bars = ax.bar(left, panel.observed, width, align="edge", color=colour, **_BAR)
+        edges = np.append(0.0, panel.levels)
+        left, width = np.append(edges[:-1], _APART), np.append(np.diff(edges), _WIDTH)
+        bars = ax.bar(left, panel.observed, width, align="edge", color=colours(self.models)[model], **_BAR)
         bars[-1].set_hatch("///")
         ax.hlines(panel.expected, left, left + width, color="black", linewidth=2.0, zorder=3, label="expected")
         reach = np.stack((panel.observed - panel.low, panel.high - panel.observed))
@@ -63,13 +99,14 @@ class DCalibrationDisplay:
             ax.errorbar(left + 0.5 * width, panel.observed, reach, label=self.shown, **_ERROR)
         ax.bar([0.0], [0.0], color="0.6", label="observed", **_BAR)
         ax.set(xlabel="predicted survival at the event", ylabel=f"share of subjects, {self.adjustment}")
-        ax.set_xticks([*np.linspace(0.0, 1.0, 6), _APART + 0.5 * _WIDTH], [*"0 .2 .4 .6 .8 1".split(), "no\nevent"])
+        levels = np.linspace(0.0, 1.0, 6)
+        ax.set_xticks([*levels, _APART + 0.5 * _WIDTH], [*(f"{level:g}" for level in levels), "no\nevent"])
         ax.set(xlim=(-0.02, _APART + _WIDTH + 0.02))
         ax.set_ylim(bottom=0.0)
         ax.set_title(f"{wrapped(model)}\n{_test(panel)}", fontsize="medium")
 
 
-def _test(panel: Any) -> str:
+def _test(panel: DCalibrationResult) -> str:
     if not np.isfinite(panel.pvalue):
         return "no test"
     p = f"p = {panel.pvalue:.2g}" if panel.pvalue >= 1e-4 else "p < 0.0001"

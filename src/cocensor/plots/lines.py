@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from cocensor._validation import FloatArray, escaped
+from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.inference import Estimates
 from cocensor.plots.style import line_styles, shade
 from cocensor.words.digits import level_in_words
@@ -34,6 +34,12 @@ class Line(NamedTuple):
             return cls(x, estimates.values, none, none)
         limits = estimates.confidence_intervals(level) if band == "pointwise" else estimates.band(level)[:2]
         return cls(x, estimates.values, *limits)
+
+
+def check_band(band: BandKind) -> None:
+    """Refuse what cannot be shaded."""
+    if band is not None:
+        check_choice(band, "band", ("pointwise", "simultaneous"))
 
 
 def shaded_area(band: BandKind, level: float | None) -> str:

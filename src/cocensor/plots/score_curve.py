@@ -13,7 +13,7 @@ from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
-from cocensor.plots.lines import BandKind, shaded_area
+from cocensor.plots.lines import BandKind, check_band, shaded_area
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import Limits, line_styles, shade
 
@@ -97,8 +97,7 @@ class ScoreCurveDisplay:
         by = evaluation.metric(metric)
         if by.curve_label is None:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-        if band is not None:
-            check_choice(band, "band", ("pointwise", "simultaneous"))
+        check_band(band)
         if minus is not None:
             check_choice(minus, "minus", evaluation.models)
         if adjustment is None:
