@@ -129,7 +129,8 @@ class MetricsDisplay:
                 face = style["color"] if marked else "white"
                 ax.plot(value, at_y, marker=marker, markersize=6.5, markerfacecolor=face, **look)
             if at in panel.reference:
-                ax.plot(np.full(y.shape, panel.reference[at]), y, **_REFERENCE)
+                known = np.isfinite(rows.values)
+                ax.plot(np.full(known.sum(), panel.reference[at]), y[known], **_REFERENCE)
         ax.plot([], [], marker="o", linestyle="none", color="0.4", label=self.mark)
         if panel.reference:
             ax.plot([], [], label="Kaplan–Meier for everybody", **_REFERENCE)
@@ -149,5 +150,5 @@ _REFERENCE: dict[str, Any] = {"color": "0.6", "marker": "|", "markersize": 9.0, 
 
 def _without_time(metric: Metric) -> tuple[str, float | None]:
     """What a metric is called, and its time, where it has one."""
-    at: float | None = getattr(metric, "at", None)
-    return (metric.label, None) if at is None else (metric.label.removesuffix(f" at {time_in_name(at)}"), at)
+    at = metric.at
+    return metric.label if at is None else metric.label.removesuffix(f" at {time_in_name(at)}"), at
