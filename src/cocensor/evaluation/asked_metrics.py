@@ -79,7 +79,7 @@ def without_curves(metrics: tuple[Metric, ...], as_a_set: bool) -> tuple[tuple[M
 def unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predictions]) -> list[Note]:
     """Why risk scores have no value by some metrics."""
     left = [each.label for each in metrics if each.needs_curves]
-    text = f"a risk score orders subjects, and is no survival curve: there is no {' or '.join(left)}."
+    text = f"there is none by the {', '.join(left)}: a risk score orders subjects, and is no survival curve."
     return [
         Note("missing", text, model=name)
         for name, each in predictions.items()

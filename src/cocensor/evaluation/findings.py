@@ -27,9 +27,9 @@ from cocensor.inference import (
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
 
-#: Of intervals that are asked for where the evaluation itself has none.
 # An error by rounding alone, as of the AUC of a constant.
 _NO_ERROR = 1e-14
+#: Of intervals that are asked for where the evaluation itself has none.
 DEFAULT_LEVEL = 0.95
 NOT_ASKED = "no interval was asked for"
 

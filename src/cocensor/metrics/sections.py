@@ -101,7 +101,9 @@ class SectionMetric(SingleTime, Metric):
         for name, each in predictions.items():
             for _, section in sections(status, tile, each):
                 value = self.value(section)
-                found[name] = MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
+                found[name] = MetricValue(
+                    value, profile=self.profile(section) if np.isfinite(value) else None
+                )
         return found
 
     def values_over_time(

@@ -1,0 +1,75 @@
+"""Models that order subjects, and predict no curves."""
+
+import numpy as np
+import pytest
+
+from tests.evaluation.noted import noted
+from tests.refusals import refuses
+
+
+@pytest.fixture(scope="module")
+def result(study):
+    """A model by its curves and by their order, which is the same at all times: that of one feature."""
+    curves = study.models["one"]
+    models = {**study.models, "order": -curves([12.0])[:, 0]}
+    return study.evaluate(models, metrics=["ibs", "auc"], at=12.0, copula=None)
+
+
+def test_discrimination_of_a_risk_score_is_that_of_curves_in_the_same_order(result):
+    for adjustment in result.results:
+        for at, digits in ((None, 1e-4), (12.0, 1e-12)):  # at early times curves tie by rounding
+            order, curves = (result.score(name, "auc", adjustment, at=at) for name in ("order", "one"))
+            assert order.value == pytest.approx(curves.value, rel=digits)
+            assert order.standard_error == pytest.approx(curves.standard_error, rel=digits)
+
+
+def test_where_a_curve_is_needed_a_risk_score_has_no_value_and_a_note_says_why(study, result):
+    [note] = noted(result)
+    assert (note.kind, note.model) == ("missing", "order")
+    assert "integrated Brier score" in note.text
+    score = result.score("order")
+    assert np.isnan(score.value)
+    assert score.notes == (note,)
+    assert set(result.ranks()) == {"three", "one"}
+    assert set(result.ranks("auc")) == {"three", "one", "order"}
+    assert result.horizon.time == study.evaluate(copula=None, adjustments="ipcw").horizon.time
+
+
+def test_the_judge_is_given_the_score_itself(study):
+    risk = study.test.X @ [0.3, -1.0, 0.5]
+    alone = study.evaluate({"risk": risk}, metrics="auc", copula=None, covariates=None, adjustments="imputed")
+    design = alone.judge.design
+    assert design.columns[0] == "risk, risk score"
+    assert np.array_equal(design.matrix[:, 0], risk)
+    assert alone.judge_fit().table is not None
+    own = study.evaluate({"risk": risk}, metrics="auc", copula=None, adjustments="imputed_prediction")
+    assert np.isfinite(own.score("risk").standard_error)
+
+
+def test_a_risk_score_is_resampled_and_moves_with_the_copula(result):
+    resampled = result.bootstrap(3)
+    order, curves = (resampled.score(name, "auc", "ipcw") for name in ("order", "one"))
+    assert order.replicates == pytest.approx(curves.replicates, rel=1e-4)
+    grid = result.sensitivity("clayton", [0.0, 0.4])
+    assert grid.values("clayton", 0.4, "auc").keys() == {"three", "one", "order"}
+    assert grid.values("clayton", 0.4).keys() == {"three", "one"}
+    assert result.to_json()
+
+
+def test_where_all_are_risk_scores_metrics_must_do_without_curves(study):
+    models = {"a": study.test.X[:, 0], "b": list(study.test.X[:, 1])}
+    refuses(lambda: study.evaluate(models, metrics=["auc", "ibs"]), "metrics", "'ibs'")
+    found = study.evaluate(models, metrics="default", copula=None, adjustments=["ipcw", "imputed"])
+    assert found.metrics[0] == "auc"
+    assert "ibs" not in found.metrics
+    assert [note.kind for note in found.notes if "ibs" in note.text] == ["decision"]
+    assert found.best()
+    assert repr(found)
+
+
+@pytest.mark.parametrize(
+    ("scores", "parts"),
+    [(np.ones(299), ("300", "299")), (np.append(np.ones(299), np.nan), ("row 299", "nan"))],
+)
+def test_what_is_no_risk_score_of_all_subjects_is_refused(study, scores, parts):
+    refuses(lambda: study.evaluate({"bad": scores}, metrics="auc"), "models['bad']", *parts)
