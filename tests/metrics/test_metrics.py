@@ -20,6 +20,9 @@ METRICS = [
     cc.metric("auc", at=1.0),
     cc.metric("concordance"),
     cc.metric("concordance", time_dependent=True),
+    cc.metric("ici"),
+    cc.metric("miscalibration"),
+    cc.metric("discrimination", at=1.0),
 ]
 # Weights are drawn here, and scores of them may leave their range.
 pytestmark = pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")

@@ -7,7 +7,11 @@ import pytest
 from cocensor.plots import DecisionCurveDisplay, RocDisplay
 from cocensor.plots.lines import Line
 
-MODELS = ("cox", "forest", "a model with a name that is far too long for a single line of a legend or of a title")
+MODELS = (
+    "cox",
+    "forest",
+    "a model with a name that is far too long for a single line of a legend or of a title",
+)
 X = np.linspace(0.01, 0.99, 99)
 
 
@@ -46,7 +50,14 @@ def drawn(ax):
 
 def test_roc_curves_have_their_bands_the_diagonal_and_their_area_in_the_legend():
     panel = {"cox": line(X**0.3), "forest": line(X**0.5)}
-    display = RocDisplay(MODELS, {12.0: panel}, {12.0: {"cox": "0.77 (0.7 to 0.8)", "forest": "0.67"}}, ("x", "y"), "IPCW", "band")
+    display = RocDisplay(
+        MODELS,
+        {12.0: panel},
+        {12.0: {"cox": "0.77 (0.7 to 0.8)", "forest": "0.67"}},
+        ("x", "y"),
+        "IPCW",
+        "band",
+    )
     ax = display.plot()
     assert texts(ax.get_legend()) == ["chance", "cox: AUC 0.77 (0.7 to 0.8)", "forest: AUC 0.67", "band"]
     lines = drawn(ax)
@@ -60,7 +71,9 @@ def test_roc_curves_have_their_bands_the_diagonal_and_their_area_in_the_legend()
 
 def test_areas_at_several_times_share_a_line_of_the_legend():
     panels = {t: {"cox": line(X**0.3)} for t in (12.0, 24.0)}
-    axes = RocDisplay(MODELS, panels, {12.0: {"cox": "0.77"}, 24.0: {"cox": "0.7"}}, ("x", "y"), "IPCW", "band").plot()
+    axes = RocDisplay(
+        MODELS, panels, {12.0: {"cox": "0.77"}, 24.0: {"cox": "0.7"}}, ("x", "y"), "IPCW", "band"
+    ).plot()
     (legend,) = axes[0].figure.legends
     assert texts(legend) == ["chance", "cox: AUC 0.77 by 12, 0.7 by 24", "band"]
     assert [ax.get_title().splitlines()[-1] for ax in axes] == ["event by time 12", "event by time 24"]
@@ -89,10 +102,18 @@ def test_a_harmful_model_is_cut_like_treating_all():
     assert -0.5 * high < low < 0
 
 
-@pytest.mark.parametrize("display", [
-    RocDisplay(MODELS, {12.0: {"cox": without_limits(X**0.3)}}, {12.0: {"cox": "0.77"}}, ("x", "y"), "IPCW"),
-    DecisionCurveDisplay(MODELS, {12.0: {"cox": without_limits(0.3 - X)}}, {12.0: without_limits(0.3 - X)}, "IPCW"),
-], ids=lambda display: type(display).__name__)
+@pytest.mark.parametrize(
+    "display",
+    [
+        RocDisplay(
+            MODELS, {12.0: {"cox": without_limits(X**0.3)}}, {12.0: {"cox": "0.77"}}, ("x", "y"), "IPCW"
+        ),
+        DecisionCurveDisplay(
+            MODELS, {12.0: {"cox": without_limits(0.3 - X)}}, {12.0: without_limits(0.3 - X)}, "IPCW"
+        ),
+    ],
+    ids=lambda display: type(display).__name__,
+)
 def test_without_limits_nothing_is_shaded(display):
     ax = display.plot()
     assert not [each for each in ax.collections if len(each.get_paths())]
@@ -101,7 +122,9 @@ def test_without_limits_nothing_is_shaded(display):
 
 def test_a_long_name_is_broken_into_lines_that_fit_the_figure():
     panels = {12.0: {MODELS[2]: line(X**0.3)}}
-    ax = RocDisplay(MODELS, panels, {12.0: {MODELS[2]: "0.773 (0.701 to 0.835)"}}, ("x", "y"), "IPCW", "band").plot()
+    ax = RocDisplay(
+        MODELS, panels, {12.0: {MODELS[2]: "0.773 (0.701 to 0.835)"}}, ("x", "y"), "IPCW", "band"
+    ).plot()
     figure = ax.figure
     figure.canvas.draw()
     box = ax.get_legend().get_window_extent()

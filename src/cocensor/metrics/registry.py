@@ -8,7 +8,13 @@ from typing import Any
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
 from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
+from cocensor.metrics.calibration import (
+    HighCalibrationError,
+    IntegratedCalibrationIndex,
+    MedianCalibrationError,
+)
 from cocensor.metrics.concordance import Concordance
+from cocensor.metrics.decomposition import Discrimination, Miscalibration
 from cocensor.metrics.log import IntegratedLogScore
 
 _REGISTRY: dict[str, type[Metric]] = {
@@ -19,6 +25,11 @@ _REGISTRY: dict[str, type[Metric]] = {
         IntegratedLogScore,
         CumulativeDynamicAUC,
         Concordance,
+        IntegratedCalibrationIndex,
+        MedianCalibrationError,
+        HighCalibrationError,
+        Miscalibration,
+        Discrimination,
     )
 }
 _BUILT_IN = frozenset(_REGISTRY)
@@ -65,7 +76,7 @@ def metric_names() -> list[str]:
     Examples
     --------
     >>> metric_names()
-    ['ibs', 'brier', 'ils', 'auc', 'concordance']
+    ['ibs', 'brier', 'ils', 'auc', 'concordance', 'ici', 'e50', 'e90', 'miscalibration', 'discrimination']
     """
     return list(_REGISTRY)
 

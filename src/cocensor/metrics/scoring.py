@@ -92,6 +92,11 @@ class Asked:
         values, moved = self._answer(evaluated, metric.functionals if return_influence else None)
         return self._returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
 
+    def each(self, find: Callable[[Status, Mapping[Any, Predictions]], dict[Any, Any]]) -> Any:
+        """What a function finds of the models under a status; for a dict of models a dict."""
+        found, _ = self._answer(find, None)
+        return self._returned(found, {}, False)
+
     def _answer(
         self, values: Callable[..., Mapping[Any, Any]], functionals: Callable[..., Linearised] | None
     ) -> tuple[dict[Any, Any], dict[Any, Influence]]:

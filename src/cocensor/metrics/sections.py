@@ -9,10 +9,10 @@ at once, so that there is never a further array of all subjects and times.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from cocensor.curves import Predictions
 from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.single_time import SingleTime, SingleTimes
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,7 @@ class Section:
     normaliser: float
     #: The order of the subjects, where it is the same at all times.
     _order: Order | None = None
+    _found: dict[Any, Any] = field(default_factory=dict)
 
     @cached_property
     def survival(self) -> FloatArray:
@@ -47,6 +50,12 @@ class Section:
         if self._order is not None:
             return self._order
         return Order(self.predictions.marker(np.array([self.time]), slice(None))[:, 0])
+
+    def once(self, find: Callable[[Section], Found]) -> Found:
+        """What a function finds of the section, computed once."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        return self._found[find]
 
 
 class Linear(NamedTuple):

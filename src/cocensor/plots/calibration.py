@@ -122,7 +122,15 @@ class CalibrationDisplay:
             ax.vlines(groups.predicted, groups.low, groups.high, color=colour, linewidth=1.0, zorder=2)
         bottom, ceiling = (top * share for share in _STRIP)
         heights = (ceiling - bottom) * curve.counts / max(curve.counts.max(), 1)
-        ax.bar(curve.edges[:-1], heights, np.diff(curve.edges), bottom, align="edge", label="how many predictions", **_BARS)
+        ax.bar(
+            curve.edges[:-1],
+            heights,
+            np.diff(curve.edges),
+            bottom,
+            align="edge",
+            label="how many predictions",
+            **_BARS,
+        )
         ax.axhline(0.0, color="black", linewidth=0.6, zorder=1)
         self._explain(ax, curve.confidence_level)
         ax.set(xlabel=f"predicted risk by time {t:g}", ylabel=f"observed risk, {self.adjustment}")

@@ -81,7 +81,9 @@ class DCalibrationDisplay:
         scores = evaluation.under(adjustment)
         names = with_curves(evaluation, model, "model")
         panels = {name: evaluation.d_calibration(name, adjustment=scores.name) for name in names}
-        return cls(evaluation.models, panels, scores.label, shaded_area("pointwise", evaluation.confidence_level))
+        return cls(
+            evaluation.models, panels, scores.label, shaded_area("pointwise", evaluation.confidence_level)
+        )
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per model, or into a new figure; returns the axes, several as a list."""
@@ -93,7 +95,9 @@ class DCalibrationDisplay:
         left, width = np.append(edges[:-1], _APART), np.append(np.diff(edges), _WIDTH)
         bars = ax.bar(left, panel.observed, width, align="edge", color=colours(self.models)[model], **_BAR)
         bars[-1].set_hatch("///")
-        ax.hlines(panel.expected, left, left + width, color="black", linewidth=2.0, zorder=3, label="expected")
+        ax.hlines(
+            panel.expected, left, left + width, color="black", linewidth=2.0, zorder=3, label="expected"
+        )
         reach = np.stack((panel.observed - panel.low, panel.high - panel.observed))
         if self.shown and np.isfinite(reach).any():
             ax.errorbar(left + 0.5 * width, panel.observed, reach, label=self.shown, **_ERROR)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cocensor._validation import FloatArray
 from cocensor.plots.lines import Line, draw_lines
 from cocensor.plots.panels import draw_panels
 
@@ -65,5 +64,7 @@ class DecisionCurveDisplay:
         """One range for all panels, that holds the models as far as they are near 0 or above."""
         lines = [line for panel in self.panels.values() for line in panel.values()]
         ends = np.concatenate([each for line in lines for each in (line.y, line.low, line.high)])
-        top = 1.05 * float(max(np.nanmax(ends), *(np.nanmax(line.y) for line in self.treat_all.values()), 1e-3))
+        top = 1.05 * float(
+            max(np.nanmax(ends), *(np.nanmax(line.y) for line in self.treat_all.values()), 1e-3)
+        )
         return max(min(0.0, 1.1 * float(np.nanmin(ends))), -_DEEPEST * top) - 0.02 * top, top

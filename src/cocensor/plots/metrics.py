@@ -145,7 +145,13 @@ class MetricsDisplay:
         return list(dict.fromkeys(at for panel in self.panels for at in panel.rows))
 
 
-_REFERENCE: dict[str, Any] = {"color": "0.6", "marker": "|", "markersize": 9.0, "linestyle": "none", "zorder": 2}
+_REFERENCE: dict[str, Any] = {
+    "color": "0.6",
+    "marker": "|",
+    "markersize": 9.0,
+    "linestyle": "none",
+    "zorder": 2,
+}
 
 
 def _without_time(metric: Metric) -> tuple[str, float | None]:
