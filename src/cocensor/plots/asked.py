@@ -23,16 +23,25 @@ def asked_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float
     return tuple(dict.fromkeys(times))
 
 
+def asked_models(
+    evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
+) -> tuple[str, ...]:
+    """Models, by default all of the evaluation."""
+    names = evaluation.models if models is None else as_tuple(models, argument, str)
+    if not names:
+        raise ValueError(f"{argument} is empty: at least one is needed.")
+    for name in names:
+        check_choice(name, argument, evaluation.models)
+    return names
+
+
 def with_curves(
     evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
 ) -> tuple[str, ...]:
     """Models, by default all of the evaluation that predict survival curves."""
-    if models is None:
-        names = tuple(name for name, each in evaluation.data.predictions.items() if each.risk is None)
-    else:
-        names = as_tuple(models, argument, str)
+    if models is not None:
+        return asked_models(evaluation, models, argument)
+    names = tuple(name for name, each in evaluation.data.predictions.items() if each.risk is None)
     if not names:
-        raise ValueError(f"{argument} is empty: at least one that predicts survival curves is needed.")
-    for name in names:
-        check_choice(name, argument, evaluation.models)
+        raise ValueError(f"{argument} must predict survival curves, but all are risk scores.")
     return names

@@ -30,18 +30,24 @@ _GROUP: dict[str, Any] = {
     "linestyle": "none",
     "zorder": 4,
 }
-_BARS: dict[str, Any] = {"color": "0.75", "edgecolor": "0.5", "linewidth": 0.5}
+_BARS: dict[str, Any] = {
+    "color": "0.75",
+    "edgecolor": "0.5",
+    "linewidth": 0.5,
+    "align": "edge",
+    "label": "how many predictions",
+}
 
 
 @dataclass(eq=False)
 class CalibrationDisplay:
     """Observed against predicted risks of an event by a time: a panel per model and time.
 
-    Of subjects for whom a calibrated model predicts a risk of 20 %, 20 % have the event: its curve is the diagonal. Above
-    it risks are underrated, below it overrated. Dots are groups of subjects of similar predicted risk, with an interval
-    each; they need no smoothing. Bars below say for how many subjects a risk was predicted: where there are few, the
-    curve is uncertain, as the shaded area says. In the title are the mean distance from the diagonal (ICI), the ratio of
-    observed and expected events (O/E), and the slope, which is below 1 where predictions are too extreme.
+    Of subjects for whom a calibrated model predicts a risk of 20 %, 20 % have the event: its curve is the diagonal.
+    Above it risks are underrated, below it overrated. Dots are groups of subjects of similar predicted risk, with an
+    interval each; they need no smoothing. Bars below say for how many subjects a risk was predicted: where there are
+    few, the curve is uncertain, as the shaded area says. In the title are the mean distance from the diagonal (ICI),
+    the ratio of observed and expected events (O/E), and the slope, which is below 1 where predictions are too extreme.
 
     Attributes
     ----------
@@ -107,10 +113,12 @@ class CalibrationDisplay:
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per model and time, or into a new figure; returns the axes, several as a list."""
         size = (5.2, 5.2) if len(self.panels) == 1 else (3.4, 3.9)
-        return draw_panels([partial(self._draw, model, t) for model, t in self.panels], ax, size=size)
+        return draw_panels(
+            [partial(self._draw, model, t) for model, t in self.panels], ax, size=size, share_y=False
+        )
 
     def _draw(self, model: str, t: float, ax: Axes) -> None:
-        curve, colour, top = self.panels[model, t], colours(self.models)[model], self._top
+        curve, colour, top = self.panels[model, t], colours(self.models)[model], self._top(t)
         ax.plot([0.0, top], [0.0, top], color="0.6", linewidth=1.0, zorder=1, label="as predicted")
         ax.plot(curve.predicted, curve.observed, color=colour, zorder=3)
         groups = curve.groups
@@ -122,15 +130,7 @@ class CalibrationDisplay:
             ax.vlines(groups.predicted, groups.low, groups.high, color=colour, linewidth=1.0, zorder=2)
         bottom, ceiling = (top * share for share in _STRIP)
         heights = (ceiling - bottom) * curve.counts / max(curve.counts.max(), 1)
-        ax.bar(
-            curve.edges[:-1],
-            heights,
-            np.diff(curve.edges),
-            bottom,
-            align="edge",
-            label="how many predictions",
-            **_BARS,
-        )
+        ax.bar(curve.edges[:-1], heights, np.diff(curve.edges), bottom, **_BARS)
         ax.axhline(0.0, color="black", linewidth=0.6, zorder=1)
         self._explain(ax, curve.confidence_level)
         ax.set(xlabel=f"predicted risk by time {t:g}", ylabel=f"observed risk, {self.adjustment}")
@@ -145,15 +145,15 @@ class CalibrationDisplay:
         if self.band is not None:
             ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=shaded_area(self.band, level))
 
-    @property
-    def _top(self) -> float:
-        """Where the axes of all panels end, just above all risks."""
+    def _top(self, t: float) -> float:
+        """Where the axes of all panels of a time end: above all risks, though not above all intervals."""
         risks = [
             each
-            for curve in self.panels.values()
+            for (_, time), curve in self.panels.items()
             for each in (curve.predicted, curve.observed, curve.groups.predicted, curve.groups.observed)
+            if time == t
         ]
-        return min(1.0, 1.08 * float(np.nanmax(np.concatenate(risks))))
+        return min(1.0, 1.12 * float(np.nanmax(np.concatenate(risks))))
 
 
 def _summary(curve: CalibrationCurve) -> str:

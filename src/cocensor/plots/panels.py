@@ -25,12 +25,13 @@ def draw_panels(
     ax: Any,
     *,
     size: tuple[float, float] | None = None,
+    share_y: bool = True,
 ) -> Axes | list[Axes]:
-    """Draw each panel into an axes of its own, given or of a new figure in rows of up to three, with one legend for all.
+    """Draw each panel into an axes of its own, given or of a new figure in rows of up to three; one legend serves all.
 
     In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches.
     """
-    axes = _new_axes(len(panels), size) if ax is None else list(np.ravel(ax))
+    axes = _new_axes(len(panels), size, share_y) if ax is None else list(np.ravel(ax))
     if len(axes) != len(panels):
         raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
     for each, draw in zip(axes, panels, strict=True):
@@ -57,13 +58,13 @@ def _shape(n: int) -> tuple[int, int]:
     return rows, -(-n // rows)
 
 
-def _new_axes(n: int, size: tuple[float, float] | None) -> list[Axes]:
+def _new_axes(n: int, size: tuple[float, float] | None, share_y: bool) -> list[Axes]:
     import matplotlib.pyplot as plt
 
     rows, columns = _shape(n)
     width, height = size or (_ALONE if n == 1 else _AMONG_OTHERS)
     whole = (width * columns, height * rows)
-    _, grid = plt.subplots(rows, columns, figsize=whole, sharey=True, squeeze=False, layout="constrained")
+    _, grid = plt.subplots(rows, columns, figsize=whole, sharey=share_y, squeeze=False, layout="constrained")
     for unused in grid.flat[n:]:
         unused.remove()
     return list(grid.flat[:n])
