@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from cocensor._validation import FloatArray
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import Metric, Profile
+from cocensor.metrics.base import Profile
 from cocensor.metrics.calibration_fit import SmoothCalibration, smooth_calibration
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric
@@ -37,11 +36,6 @@ class _CalibrationMetric(SectionMetric):
 
     def __post_init__(self) -> None:
         self._check_time(type(self).name, type(self).label)
-
-    def at_time(self, t: float) -> Metric:
-        """The same at another time."""
-        make: Callable[[float], Metric] = type(self)
-        return make(t)
 
     def value(self, section: Section) -> float:
         """The summary; NaN where there is no curve."""

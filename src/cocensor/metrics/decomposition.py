@@ -2,7 +2,7 @@ r"""What the Brier score at a time is made of: miscalibration, discrimination an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,7 +15,6 @@ from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import Metric
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
@@ -82,11 +81,6 @@ class _PartOfBrier(SectionMetric):
 
     def __post_init__(self) -> None:
         self._check_time(type(self).name, type(self).label)
-
-    def at_time(self, t: float) -> Metric:
-        """The same at another time."""
-        make: Callable[[float], Metric] = type(self)
-        return make(t)
 
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""

@@ -81,9 +81,8 @@ def metric_names() -> list[str]:
 
     Examples
     --------
-    >>> metric_names()
-    ['ibs', 'brier', 'ils', 'auc', 'concordance', 'ici', 'e50', 'e90', 'miscalibration', 'discrimination',
-     'd_calibration', 'net_benefit', 'absolute_error']
+    >>> metric_names()[:4]
+    ['ibs', 'brier', 'ils', 'auc']
     """
     return list(_REGISTRY)
 
