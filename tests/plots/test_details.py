@@ -1,11 +1,11 @@
 """What figures show of one time: ROC, calibration and decision curves; of whole curves; and of several metrics."""
 
-from types import SimpleNamespace
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+import cocensor as cc
+from cocensor.metrics.net_benefit import Limited
 from cocensor.plots import DecisionCurveDisplay, RocDisplay
 from cocensor.plots.lines import Line
 
@@ -25,9 +25,10 @@ def line(y, reach=0.05):
 
 
 def decisions(net_benefit, reach=0.01):
-    treat_all = 0.3 - 0.7 * X / (1.0 - X)
-    low, high = net_benefit - reach, net_benefit + reach
-    return SimpleNamespace(thresholds=X, net_benefit=net_benefit, low=low, high=high, treat_all=treat_all)
+    own, of_all = (
+        Limited(each, reach, each - reach, each + reach) for each in (net_benefit, 0.3 - 0.7 * X / (1.0 - X))
+    )
+    return cc.DecisionCurve(12.0, X, own, of_all, own)
 
 
 def areas(ax):
@@ -96,12 +97,12 @@ def test_treating_all_and_high_thresholds_do_not_stretch_the_axis_of_a_decision_
     curves = {"cox": decisions(0.3 * np.exp(-3.0 * X), X / (1.0 - X)), "forest": decisions(0.2 - 5.0 * X)}
     ax = DecisionCurveDisplay(MODELS, {12.0: curves}, "IPCW", "95 % interval").plot()
     low, high = ax.get_ylim()
-    assert -0.1 < low < 0 < curves["cox"].net_benefit.max() < high < 0.4
+    assert -0.1 < low < 0 < curves["cox"].net_benefit.values.max() < high < 0.4
     lines = drawn(ax)
-    np.testing.assert_array_equal(lines["treat all"].get_ydata(), curves["cox"].treat_all)
+    np.testing.assert_array_equal(lines["treat all"].get_ydata(), curves["cox"].treat_all.values)
     np.testing.assert_array_equal(lines["treat none"].get_ydata(), 0.0)
-    np.testing.assert_array_equal(lines["forest"].get_ydata(), curves["forest"].net_benefit)
-    np.testing.assert_allclose(limits(ax), (curves["cox"].low, curves["cox"].high))
+    np.testing.assert_array_equal(lines["forest"].get_ydata(), curves["forest"].net_benefit.values)
+    np.testing.assert_allclose(limits(ax), curves["cox"].net_benefit[2:])
     assert texts(ax.get_legend()) == ["treat all", "treat none", "cox", "forest", "95 % interval"]
 
 

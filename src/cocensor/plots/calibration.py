@@ -133,7 +133,7 @@ class CalibrationDisplay:
         ax.bar(curve.edges[:-1], heights, np.diff(curve.edges), bottom, **_BARS)
         ax.axhline(0.0, color="black", linewidth=0.6, zorder=1)
         self._explain(ax, curve.confidence_level)
-        ax.set(xlabel=f"predicted risk by time {t:g}", ylabel=f"observed risk, {self.adjustment}")
+        ax.set(xlabel=f"predicted risk by time {t:g}", ylabel=f"observed risk\n{self.adjustment}")
         ax.set(xlim=(0.0, top), ylim=(bottom, top))
         ax.set_yticks([tick for tick in ax.get_xticks() if 0.0 <= tick <= top])
         ax.set_title(f"{wrapped(model)}\n{_summary(curve)}", fontsize="medium")

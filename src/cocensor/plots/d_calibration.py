@@ -102,7 +102,7 @@ class DCalibrationDisplay:
         if self.shown and np.isfinite(reach).any():
             ax.errorbar(left + 0.5 * width, panel.observed, reach, label=self.shown, **_ERROR)
         ax.bar([0.0], [0.0], color="0.6", label="observed", **_BAR)
-        ax.set(xlabel="predicted survival at the event", ylabel=f"share of subjects, {self.adjustment}")
+        ax.set(xlabel="predicted survival at the event", ylabel=f"share of subjects\n{self.adjustment}")
         levels = np.linspace(0.0, 1.0, 6)
         ax.set_xticks([*levels, _APART + 0.5 * _WIDTH], [*(f"{level:g}" for level in levels), "no\nevent"])
         ax.set(xlim=(-0.02, _APART + _WIDTH + 0.02))

@@ -52,7 +52,7 @@ class DecisionCurveDisplay:
     >>> result = cc.evaluate({"cox": model}, data.y, adjustments="ipcw")
     >>> display = DecisionCurveDisplay.from_evaluation(result, at=15.0)
     >>> curve = display.panels[15.0]["cox"]  # and display.plot()
-    >>> bool(curve.net_benefit[49] > curve.treat_all[49])
+    >>> bool(curve.net_benefit.values[49] > curve.treat_all.values[49])
     True
     """
 
@@ -96,22 +96,32 @@ class DecisionCurveDisplay:
     def _draw(self, t: float, ax: Axes) -> None:
         curves = self.panels[t]
         first = next(iter(curves.values()))
-        ax.plot(first.thresholds, first.treat_all, color="0.6", linewidth=2.5, zorder=2, label="treat all")
+        ax.plot(
+            first.thresholds, first.treat_all.values, color="0.6", linewidth=2.5, zorder=2, label="treat all"
+        )
         ax.axhline(0.0, color="black", linewidth=1.0, zorder=2, label="treat none")
         draw_lines(
             ax, self.models, {model: self._line(curve) for model, curve in curves.items()}, self.shaded
         )
-        ax.set(xlabel="threshold of the predicted risk", ylabel=f"net benefit, {self.adjustment}")
-        ax.set(xlim=(0.0, 1.0), ylim=self._limits, title=f"event by time {t:g}")
+        ax.set(xlabel="threshold of the predicted risk", ylabel=f"net benefit\n{self.adjustment}")
+        ax.set(xlim=(0.0, self._last), ylim=self._limits, title=f"event by time {t:g}")
 
     def _line(self, curve: DecisionCurve) -> Line:
-        known = (curve.low, curve.high) if self.shaded else np.full((2, curve.low.size), np.nan)
-        return Line(curve.thresholds, curve.net_benefit, *known)
+        found = curve.net_benefit
+        limits = (found.low, found.high) if self.shaded else np.full((2, found.values.size), np.nan)
+        return Line(curve.thresholds, found.values, *limits)
+
+    @property
+    def _last(self) -> float:
+        """Just above the last threshold from which any model still treats anybody."""
+        curves = [curve for panel in self.panels.values() for curve in panel.values()]
+        reached = [curve.thresholds[curve.net_benefit.values != 0].max(initial=0.0) for curve in curves]
+        return min(1.0, 1.1 * max(reached)) or 1.0
 
     @property
     def _limits(self) -> tuple[float, float]:
         """One range of net benefits for all panels."""
         curves = [curve for panel in self.panels.values() for curve in panel.values()]
-        values = np.concatenate([each for curve in curves for each in (curve.net_benefit, curve.treat_all)])
-        top = _ABOVE * max(float(np.nanmax(values)), 0.01)
+        found = [each.values for curve in curves for each in (curve.net_benefit, curve.treat_all)]
+        top = _ABOVE * max(float(np.nanmax(np.concatenate(found))), 0.01)
         return -_BELOW * top, top

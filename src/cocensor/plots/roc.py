@@ -105,7 +105,7 @@ class RocDisplay:
     def _draw(self, t: float, ax: Axes) -> None:
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1.0, zorder=1, label="chance")
         draw_lines(ax, self.models, self.panels[t], self.shaded, self._labels())
-        ax.set(xlabel="share of false alarms", ylabel=f"share of events found, {self.adjustment}")
+        ax.set(xlabel="share of false alarms", ylabel=f"share of events found\n{self.adjustment}")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), title=f"event by time {t:g}")
 
     def _labels(self) -> dict[str, str]:
