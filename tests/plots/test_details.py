@@ -8,6 +8,7 @@ import cocensor as cc
 from cocensor.metrics.net_benefit import Limited
 from cocensor.plots import DecisionCurveDisplay, RocDisplay
 from cocensor.plots.lines import Line
+from tests.plots.reading import areas, drawn, limits, texts
 
 LONG = "a model with a name that is far too long for a single line of a legend or of the title of a panel"
 MODELS = ("cox", "forest", LONG)
@@ -29,28 +30,6 @@ def decisions(net_benefit, reach=0.01):
         Limited(each, reach, each - reach, each + reach) for each in (net_benefit, 0.3 - 0.7 * X / (1.0 - X))
     )
     return cc.DecisionCurve(12.0, X, own, of_all, own)
-
-
-def areas(ax):
-    return [each for each in ax.collections if len(each.get_paths())]
-
-
-def limits(ax, k=0):
-    """The lower and the upper limits of a shaded area, along x."""
-    (path,) = areas(ax)[k].get_paths()
-    at = {}
-    for x, y in path.vertices:
-        at.setdefault(round(float(x), 9), []).append(float(y))
-    return np.array([(min(at[x]), max(at[x])) for x in sorted(at)]).T
-
-
-def texts(legend):
-    return [" ".join(text.get_text().split()) for text in legend.get_texts()]
-
-
-def drawn(ax):
-    """The lines that have data, by label."""
-    return {each.get_label(): each for each in ax.get_lines() if len(each.get_xdata())}
 
 
 def roc(curves, told, shaded="band"):
