@@ -12,6 +12,7 @@ from cocensor._validation import escaped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLUMNS = 3
 # In inches: a panel alone, each of several, a line of a legend, one of its letters, and the sample beside these.
@@ -31,19 +32,19 @@ def draw_panels(
 
     In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches.
     """
-    axes = _new_axes(len(panels), size, share_y) if ax is None else list(np.ravel(ax))
+    figure, axes = _new_figure(len(panels), size, share_y) if ax is None else (None, list(np.ravel(ax)))
     if len(axes) != len(panels):
         raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
     for each, draw in zip(axes, panels, strict=True):
         draw(each)
         each.spines[["top", "right"]].set_visible(False)
-    if ax is not None:
+    if figure is None:
         axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
     else:
-        for each in axes:
-            if not each.get_subplotspec().is_first_col():
+        for k, each in enumerate(axes):
+            if k % _shape(len(axes))[1]:
                 each.set_ylabel("")
-        _legend_below(axes)
+        _legend_below(figure, axes)
     return axes if len(axes) > 1 else axes[0]
 
 
@@ -58,16 +59,18 @@ def _shape(n: int) -> tuple[int, int]:
     return rows, -(-n // rows)
 
 
-def _new_axes(n: int, size: tuple[float, float] | None, share_y: bool) -> list[Axes]:
+def _new_figure(n: int, size: tuple[float, float] | None, share_y: bool) -> tuple[Figure | None, list[Axes]]:
     import matplotlib.pyplot as plt
 
     rows, columns = _shape(n)
     width, height = size or (_ALONE if n == 1 else _AMONG_OTHERS)
     whole = (width * columns, height * rows)
-    _, grid = plt.subplots(rows, columns, figsize=whole, sharey=share_y, squeeze=False, layout="constrained")
+    figure, grid = plt.subplots(
+        rows, columns, figsize=whole, sharey=share_y, squeeze=False, layout="constrained"
+    )
     for unused in grid.flat[n:]:
         unused.remove()
-    return list(grid.flat[:n])
+    return figure, list(grid.flat[:n])
 
 
 def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
@@ -79,11 +82,11 @@ def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
     }
 
 
-def _legend_below(axes: Sequence[Axes]) -> None:
+def _legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
     """Put a legend below the panels of a new figure, in as many columns as fit, and make the figure higher by it."""
     from matplotlib.transforms import ScaledTranslation
 
-    handles, ax, figure = _handles(axes), axes[0], axes[0].figure
+    handles, ax = _handles(axes), axes[0]
     width, height = figure.get_size_inches()
     columns = int(width / (_LETTER * max(map(len, handles)) + _SAMPLE))
     columns = max(1, min(len(handles), _COLUMNS, columns))
@@ -92,7 +95,8 @@ def _legend_below(axes: Sequence[Axes]) -> None:
     if len(axes) > 1:
         figure.legend(**shown, loc="outside lower center")
     else:
-        depth = (ax.bbox.y0 - ax.xaxis.get_tightbbox().y0) / figure.dpi + 0.5 * _LINE
+        labels_of_axis: Any = ax.xaxis.get_tightbbox()
+        depth = (ax.bbox.y0 - labels_of_axis.y0) / figure.dpi + 0.5 * _LINE
         below = ax.transAxes + ScaledTranslation(0.0, -depth, figure.dpi_scale_trans)
         ax.legend(**shown, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
     n_lines = -(-sum(label.count("\n") + 1 for label in labels) // columns)
