@@ -106,7 +106,7 @@ def test_decision_curves_are_those_of_the_evaluation(evaluation):
     display = DecisionCurveDisplay.from_evaluation(evaluation, AT[1])
     assert list(display.panels[AT[1]]) == ["all", "one"]
     for model, curve in display.panels[AT[1]].items():
-        expected = evaluation.decision_curve(model, at=AT[1])
+        expected = evaluation.decision_curve(AT[1])[model]
         np.testing.assert_array_equal(curve.net_benefit.values, expected.net_benefit.values)
     ax = display.plot()
     last = ax.get_xlim()[1]
@@ -201,6 +201,11 @@ def test_what_cannot_be_drawn_is_refused(evaluation, asked):
     for display in everywhere[:2]:
         with pytest.raises(ValueError, match="^band .*'wide'"):
             display.from_evaluation(evaluation, 12.0, band="wide")
+    for display in everywhere[1:]:
+        with pytest.raises(ValueError, match="^models .*'risk'"):
+            display.from_evaluation(evaluation, 12.0, ["all", "risk"])
+    with pytest.raises(ValueError, match="^model .*'risk'"):
+        DCalibrationDisplay.from_evaluation(evaluation, "risk")
     with pytest.raises(ValueError, match="^model .*'nobody'"):
         DCalibrationDisplay.from_evaluation(evaluation, "nobody")
     with pytest.raises(ValueError, match="^metrics .*'ici'"):

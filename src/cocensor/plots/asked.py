@@ -38,10 +38,13 @@ def asked_models(
 def with_curves(
     evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
 ) -> tuple[str, ...]:
-    """Models, by default all of the evaluation that predict survival curves."""
-    if models is not None:
-        return asked_models(evaluation, models, argument)
-    names = tuple(name for name, each in evaluation.data.predictions.items() if each.risk is None)
+    """Models that predict survival curves, by default all such of the evaluation."""
+    names, scored = asked_models(evaluation, models, argument), evaluation.data.predictions
+    scores = [name for name in names if name in scored and scored[name].risk is not None]
+    if models is None:
+        names = tuple(name for name in names if name in scored and name not in scores)
+    elif scores:
+        raise ValueError(f"{argument} must predict survival curves, but {scores[0]!r} is a risk score.")
     if not names:
         raise ValueError(f"{argument} must predict survival curves, but all are risk scores.")
     return names

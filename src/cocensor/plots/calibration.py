@@ -104,7 +104,7 @@ class CalibrationDisplay:
         check_band(band)
         level, scores = evaluation.confidence_level, evaluation.under(adjustment)
         panels = {
-            (model, t): evaluation.calibration_curve(model, at=t, adjustment=scores.name)
+            (model, t): evaluation.calibration_curve(model, t, scores.name)
             for t in asked_times(evaluation, at)
             for model in with_curves(evaluation, models)
         }

@@ -80,7 +80,7 @@ class DCalibrationDisplay:
         """
         scores = evaluation.under(adjustment)
         names = with_curves(evaluation, model, "model")
-        panels = {name: evaluation.d_calibration(name, adjustment=scores.name) for name in names}
+        panels = {name: evaluation.d_calibration(name, scores.name) for name in names}
         return cls(
             evaluation.models, panels, scores.label, shaded_area("pointwise", evaluation.confidence_level)
         )

@@ -82,10 +82,10 @@ class DecisionCurveDisplay:
             By default the evaluation's ``primary``.
         """
         scores, names = evaluation.under(adjustment), with_curves(evaluation, models)
-        panels = {
-            t: {model: evaluation.decision_curve(model, at=t, adjustment=scores.name) for model in names}
-            for t in asked_times(evaluation, at)
-        }
+        panels = {}
+        for t in asked_times(evaluation, at):
+            curves = evaluation.decision_curve(t, scores.name)
+            panels[t] = {model: curves[model] for model in names}
         shaded = shaded_area("pointwise", evaluation.confidence_level)
         return cls(evaluation.models, panels, scores.label, shaded)
 
