@@ -182,7 +182,7 @@ def d_calibration(
     check_whole(n_cells, "n_cells", 2)
     normal_quantile(confidence_level)
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.results(
+    return asked.each(
         lambda status, models: d_calibration_of(
             status, models, asked.samples.y_test, n_cells, confidence_level
         ),

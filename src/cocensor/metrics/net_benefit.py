@@ -16,7 +16,7 @@ from cocensor.curves import Predictions
 from cocensor.inference import influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics.base import Metric, Profile
+from cocensor.metrics.base import Profile
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 from cocensor.outcomes import Survival
@@ -50,10 +50,6 @@ class NetBenefit(SectionMetric):
         check_number(self.threshold, "threshold", lower=0.0, upper=1.0)
         self._check_time("net_benefit", "net benefit")
         object.__setattr__(self, "label", f"{self.label} from a risk of {self.threshold:g}")
-
-    def at_time(self, t: float) -> Metric:
-        """The same at another time."""
-        return NetBenefit(self.threshold, t)
 
     def value(self, section: Section) -> float:
         """The net benefit."""
@@ -205,7 +201,7 @@ def decision_curve(
     def curves(status: Status, models: Mapping[Any, Predictions]) -> dict[Any, DecisionCurve]:
         return decision_curve_at(status, models, asked.samples.y_test, levels, confidence_level)
 
-    return asked.results(curves, asked.grid)
+    return asked.each(curves, asked.grid)
 
 
 def decision_curve_at(

@@ -106,14 +106,13 @@ class Asked:
         )
         return self._returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
 
-    def each(self, find: Callable[[Status, Mapping[Any, Predictions]], dict[Any, Any]]) -> Any:
-        """What a function finds of the models under a status; for a dict of models a dict."""
-        found, _ = self._answer(find, None)
-        return self._returned(found, {}, False)
-
-    def results(self, make: Callable[[Status, Mapping[Any, Predictions]], Any], grid: TimeGrid) -> Any:
-        """What is made of a status at the times of ``grid`` and of the models that share it; for a dict a dict."""
-        return self._returned(self._answer(make, None, grid)[0], {}, False)
+    def each(
+        self,
+        find: Callable[[Status, Mapping[Any, Predictions]], Mapping[Any, Any]],
+        grid: TimeGrid | None = None,
+    ) -> Any:
+        """What a function finds of the models under a status, at other times where ``grid`` says so."""
+        return self._returned(self._answer(find, None, grid)[0], {}, False)
 
     def _answer(
         self,
