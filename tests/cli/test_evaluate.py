@@ -8,7 +8,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import MetricValue, unregister_metric
-from tests.cli.study import TIMES
+from tests.cli.study import TIMES, refusal
 
 
 @pytest.fixture
@@ -291,3 +291,38 @@ def test_folds_are_a_column_of_the_test_sample(study, samples, models):
     given = ["--adjustments", "imputed", "--folds", "fold", "--copula", "independence"]
     expected = cc.evaluate(models, samples[1], y_train=samples[0], adjustments="imputed", folds=folds)
     assert scores(study.numbers(*given)) == scores_of(expected)
+
+
+def test_metrics_at_single_times_and_risk_scores_from_a_column(study):
+    asked = [
+        "--metrics",
+        "ibs,brier,auc,net_benefit",
+        "--at",
+        "1,0.5",
+        "--threshold",
+        "0.2",
+        "--risk",
+        "age=age",
+    ]
+    found = study.numbers(*asked, models=("cox",))
+    names = [each["name"] for each in found["metrics"]]
+    assert names[:4] == ["ibs", "brier at 0.5", "brier at 1", "auc"]
+    assert names[-1] == "net_benefit at 1"
+    assert found["at"] == [0.5, 1.0]
+    # The curves of the model have the order of age.
+    for adjustment, scores in found["metrics"][names.index("auc at 1")]["scores"].items():
+        assert scores["age"] == pytest.approx(scores["cox"]), adjustment
+    assert found["models"][1] == {
+        "name": "age",
+        "source": "column 'age' of the test sample",
+        "risk_score": True,
+    }
+    shown = study.evaluate(*asked, models=("cox",)).stdout
+    assert "AUC at 0.5" in shown
+    assert max(map(len, shown[shown.index("Other metrics") : shown.index("± half")].splitlines())) <= 80
+
+
+def test_a_risk_score_may_come_alone(study):
+    found = study.numbers("--metrics", "auc", "--risk", "age=age", models=())
+    assert [each["name"] for each in found["models"]] == ["age"]
+    refusal(study.evaluate(models=()), "--predictions", "--risk")

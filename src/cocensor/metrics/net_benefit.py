@@ -144,7 +144,7 @@ def net_benefit(
     array([[0.167, 0.25 , 0.   ],
            [0.583, 0.464, 0.625]])
     """
-    table = BenefitTable(_as_thresholds(thresholds))
+    table = BenefitTable(as_thresholds(thresholds))
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return asked.over_time(table, return_influence)
 
@@ -192,7 +192,7 @@ def decision_curve(
     >>> curve.difference.low.round(2), curve.difference.high.round(2)
     (array([-0.01,  0.07]), array([0.04, 0.21]))
     """
-    levels = _as_thresholds(thresholds)
+    levels = as_thresholds(thresholds)
     normal_quantile(confidence_level)
     asked = Asked.of(y_train, y_test, estimate, time, adjustment, x_train, x_test, copula)
     if asked.grid.times.size != 1:
@@ -340,7 +340,8 @@ def _blocks(size: int, each: int) -> Iterator[slice]:
         yield slice(start, min(start + step, size))
 
 
-def _as_thresholds(thresholds: npt.ArrayLike) -> FloatArray:
+def as_thresholds(thresholds: npt.ArrayLike) -> FloatArray:
+    """Thresholds of a risk, strictly between 0 and 1."""
     levels = as_vector(thresholds, "thresholds", copy=True, single=True)
     bad = ~((levels > 0) & (levels < 1))
     if bad.any():
