@@ -153,7 +153,7 @@ class CalibrationDisplay:
             for each in (curve.predicted, curve.observed, curve.groups.predicted, curve.groups.observed)
             if time == t
         ]
-        return min(1.0, 1.12 * float(np.nanmax(np.concatenate(risks))))
+        return min(1.02, 1.12 * float(np.nanmax(np.concatenate(risks))))
 
 
 def _summary(curve: CalibrationCurve) -> str:

@@ -51,6 +51,7 @@ class RocDisplay:
     >>> result = cc.evaluate({"cox": model}, data.y, adjustments="ipcw", metrics="auc")
     >>> display = RocDisplay.from_evaluation(result, at=15.0)
     >>> display.areas[15.0]["cox"]  # and display.plot()
+    '0.522 (0.436 to 0.608)'
     """
 
     models: tuple[str, ...]
