@@ -321,8 +321,12 @@ class Status:
             for weights, some, mask in block.stretches:
                 within = slice(some.start - columns.start, some.stop - columns.start)
                 for weight, values in zip(both, weights.dense(), strict=True):
-                    if values.any():  # often one of the two is 0 throughout, which is the faster to find out
-                        weight[block.rows, within] += values if mask is None else np.where(mask, values, 0.0)
+                    if not values.any():  # as one of the two often is: this is the faster way
+                        continue
+                    if mask is None:
+                        weight[block.rows, within] = values
+                    else:
+                        weight[block.rows, within] += np.where(mask, values, 0.0)
         return both
 
     @property

@@ -13,7 +13,7 @@ from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.risk_scores import RiskScores
 from cocensor.curves.steps import are_step_functions
 
-_NO_RISKS = "Columns hold survival probabilities here, unlike scikit-survival's risks; a risk score has one number per subject."
+_NO_RISKS = "Columns hold survival probabilities, not scikit-survival's risks; a risk score has one number per subject."
 _METHODS = ("predict_survival_function", "predict_surv_df", "predict")
 
 

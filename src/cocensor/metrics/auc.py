@@ -18,7 +18,7 @@ from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
 from cocensor.metrics.scoring import Asked
-from cocensor.metrics.sections import Linear, Section, SectionFunctionals, SectionMetric, sections
+from cocensor.metrics.sections import IN_CACHE, Linear, Section, SectionFunctionals, SectionMetric, sections
 from cocensor.metrics.single_time import SingleTimes
 
 
@@ -122,7 +122,7 @@ class CumulativeDynamicAUC(SectionMetric):
         sums = np.zeros(status.grid.sorted.size)
 
         def with_sums() -> Iterator[Tile]:
-            for tile in status.tiles():
+            for tile in status.tiles(IN_CACHE):
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 

@@ -22,6 +22,10 @@ class Order:
     array([ 50.5, 106. ,  50.5])
     """
 
+    #: The subjects, and their markers, from the lowest to the highest.
+    rows: IntArray
+    sorted: FloatArray
+
     def __init__(self, marker: FloatArray, like: Order | None = None) -> None:
         marker = np.ascontiguousarray(marker)
         rows = _sorted_rows(marker) if like is None else like.rows
@@ -71,12 +75,13 @@ class Orders:
     """The orders of one marker after the other, which are often the same; then a look is enough."""
 
     def __init__(self) -> None:
-        self._last: Order | None = None
+        self._last: tuple[FloatArray, Order] | None = None
 
     def of(self, marker: FloatArray) -> Order:
         """The order of a marker."""
-        self._last = Order(marker, self._last)
-        return self._last
+        if self._last is None or self._last[0] is not marker:
+            self._last = marker, Order(marker, None if self._last is None else self._last[1])
+        return self._last[1]
 
 
 def _sorted_rows(marker: FloatArray) -> IntArray:

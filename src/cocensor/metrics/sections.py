@@ -23,6 +23,9 @@ from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.ranks import Order, Orders
 from cocensor.metrics.single_time import SingleTime, SingleTimes
 
+#: Where nothing is kept of a tile, one that is narrower by this factor stays in the cache.
+IN_CACHE = 16
+
 
 @dataclass(frozen=True, eq=False)
 class Section:
@@ -131,7 +134,7 @@ class SectionMetric(SingleTime, Metric):
         self, status: Status, predictions: Mapping[str, Predictions]
     ) -> dict[str, FloatArray]:
         """The values at each time of the status, in the order given."""
-        values = self._values(status, predictions, status.tiles())
+        values = self._values(status, predictions, status.tiles(IN_CACHE))
         return dict(zip(predictions, status.grid.restore(values), strict=True))
 
     def _values(
