@@ -10,9 +10,10 @@ from cocensor.metrics.brier import (
     integrated_brier_score,
 )
 from cocensor.metrics.d_calibration import DCalibration, DCalibrationResult, d_calibration
+from cocensor.metrics.decision_curve import DecisionCurve, decision_curve
 from cocensor.metrics.horizon import time_grid
 from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
-from cocensor.metrics.net_benefit import DecisionCurve, NetBenefit, decision_curve, net_benefit
+from cocensor.metrics.net_benefit import NetBenefit, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
 
