@@ -1,6 +1,7 @@
 """Scores: each reads a status, and nothing else, about the censoring."""
 
 from cocensor.metrics.absolute_error import RestrictedAbsoluteError, restricted_absolute_error
+from cocensor.metrics.auc import CumulativeDynamicAUC, cumulative_dynamic_auc
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.brier import (
     BrierScore,
@@ -23,6 +24,7 @@ from cocensor.metrics.calibration_curve import (
 )
 from cocensor.metrics.concordance import Concordance, concordance_index
 from cocensor.metrics.d_calibration import DCalibration, DCalibrationResult, d_calibration
+from cocensor.metrics.decision_curve import DecisionCurve, decision_curve
 from cocensor.metrics.decomposition import (
     BrierDecomposition,
     Discrimination,
@@ -33,9 +35,10 @@ from cocensor.metrics.harrell import harrell_concordance
 from cocensor.metrics.horizon import time_grid
 from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
 from cocensor.metrics.mean_calibration import MeanCalibration, mean_calibration
-from cocensor.metrics.net_benefit import DecisionCurve, NetBenefit, decision_curve, net_benefit
+from cocensor.metrics.net_benefit import NetBenefit, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
+from cocensor.metrics.roc_curve import RocCurve, survival_roc_curve
 
 __all__ = [
     "BrierDecomposition",
@@ -43,6 +46,7 @@ __all__ = [
     "CalibrationCurve",
     "CalibrationGroups",
     "Concordance",
+    "CumulativeDynamicAUC",
     "DCalibration",
     "DCalibrationResult",
     "DecisionCurve",
@@ -59,11 +63,13 @@ __all__ = [
     "NetBenefit",
     "PointwiseMetric",
     "RestrictedAbsoluteError",
+    "RocCurve",
     "brier_decomposition",
     "brier_score",
     "brier_skill_score",
     "calibration_at",
     "concordance_index",
+    "cumulative_dynamic_auc",
     "d_calibration",
     "decision_curve",
     "harrell_concordance",
@@ -78,6 +84,7 @@ __all__ = [
     "register_metric",
     "restricted_absolute_error",
     "survival_calibration_curve",
+    "survival_roc_curve",
     "time_grid",
     "unregister_metric",
 ]

@@ -24,7 +24,7 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
-from cocensor.metrics.ranks import Order, Orders
+from cocensor.metrics.ranks import Order, OrdersByColumn
 from cocensor.metrics.scoring import Asked
 
 
@@ -213,9 +213,9 @@ class _Steps:
         gained[:, 0], around[:, 0] = b[:, 0] - b_before[rows], a[:, 0] + a_before[rows]
         return gained, around
 
-    def orders(self, status: Status, predictions: Predictions) -> Orders:
+    def orders(self, status: Status, predictions: Predictions) -> OrdersByColumn:
         """The subjects by their risk at the end of each step."""
-        return Orders(predictions.marker(status.grid.sorted[self.tile.columns], slice(None)))
+        return OrdersByColumn(predictions.marker(status.grid.sorted[self.tile.columns], slice(None)))
 
 
 def _steps(status: Status, n_arrays: int) -> Iterator[_Steps]:
@@ -260,7 +260,7 @@ class _Moves:
 
 
 def _by_steps(
-    steps: _Steps, order: Order | Orders, ordered: float, pairs: float
+    steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> tuple[FloatArray, FloatArray]:
     """The derivatives of the quotient by what b gains in each step, and by the sum of a around it."""
     gained, around = steps.of(slice(None))
