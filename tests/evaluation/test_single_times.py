@@ -1,6 +1,7 @@
 """Metrics at chosen single times, and the metrics that are asked for by default."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -119,3 +120,18 @@ def test_default_times_do_not_pass_the_horizon():
     curves = cc.Predictions([100.0], [[0.1], [0.2], [0.3], [0.3]])
     result = cc.evaluate({"m": curves}, y, metrics="default", adjustments="ipcw", horizon="t_max")
     assert max(result.at) == 99.0
+
+
+def test_without_events_there_is_no_discrimination_and_other_metrics_go_on(study):
+    y = cc.Survival(study.test.y.time, np.zeros(len(study.test.y), bool))
+    result = cc.evaluate(study.models, y, y_train=study.train.y, adjustments="ipcw", metrics=["ibs", "auc"])
+    assert np.isnan(result.score("one", "auc").value)
+    assert np.isfinite(result.score("one").standard_error)
+    assert [note.kind for note in result.results["ipcw"].notes if "AUC" in note.text] == ["missing"]
+
+
+def test_answers_come_from_an_adjustment_with_scores_by_the_first_metric(result):
+    silent = replace(result.results["imputed"], values=result.results["imputed"].values | {"brier at 12": {}})
+    found = replace(result, results=result.results | {"imputed": silent})
+    assert (result.primary, found.primary) == ("imputed", "ipcw")
+    assert "Brier score at 12" in repr(found)

@@ -85,7 +85,9 @@ def scored(found: cc.Evaluation) -> None:
             if not one_sentence(analysis.statement.strip()):
                 raise OutOfRangeError(f"{analysis.statement!r} is no sentence")
     json.loads(found.to_json())
-    found.table(), found.ranking(), found.curves(), repr(found), found._repr_html_()
+    found.table(), found.ranking(), repr(found), found._repr_html_()
+    if any(value.curve is not None for value in found.under().values[found.metrics[0]].values()):
+        found.curves()
 
 
 # --- calls --------------------------------------------------------------------------------------------
@@ -160,6 +162,8 @@ def skill(d: Draw) -> Any:
 def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
     """Two models under three adjustments or the default ones, with or without a training sample."""
     models = {name: d.model(name, d.m) for name in ("a", "b")[: d.one(1, 2)]}
+    if d.rng.random() < 0.2:
+        models["risk"] = d.given("risk", d.rng.normal(size=d.m))
     y_train, y_test = d.training(), d.outcomes("y_test", d.m)
     asked: Any = [*d.rng.choice(cc.adjustment_names(), 2, replace=False)]
     asked = d.word("adjustments", ["ipcw", *map(str, asked)], ["ipcw", *map(str, asked)], "default")
@@ -172,7 +176,15 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
         y_train=y_train,
         **x,
         adjustments=asked,
-        metrics=d.word("metrics", "ibs", cc.metric("ils", floor=0.01), ["ibs", cc.metric("ils", floor=0.1)]),
+        metrics=d.word(
+            "metrics",
+            "ibs",
+            cc.metric("ils", floor=0.01),
+            ["ibs", cc.metric("ils", floor=0.1)],
+            "default",
+            ["auc", "brier", "concordance"],
+        ),
+        at=d.word("at", None, None, None, 0.3 * d.unit, [0.2 * d.unit, d.unit]),
         times=d.grid() if d.rng.random() < 0.2 else None,
         horizon=d.word("horizon", None, None, None, "t_max", {"at_risk": 0.2}, d.unit),
         copula=d.copula() if copula is None else copula,

@@ -68,14 +68,21 @@ class Findings:
         Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
         (:attr:`Adjustment.votes`) comes last.
         """
-        first = self.metrics[0]
-        by_first = [each for each in self.results.values() if each.values[first]]
-        return _first_choice(by_first or [each for each in self.results.values() if each.answered])
+        return self._first_choice([each for each in self.results.values() if each.answered])
 
     @property
     def preferred(self) -> str:
         """The adjustment that would be primary if all of them had scores."""
-        return _first_choice(list(self.results.values()))
+        return self._first_choice(list(self.results.values()))
+
+    def _first_choice(self, results: Sequence[AdjustmentScores]) -> str:
+        """The name of the adjustment that answers should come from: that votes, and has scores by the first metric."""
+        first = self.metrics[0]
+
+        def place(each: AdjustmentScores) -> tuple[bool, ...]:
+            return not each.adjustment.votes, each.answered and not each.values[first]
+
+        return min(results, key=lambda each: (place(each), preference(each.adjustment))).name
 
     @property
     def voting(self) -> tuple[str, ...]:
@@ -323,8 +330,3 @@ class Findings:
     def _frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), template=self.template)
-
-
-def _first_choice(results: Sequence[AdjustmentScores]) -> str:
-    """The name of the adjustment that answers should come from."""
-    return min(results, key=lambda each: preference(each.adjustment)).name

@@ -314,7 +314,7 @@ class _Scoring:
         if undefined:
             self._missing({name: models[name] for name in undefined}, f"the {metric.label} is not defined.")
             found = {name: value for name, value in found.items() if name not in undefined}
-        if with_errors:
+        if with_errors and found:
             kept = [name in found for name in read]
             own = None if own is None else own[:, kept]
             self._err(metric, status, {name: read[name] for name in found}, own)
