@@ -171,7 +171,8 @@ def integrated_calibration_index(
     fewer columns, down to none for constant predictions. Where nobody, or everybody, had the event the value is NaN.
 
     The index is never negative: of a perfectly calibrated model it is above 0 by the noise of the curve, and close to
-    that its standard errors, which take the curve to be off the diagonal, are no guide. They take the knots as given.
+    that its standard errors, which take the curve to be off the diagonal, are no guide. They take the knots, and how
+    many there are, as given.
 
     Parameters
     ----------

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import isotonic_regression
 
 from cocensor._validation import FloatArray
 from cocensor.adjustments import Adjustment, Fitted, Status
@@ -58,6 +57,8 @@ def _parts(section: Section) -> _Parts | None:
 
 def _recalibrated(section: Section) -> FloatArray:
     """The isotonic regression of b/(a + b) on the predicted chance, weighted by a + b."""
+    from scipy.optimize import isotonic_regression  # late: it takes a moment
+
     rows = section.order.rows
     n = rows.size
     first: Any = np.arange(n) if section.order.ties is None else section.order.ties[0]
