@@ -43,6 +43,10 @@ class _CalibrationMetric(SectionMetric):
         make: Callable[[float], Metric] = type(self)
         return make(t)
 
+    def skill(self, value: float, reference: float) -> float:
+        """NaN: a reference that is alike for all is calibrated as such, and no measure of others."""
+        return np.nan
+
     def value(self, section: Section) -> float:
         """The summary; NaN where there is no curve."""
         smooth = section.once(smooth_calibration)

@@ -79,7 +79,6 @@ class _PartOfBrier(SectionMetric):
     """A part of the Brier score at one time."""
 
     at: float | None = None
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         self._check_time(type(self).name, type(self).label)
@@ -88,6 +87,10 @@ class _PartOfBrier(SectionMetric):
         """The same at another time."""
         make: Callable[[float], Metric] = type(self)
         return make(t)
+
+    def skill(self, value: float, reference: float) -> float:
+        """NaN: a reference that is alike for all has no discrimination, and is calibrated as such."""
+        return np.nan
 
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""
@@ -119,6 +122,7 @@ class Miscalibration(_PartOfBrier):
     name: ClassVar[str] = "miscalibration"
     label: ClassVar[str] = "miscalibration"
     direction: ClassVar[Direction] = "smaller"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ class Discrimination(_PartOfBrier):
     name: ClassVar[str] = "discrimination"
     label: ClassVar[str] = "discrimination"
     direction: ClassVar[Direction] = "greater"
+    range: ClassVar[tuple[float, float]] = (0.0, 0.25)
 
 
 @dataclass(frozen=True, eq=False)
