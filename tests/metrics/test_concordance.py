@@ -8,9 +8,11 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
+from cocensor.adjustments.status import Group, Imputed
 from cocensor.curves import TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics import ranks
+from cocensor.metrics.concordance import _steps
 from cocensor.simulate import SyntheticDesign
 from tests.inference import case_weights
 from tests.refusals import refuses
@@ -121,7 +123,7 @@ def test_self_pairs_have_a_closed_form_where_a_status_is_sure_or_imputed():
     a = np.column_stack((np.ones(40), status.a))
     every = sum(-np.diff(a).sum(axis=0)[k] * 0.5 * (a[:, k] + a[:, k + 1]).sum() for k in range(3))
     expected = every - 0.5 * (1.0 - status.a[:, -1] ** 2).sum()
-    [steps] = list(cc.metrics.concordance._steps(status, 1))
+    [steps] = _steps(status, 1)
     assert ranks.Order(x).pair_sums(steps.of, 3)[1] == pytest.approx(2 * expected, rel=1e-12)
 
 
@@ -406,6 +408,16 @@ def test_where_no_two_subjects_can_be_compared_there_is_none():
     )
     assert np.isnan(value)
     assert np.isnan(moved.standard_errors)
+    # One of two subjects alone has weights: no rounding makes a pair of it.
+    times = np.arange(1.0, 8.0)
+    q = np.exp(-times / 3.0)
+    alone = Imputed(lambda rows, columns: np.tile(q[columns], (rows.size, 1)))
+    status = cc.Status(
+        TimeGrid.of(times), 2, (Group.of(np.array([1]), np.zeros(2, dtype=int), alone, alone),)
+    )
+    for metric in (PLAIN, BY_TIME):
+        curves = cc.Predictions(times, q ** np.array([[1.0], [0.7]]))
+        assert np.isnan(metric.evaluate(status, {"m": curves})["m"].value)
     times = np.array([0.5, 0.9])
     result = cc.evaluate(
         {"m": (times, np.array([[0.9, 0.8], [0.9, 0.7]]))},
