@@ -38,6 +38,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.concordance
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.wide
 	$(BIN)/python -m benchmarks.impartiality tables

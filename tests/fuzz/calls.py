@@ -157,6 +157,11 @@ def skill(d: Draw) -> Any:
     return cc.brier_skill_score(*scoring, reference=reference, **d.adjusted(scoring[0] is not None))
 
 
+def concordance(d: Draw) -> Any:
+    scoring = d.scoring()
+    return cc.concordance_index(*scoring, **d.adjusted(scoring[0] is not None))
+
+
 def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
     """Two models under three adjustments or the default ones, with or without a training sample."""
     models = {name: d.model(name, d.m) for name in ("a", "b")[: d.one(1, 2)]}
@@ -296,6 +301,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
         lambda d: score(d, cc.integrated_log_score, floor=d.number("floor", 1e-6, 0.01, 0.4)),
         ANY,
     ),
+    "concordance_index": (6, concordance, ANY),
     "evaluate": (6, evaluation, scored),
     "sensitivity": (3, sensitivity, scored),
     "dependence_profile": (1, profile, scored),
