@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def draw(n: int, kind: str) -> tuple[cc.Survival, np.ndarray, np.ndarray]:
     return y, times, np.exp(-(times**shape) * np.exp(0.7 * x)[:, None])
 
 
-def ours(y: cc.Survival, times: np.ndarray, predicted: np.ndarray, **settings: object) -> object:
+def ours(y: cc.Survival, times: np.ndarray, predicted: np.ndarray, **settings: Any) -> object:
     return cc.cumulative_dynamic_auc(y, y, predicted, times, **settings)
 
 
