@@ -22,20 +22,21 @@ from cocensor.evaluation.numbers import as_json
 from cocensor.report.code import code
 from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
+from cocensor.report.maps import fit_maps, winner_maps
 from cocensor.report.tables import (
     curve_tables,
-    fit_maps,
     grid_tables,
-    profile_table,
+    likelihood_table,
     score_tables,
     survival_table,
-    winner_maps,
 )
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
 from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
 
+# One after the other they are one script, in which each may use what those before it define.
+_SCRIPTS = ("values", "chart", "grid", "over_time", "forests", "dependence", "downloads", "start")
 _TITLE = "Survival models when dropout may depend on the outcome"
 # What could end a script element, or a line of a script, in text that only ever stands inside strings.
 _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
@@ -60,7 +61,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
     sensitivity, curves = evaluation.computed("sensitivity"), evaluation.computed("survival")
     fit, drawn = evaluation.computed("judge_fit"), series(evaluation)
     style = pages.get_template("report.css.jinja").render(palette())
-    script = (files("cocensor.report") / "templates" / "report.js").read_text(encoding="utf-8")
+    script = _script()
     numbers = evaluation.to_dict()
     level = evaluation.confidence_level
     return pages.get_template("report.html.jinja").render(
@@ -84,7 +85,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         grids=[] if sensitivity is None else grid_tables(sensitivity),
         curves=curve_tables(evaluation),
         survival_table=survival_table(curves),
-        profile_table=profile_table(evaluation.computed("profile")),
+        likelihood_table=likelihood_table(evaluation.computed("profile")),
         fit_maps=fit_maps(fit, drawn),
         fit_copula="" if fit is None else copula_name(fit.copula),
         missing=_missing(evaluation),
@@ -95,6 +96,12 @@ def _page(evaluation: Evaluation, title: str) -> str:
         today=date.today().isoformat(),
         models_listed=ON_PAGE.models,
     )
+
+
+def _script() -> str:
+    folder = files("cocensor.report") / "templates" / "scripts"
+    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    return "\n".join(('"use strict";', "(() => {", *parts, "})();"))
 
 
 def _named(text: str) -> Markup:
