@@ -107,7 +107,7 @@ class ShareAtEnd(cc.Metric):
 def test_a_metric_that_was_registered_is_known_by_name(study):
     cc.register_metric(ShareAtEnd)
     try:
-        found = study.numbers("--metric", "share", "--metric", "ibs")
+        found = study.numbers("--metrics", "share,ibs")
     finally:
         unregister_metric("share")
     metric = found["metrics"][0]
@@ -216,7 +216,7 @@ def test_warnings_become_notes(study):
 
 
 def test_metrics_adjustments_and_grid(study):
-    metrics = ["--metric", "ibs", "--metric", "ils", "--floor", "0.01"]
+    metrics = ["--metrics", "ibs,ils", "--floor", "0.01"]
     grid = ["--families", "gumbel", "--taus", "0.2,0.6"]
     found = study.numbers(*metrics, "--adjustments", "ipcw,dep", *grid)
     assert [each["name"] for each in found["metrics"]] == ["ibs", "ils"]

@@ -23,17 +23,20 @@ from cocensor.cli.inputs import (
     covariates_of,
     outcomes,
     predictions_of,
+    risk_scores_of,
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
     adjustments_of,
     copula_of,
-    files_by_name,
     horizon_of,
     intervals_of,
     metrics_of,
+    models_by_name,
     sensitivity_grid,
+    single_times,
 )
+from cocensor.evaluation.asked_metrics import DEFAULT_METRICS
 from cocensor.words import minor_notes
 
 _PREDICTIONS = "Predictions"
@@ -56,14 +59,23 @@ def evaluate(
     time: Time,
     event: Event,
     predictions: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="NAME=FILE",
             help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
             'named after times. Once per model; a name has no "=".',
             rich_help_panel=_PREDICTIONS,
         ),
-    ],
+    ] = None,
+    risk: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COLUMN",
+            help="A model that is a risk score alone, the greater the riskier: a column of the test sample. It is "
+            "scored by auc and concordance. Once per model.",
+            rich_help_panel=_PREDICTIONS,
+        ),
+    ] = None,
     train: Annotated[
         Path | None,
         typer.Option(
@@ -148,12 +160,21 @@ def evaluate(
             rich_help_panel=_ASSUMPTIONS,
         ),
     ] = None,
-    metric: Annotated[
-        list[str] | None,
+    metrics: Annotated[
+        str,
         typer.Option(
-            metavar="NAME",
-            help="ibs (integrated Brier score, the default), brier (at the horizon alone) or ils (integrated log "
-            "score, with --floor). Once per metric.",
+            metavar="A,B,...",
+            help=f"Some of {', '.join(cc.metric_names())}, or default: {', '.join(DEFAULT_METRICS)}. Verdicts are by "
+            "the first.",
+            rich_help_panel=_SCORES,
+        ),
+    ] = "ibs",
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T,T,...",
+            help="Single times, such as 12,24,60, for metrics that have values there, such as brier and auc. Without "
+            "them default has quartiles of the event times, and others have the horizon.",
             rich_help_panel=_SCORES,
         ),
     ] = None,
@@ -210,7 +231,7 @@ def evaluate(
     """
     notes: list[Note] = []
     with refusing():
-        files = files_by_name(predictions)
+        files, risks = models_by_name(predictions or (), risk or ())
         inputs = [test, *([] if train is None else [train]), *files.values()]
         check_outputs(inputs, out=(out, (".html", ".htm")), json=(json, (".json",)))
         check_choice(interpolation, "--interpolation", tuple(_BETWEEN))
@@ -228,7 +249,8 @@ def evaluate(
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
             "adjustments": adjustments_of(adjustments, names is not None),
-            "metrics": metrics_of(metric or ["ibs"], floor),
+            "metrics": metrics_of(metrics, floor),
+            "at": single_times(at),
             "horizon": horizon_of(horizon),
             **intervals_of(confidence, bootstrap, seed),
         }
@@ -243,7 +265,10 @@ def evaluate(
             if train is not None:
                 settings |= {"y_train": y[0], "x_train": x[0]}
             how: tuple[Any, Any] = interpolation, None if tail == "none" else tail
-            models = {name: _predicted(file, subjects, identity, how, notes) for name, file in files.items()}
+            models: dict[str, Any] = {
+                name: _predicted(file, subjects, identity, how, notes) for name, file in files.items()
+            }
+            models |= {name: risk_scores_of(subjects, column) for name, column in risks.items()}
         with progress_bar("Scoring") as progress, collected(UserWarning) as warned:
             result = cc.evaluate(models, y[-1], x[-1], progress=progress, **settings)
         notes += [Note("caution", text) for text in warned]
@@ -291,10 +316,13 @@ def _analyse(
             with progress_bar("Copula that fits best"):
                 chosen = result.copula_hint().choice
     if for_report and result.confidence_level is not None:
-        with progress_bar("Intervals over time"):
+        with progress_bar("Intervals of curves"):
             for metric in result.data.metrics:
-                if metric.curve_label is not None and result.under().values[metric.name]:
+                found = result.under().values[metric.name].values()
+                if any(each.curve is not None for each in found):
                     result.curve_errors(metric.name)
+                if any(each.profile is not None for each in found):
+                    result.profile_errors(metric.name)
     if for_report:
         with progress_bar("Survival curves") as progress:
             result.survival_curves(progress=progress)

@@ -12,7 +12,7 @@ import typer
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, as_vector, collected, spelled
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
-from cocensor.curves import Interpolation, Predictions, Tail
+from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
 from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
 from cocensor.outcomes import Survival
 
@@ -164,6 +164,13 @@ def predictions_of(
             f"{table.path} has {len(table)} rows, but {test.path} has {len(test)}: --id COLUMN matches rows by an id."
         )
     return curves
+
+
+def risk_scores_of(test: Table, column: str) -> RiskScores:
+    """A column of the test sample that orders its subjects."""
+    values = test.numbers(column)
+    with test.named():
+        return RiskScores(values.to_numpy(), f"column {column!r} of the test sample", f"column {column!r}")
 
 
 def _is_text(values: Any, name: str, table: Table) -> bool:

@@ -13,18 +13,26 @@ from cocensor.adjustments import needs_copula
 from cocensor.cli.inputs import items, numbers
 
 
-def files_by_name(predictions: Sequence[str]) -> dict[str, Path]:
-    """``--predictions``: files by the name of their model."""
-    files: dict[str, Path] = {}
-    for text in predictions:
-        name, equals, file = (part.strip() for part in text.partition("="))
-        # Format characters belong to some scripts; control characters, line ends and broken bytes to none.
-        if not (name and equals and file) or {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name)):
-            raise ValueError(f"--predictions must be NAME=FILE, but is {text!r}.")
-        if name in files:
-            raise ValueError(f"--predictions must have different names, but {name!r} comes twice.")
-        files[name] = Path(file)
-    return files
+def models_by_name(
+    predictions: Sequence[str], risks: Sequence[str]
+) -> tuple[dict[str, Path], dict[str, str]]:
+    """``--predictions`` and ``--risk``: files, and columns of the test sample, by the name of their model."""
+    files, columns = dict[str, Path](), dict[str, str]()
+    for option, what, texts in (("--predictions", "FILE", predictions), ("--risk", "COLUMN", risks)):
+        for text in texts:
+            name, equals, where = (part.strip() for part in text.partition("="))
+            # Format characters belong to some scripts; control characters, line ends and broken bytes to none.
+            if not (name and equals and where) or {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name)):
+                raise ValueError(f"{option} must be NAME={what}, but is {text!r}.")
+            if name in files or name in columns:
+                raise ValueError(f"{option} must have different names, but {name!r} comes twice.")
+            if option == "--risk":
+                columns[name] = where
+            else:
+                files[name] = Path(where)
+    if not files and not columns:
+        raise ValueError("--predictions NAME=FILE or --risk NAME=COLUMN is needed: there is no model.")
+    return files, columns
 
 
 def copula_of(family: str, tau: float | None) -> Any:
@@ -52,13 +60,28 @@ def adjustments_of(text: str | None, with_covariates: bool) -> Any:
     return asked
 
 
-def metrics_of(names: Sequence[str], floor: float | None) -> list[cc.Metric]:
-    """``--metric`` and ``--floor``."""
+def metrics_of(text: str, floor: float | None) -> str | list[cc.Metric]:
+    """``--metrics`` and ``--floor``."""
+    names = items(text, "--metrics")
     for name in names:
-        check_choice(name, "--metric", tuple(cc.metric_names()))
-    if ("ils" in names) != (floor is not None):
-        raise ValueError("--floor and --metric ils belong together: give both or neither.")
-    return [cc.metric(name, **({"floor": floor} if name == "ils" else {})) for name in names]
+        check_choice(name, "--metrics", ("default", *cc.metric_names()))
+    if "default" in names and len(names) > 1:
+        raise ValueError(f"--metrics must be default alone, or names without it, but is {text!r}.")
+    given: dict[str, dict[str, float]] = {}
+    for option, value, of in (("floor", floor, "ils"),):
+        if (of in names) != (value is not None):
+            raise ValueError(f"--{option} and --metrics {of} belong together: give both or neither.")
+        given |= {} if value is None else {of: {option: value}}
+    return "default" if names == ["default"] else [cc.metric(name, **given.get(name, {})) for name in names]
+
+
+def single_times(text: str | None) -> list[float] | None:
+    """``--at``."""
+    times = None if text is None else numbers(text, "--at")
+    for time in times or ():
+        if time < 0:
+            raise ValueError(f"--at must not be negative, but has {time:g}.")
+    return times
 
 
 def horizon_of(text: str | None) -> Any:

@@ -1,41 +1,45 @@
-"""Values over time with their sampling errors."""
+"""Curves of values with their sampling errors: over time, or behind a value at one time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from cocensor._validation import FitWarning, FloatArray, HorizonWarning, check_choice, collected
+from cocensor.adjustments import Linearised, Status
+from cocensor.curves import Predictions, TimeGrid
 from cocensor.evaluation.data import REFERENCE, EvaluationData
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import Estimates
 from cocensor.inference.influence import batched_rows
-from cocensor.metrics import Metric
+from cocensor.metrics import Metric, MetricValue
 
 
 @dataclass(frozen=True, eq=False)
 class CurveErrors:
-    """The values of a metric over time under one adjustment, with rows of their errors (see :class:`Estimates`).
+    """Curves of several models under one adjustment, with rows of their errors (see :class:`Estimates`).
 
     Of more than 4,096 subjects, random batches of subjects stand for the single ones: standard errors then err by
     about 1 %.
 
     Attributes
     ----------
-    times : array
-        In the order given to the evaluation.
+    x : dict of array
+        By model, what its curve runs over: the times in the order given to the evaluation, or what
+        :attr:`Metric.profile_labels` says.
     values : dict of array
-        By model, at ``times``.
+        By model, at ``x``.
     rows : dict of array
-        By model, (rows, times).
+        By model, (rows, points).
     missing : dict of str
         By model, why there are no errors.
     range : pair of float
         Of the metric: what intervals and bands of values are cut to.
     """
 
-    times: FloatArray
+    x: dict[str, FloatArray]
     values: dict[str, FloatArray]
     rows: dict[str, FloatArray]
     missing: dict[str, str]
@@ -45,8 +49,12 @@ class CurveErrors:
         """The values of a model, or their differences from those of another, with intervals and a band."""
         for name in (model,) if minus is None else (model, minus):
             check_choice(name, "model", tuple(self.values))
+        if minus is not None and not np.array_equal(self.x[model], self.x[minus]):
+            raise ValueError(
+                f"minus must have its curve at the points of {model!r}, but {minus!r} has others."
+            )
         why = next((self.missing[name] for name in (model, minus) if name in self.missing), None)
-        names = tuple(f"{t:g} ({k})" for k, t in enumerate(self.times))
+        names = tuple(f"{x:g} ({k})" for k, x in enumerate(self.x[model]))
         values = self.values[model] - (0.0 if minus is None else self.values[str(minus)])
         if why is not None:
             return Estimates(
@@ -59,28 +67,61 @@ class CurveErrors:
 
 def curve_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
     """The values over time of all models, and of the reference, that have some."""
+    values = {name: each.curve for name, each in _found(scores, metric).items() if each.curve is not None}
+    if not values:
+        raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
+    x = dict.fromkeys(values, data.grid.times)
+    return _with_errors(data, scores, metric, x, values, data.grid, metric.functionals_over_time)
+
+
+def profile_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
+    """The curves behind the values at one time of all models, and of the reference, that have some."""
+    profiles = {
+        name: each.profile for name, each in _found(scores, metric).items() if each.profile is not None
+    }
+    if not profiles:
+        raise ValueError(
+            f"metric must have a curve behind its value at one time, but {metric.name!r} has none."
+        )
+    x, y = ({name: getattr(each, axis) for name, each in profiles.items()} for axis in ("x", "y"))
+    return _with_errors(data, scores, metric, x, y, data.grid_of(metric), metric.profile_functionals)
+
+
+def _found(scores: AdjustmentScores, metric: Metric) -> dict[str, MetricValue]:
+    """The values of all models, and of the reference, that have one."""
     found = dict(scores.values[metric.name])
     if metric.name in scores.reference:
         found[REFERENCE] = scores.reference[metric.name]
-    values = {name: each.curve for name, each in found.items() if each.curve is not None}
-    if not values:
-        raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
+    return found
+
+
+def _with_errors(
+    data: EvaluationData,
+    scores: AdjustmentScores,
+    metric: Metric,
+    x: dict[str, FloatArray],
+    values: dict[str, FloatArray],
+    grid: TimeGrid,
+    functionals: Callable[[Status, Mapping[str, Predictions]], Linearised],
+) -> CurveErrors:
+    """Curves by model, with the errors that their functionals at the times of ``grid`` tell."""
     rows: dict[str, FloatArray] = {}
     missing: dict[str, str] = {}
-    for fitted in dict.fromkeys(scores.fits.values()):
-        served = [name for name, each in scores.fits.items() if each is fitted and name in values]
+    for fitted, names in scores.served:
+        served = [name for name in names if name in values]
+        if not served:
+            continue
         try:
             with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
-                status = data.samples.status(fitted, data.grid)
-                read = {name: data.at_the_times[name] for name in served}
-                all_rows = batched_rows(
-                    status, metric.functionals_over_time(status, read), data.samples.y_test
-                )
+                status = data.samples.status(fitted, grid)
+                read = {name: data.read_at(grid)[name] for name in served}
+                all_rows = batched_rows(status, functionals(status, read), data.samples.y_test)
         except ValueError as error:
             missing |= dict.fromkeys(served, str(error))
             continue
-        rows |= dict(zip(served, np.split(all_rows, max(len(served), 1), axis=1), strict=False))
-    return CurveErrors(data.grid.times, values, rows, missing, metric.range)
+        ends = np.cumsum([x[name].size for name in served])[:-1]
+        rows |= dict(zip(served, np.split(all_rows, ends, axis=1), strict=True))
+    return CurveErrors(x, values, rows, missing, metric.range)
 
 
 def _difference(one: FloatArray, other: FloatArray) -> FloatArray:

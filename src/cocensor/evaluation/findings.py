@@ -12,7 +12,6 @@ from cocensor._notes import Note
 from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import IPCW
 from cocensor.evaluation.bootstrap import bootstrapped
-from cocensor.evaluation.curve_errors import CurveErrors, curve_errors
 from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.judge import preference
 from cocensor.evaluation.scores import AdjustmentScores, Score, scores_by
@@ -194,7 +193,7 @@ class Findings:
 
     def comparisons(self, metric: str | None = None, adjustment: str | None = None) -> Any:
         """:meth:`pairs` as a table: one row per pair."""
-        level = self.confidence_level or DEFAULT_LEVEL
+        level = self._level
         rows = [
             (
                 *(pair.a, pair.b, pair.difference, pair.standard_error),
@@ -213,18 +212,29 @@ class Findings:
         """
         by = self.metric(metric)
         errors = self._model_errors(metric, adjustment)
-        return not_told_from_best(errors, by.direction, self.confidence_level or DEFAULT_LEVEL)
+        return not_told_from_best(errors, by.direction, self._level)
 
     @property
     def confidence_level(self) -> float | None:
         """Of all intervals; None where none were asked for."""
         return self.data.confidence_level
 
+    @property
+    def _level(self) -> float:
+        """Of intervals that are asked for in any case."""
+        return self.confidence_level or DEFAULT_LEVEL
+
     def _scored(
         self, model: str, metric: str | None, adjustment: str | None, at: float | None
     ) -> tuple[Metric, AdjustmentScores]:
-        """A metric, and the scores by it: those that there are, or new ones at one time."""
+        """A metric, and the scores by it, of a model among others."""
         check_choice(model, "model", self.models)
+        return self._answer(metric, adjustment, at)
+
+    def _answer(
+        self, metric: str | None, adjustment: str | None, at: float | None
+    ) -> tuple[Metric, AdjustmentScores]:
+        """A metric, and the scores by it: those that there are, or new ones at one time."""
         by, found = self.metric(metric, at), self.under(adjustment)
         if by in self.data.metrics:
             return by, found
@@ -304,52 +314,6 @@ class Findings:
         errors = () if level is None else ("standard_error", "low", "high")
         columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best")
         return self._frame(columns, rows)
-
-    def curves(self, metric: str | None = None) -> Any:
-        """The values of a metric over time: one row per adjustment, model and time.
-
-        ``low`` to ``high`` is the interval of each value, and ``band_low`` to ``band_high`` holds a whole curve.
-        """
-        by, level = self.metric(metric), self.confidence_level
-        rows: list[tuple[Any, ...]] = []
-        for name, each in self.results.items():
-            for model, found in each.values[by.name].items():
-                if found.curve is None:
-                    continue
-                columns = [self.times, found.curve]
-                if level is not None:
-                    errors = self.curve_errors(by.name, name).of(model)
-                    band = errors.band(level)
-                    columns += [
-                        errors.standard_errors,
-                        *errors.confidence_intervals(level),
-                        band.low,
-                        band.high,
-                    ]
-                rows += [(name, model, *map(float, at)) for at in zip(*columns, strict=True)]
-        if not rows:
-            raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-        told = () if level is None else ("standard_error", "low", "high", "band_low", "band_high")
-        return self._frame(("adjustment", "model", "time", "value", *told), rows)
-
-    def curve_errors(self, metric: str | None = None, adjustment: str | None = None) -> CurveErrors:
-        """The values of a metric over time with their sampling errors: intervals, bands, differences of models.
-
-        Computed when first asked for.
-        """
-        by, found = self.metric(metric), self.under(adjustment)
-        key = ("curves", by.name, found.name)
-        errors: CurveErrors = self._computed_once(key, lambda: curve_errors(self.data, found, by))
-        return errors
-
-    def computed_curve_errors(
-        self, metric: str | None = None, adjustment: str | None = None
-    ) -> CurveErrors | None:
-        """What :meth:`curve_errors` has given before; None where nobody has asked."""
-        found: CurveErrors | None = self._analyses.get(
-            ("curves", self.metric(metric).name, self.under(adjustment).name)
-        )
-        return found
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """What is kept under ``key``; what was asked for last comes last."""

@@ -54,9 +54,14 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 if y is not None
             },
         },
+        "at": list(evaluation.at),
         "copula": {**_copula(evaluation), "in_words": copula_in_words(evaluation)},
         "models": [
-            {"name": name, "source": predictions[name].source if name in predictions else None}
+            {
+                "name": name,
+                "source": predictions[name].source if name in predictions else None,
+                "risk_score": name in predictions and predictions[name].risk is not None,
+            }
             for name in evaluation.models
         ],
         "reference": "Kaplan–Meier curve, the same for everybody",
@@ -93,7 +98,10 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
     return {
         "name": metric.name,
         "label": metric.label,
+        "family": metric.family,
+        "at": metric.at,
         "curve_label": metric.curve_label,
+        "profile_labels": None if metric.profile_labels is None else list(metric.profile_labels),
         "direction": metric.direction,
         "range": [finite(end) for end in metric.range],
         "settings": repr(metric),
@@ -127,6 +135,14 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             for name, each in by.items()
             if (found := each.reference.get(metric.name)) is not None and found.curve is not None
         },
+        "profiles": {
+            name: {
+                model: {axis: finite_values(values) for axis, values in found.profile._asdict().items()}
+                for model, found in each.values[metric.name].items()
+                if found.profile is not None
+            }
+            for name, each in by.items()
+        },
     }
 
 
@@ -156,10 +172,16 @@ def _errors(evaluation: Evaluation, metric: str, by: Mapping[str, AdjustmentScor
         },
         **{f"skill_{key}": each for key, each in _intervals(skills, level).items()},
         "comparisons": {name: _comparisons(evaluation, metric, name, level) for name in by},
-        "curve_errors": {
-            name: _curve_errors(errors, list(models[name]), level)
-            for name in by
-            if (errors := evaluation.computed_curve_errors(metric, name)) is not None
+        **{
+            key: {
+                name: _curve_errors(errors, list(models[name]), level)
+                for name in by
+                if (errors := computed(metric, name)) is not None
+            }
+            for key, computed in (
+                ("curve_errors", evaluation.computed_curve_errors),
+                ("profile_errors", evaluation.computed_profile_errors),
+            )
         },
     }
 
@@ -200,7 +222,7 @@ def _comparisons(evaluation: Evaluation, metric: str, adjustment: str, level: fl
 
 
 def _curve_errors(errors: CurveErrors, models: Sequence[str], level: float) -> dict[str, Any]:
-    """By model the limits of its values at ``times``, each for itself and all at once."""
+    """By model the limits of its values along its curve, each for itself and all at once."""
     found = {}
     for model in models:
         if model in errors.values and model not in errors.missing:

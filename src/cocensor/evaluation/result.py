@@ -14,8 +14,8 @@ from cocensor._validation import FitWarning, Progress, as_tuple, check_choice, c
 from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
 from cocensor.evaluation.bootstrap import bootstrapped
+from cocensor.evaluation.curve_findings import CurveFindings
 from cocensor.evaluation.data import ABOUT_INTERVALS, Resampling
-from cocensor.evaluation.findings import DEFAULT_LEVEL, Findings
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
@@ -56,7 +56,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Findings):
+class Evaluation(CurveFindings):
     """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
 
     Attributes
@@ -108,7 +108,7 @@ class Evaluation(Findings):
         low, high = dict.fromkeys(models, 1), dict.fromkeys(models, len(models))
         for a, b in combinations(models, 2):
             pair = self.compare(a, b, metric, adjustment)
-            better = pair.better(direction, self.confidence_level or DEFAULT_LEVEL)
+            better = pair.better(direction, self._level)
             if better is not None:
                 high[better] -= 1
                 low[b if better == a else a] += 1
@@ -170,10 +170,9 @@ class Evaluation(Findings):
             check_choice(name, "adjustments", tuple(self.results))
         chosen = {name: self.results[name] for name in names}
         again = bootstrapped(self.data, chosen, how, progress, n_jobs)
-        level = DEFAULT_LEVEL if self.confidence_level is None else self.confidence_level
         found = replace(
             self,
-            data=replace(self.data, confidence_level=level),
+            data=replace(self.data, confidence_level=self._level),
             results={**self.results, **again},
             notes=tuple(dict.fromkeys((*self.notes, ABOUT_INTERVALS))),
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from typing import Any
 
 from cocensor.adjustments import adjustment, adjustment_names, needs_copula
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.asked_metrics import at_single_times
 from cocensor.evaluation.findings import DEFAULT_LEVEL
 from cocensor.metrics import Metric, metric_names
 
@@ -22,9 +24,8 @@ def code(evaluation: Evaluation) -> str:
     given += ["folds=folds"] if samples.folds is not None else []
     end = "times=times" if horizon.by == "times" else f"horizon={horizon.time!r}"
     copula = _copula(evaluation)
-    metrics = ", ".join(_metric(each) for each in evaluation.data.metrics)
     asked, own = _adjustments(evaluation)
-    own += [each.name for each in evaluation.data.metrics if each.name not in metric_names()]
+    own += [each.name for each in evaluation.data.metrics if each.family not in metric_names()]
     objects = "is an object" if len(own) == 1 else "are objects"
     named = ", ".join(map(repr, own))
     remark = f"# {named} {objects} of your own code: this text alone does not make the numbers again."
@@ -35,7 +36,7 @@ def code(evaluation: Evaluation) -> str:
             "",
             f"result = cc.evaluate({', '.join(given)},",
             f"                     adjustments={asked},",
-            f"                     metrics=[{metrics}], {end}, copula={copula}{_intervals(evaluation)})",
+            f"                     metrics={_metrics(evaluation)}, {end}, copula={copula}{_intervals(evaluation)})",
             *_bootstrap(evaluation),
             *_analyses(evaluation),
             'result.to_html("report.html")',
@@ -89,13 +90,26 @@ def _analyses(evaluation: Evaluation) -> list[str]:
     return lines
 
 
+def _metrics(evaluation: Evaluation) -> str:
+    """The metrics as code, and the single times that they were asked for at."""
+    known: list[Any] = list(evaluation.data.metrics)
+    bare = tuple(dict.fromkeys(each if each.at is None else replace(each, at=None) for each in known))
+    if evaluation.at and at_single_times(bare, evaluation.at) == evaluation.data.metrics:
+        return f"[{', '.join(map(_metric, bare))}], at={list(evaluation.at)!r}"
+    return f"[{', '.join(map(_metric, known))}]"
+
+
 def _metric(metric: Metric) -> str:
     """A metric as code: its name, with its settings if it has any; one that is not known by name as it shows itself."""
-    if metric.name not in metric_names():
+    if metric.family not in metric_names():
         return repr(metric)
-    names = [each.name for each in fields(metric)] if is_dataclass(metric) else list[str]()
-    settings = "".join(f", {name}={getattr(metric, name)!r}" for name in names)
-    return f"cc.metric({metric.name!r}{settings})" if settings else repr(metric.name)
+    named: tuple[Field[Any], ...] = fields(metric) if is_dataclass(metric) else ()
+    settings = "".join(
+        f", {each.name}={value!r}"
+        for each in named
+        if (value := getattr(metric, each.name)) != each.default or each.default is MISSING
+    )
+    return f"cc.metric({metric.family!r}{settings})" if settings else repr(metric.family)
 
 
 def _adjustments(evaluation: Evaluation) -> tuple[str, list[str]]:

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cocensor._validation import FloatArray
+from cocensor.evaluation.numbers import finite
 from cocensor.inference import Band, TauCurve, lead, tipping_points
 
 if TYPE_CHECKING:
     from cocensor.sensitivity.result import Sensitivity
 
+# Of curves, of which there are many.
+_DIGITS = 6
 _LIMITS = ("standard_errors", "low", "high", "band_low", "band_high")
 
 
@@ -27,6 +30,9 @@ def grid_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
         "primary": sensitivity.primary,
         "statement": sensitivity.statement,
         "scores": _by_point(sensitivity, lambda metric, adjustment: _scores(sensitivity, metric, adjustment)),
+        "profiles": _by_point(
+            sensitivity, lambda metric, adjustment: _profiles(sensitivity, metric, adjustment)
+        ),
         "best": _by_point(sensitivity, lambda metric, adjustment: _best(sensitivity, metric, adjustment)),
         "stretches": _listed(sensitivity, sensitivity.stretches),
         "changes": _listed(sensitivity, sensitivity.changes),
@@ -73,6 +79,23 @@ def _scores(sensitivity: Sensitivity, metric: str, adjustment: str) -> dict[str,
         }
         for family in sensitivity.answers[adjustment]
     }
+
+
+def _profiles(sensitivity: Sensitivity, metric: str, adjustment: str) -> dict[str, Any]:
+    """By family and model, at each τ the curve behind the value at one time, at the points of the evaluation."""
+    found: dict[str, Any] = {}
+    for family, answers in sensitivity.answers[adjustment].items():
+        along = {tau: each.values[metric] for tau, each in answers.items()}
+        for model in sensitivity.evaluation.models:
+            curves = [
+                along[tau][model].profile if model in along.get(tau, {}) else None for tau in sensitivity.taus
+            ]
+            if any(curve is not None for curve in curves):
+                found.setdefault(family, {})[model] = [
+                    None if curve is None else [finite(float(f"{y:.{_DIGITS}g}")) for y in curve.y]
+                    for curve in curves
+                ]
+    return found
 
 
 def _best(sensitivity: Sensitivity, metric: str, adjustment: str) -> dict[str, Any]:
