@@ -98,7 +98,7 @@ def concordance_index(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""The concordance up to the last of the times: how often, of two subjects, the one at more risk has its event first.
+    r"""The concordance up to the last of the times: of two subjects, how often the one at more risk has its event first.
 
     A one-dimensional ``estimate`` is a risk score, of which more is riskier; a two-dimensional one has survival
     *probabilities*, of which more is safer. Over the sorted times,
@@ -109,8 +109,8 @@ def concordance_index(
     with :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`, the chance of i to have its event since the time before, and
     :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) + a_j(t_k))`, that of j to be event-free halfway, with the weights of
     the adjustment: who is still event-free at t. Without the halfway point the concordance of few times is too large.
-    Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which is 1 where
-    the status of everybody is known or imputed. ½ is no better than chance.
+    Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which is 1
+    where the status of everybody is known or imputed. ½ is no better than chance.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ def concordance_index(
 
     Notes
     -----
-    Concordance rewards ranking only: a model whose risks are all ten times too large has the same. It says nothing about
-    the risk of a patient; the Brier score and calibration do. The adjustment states what is assumed about the
-    censoring.
+    It is right where the adjustment is, which states its ``assumption`` about the censoring; under IPCW, that dropout
+    is independent of the event. Concordance rewards ranking only: a model whose risks are all ten times too large has
+    the same. What it says of the risk of one patient is for calibration and the Brier score to judge.
 
     Examples
     --------

@@ -62,18 +62,23 @@ def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) 
 
 
 def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """Who is best under which adjustment that votes, as far as data tell: by one metric, or by all.
+    """Who is best under which adjustment that votes, as data tell: by one metric, or by the first and the others.
 
-    By all of them, those that say the same are named together.
+    By the others, who is best under the primary adjustment alone: metrics that say the same are named together.
     """
     if len(evaluation.data.predictions) == 1:
         return nothing_to_rank(evaluation, names)
-    if metric is not None or len(evaluation.metrics) == 1:
+    first, *others = evaluation.data.metrics
+    if metric is not None or not others:
         return _winners(evaluation, metric, names)
     told: dict[str, list[str]] = {}
-    for by in evaluation.data.metrics:
-        told.setdefault(_winners(evaluation, by.name, names), []).append(by.label)
-    return " ".join(f"By the {listed(labels)}: {said}" for said, labels in told.items())
+    for by in others:
+        found = standing(evaluation, by.name, evaluation.primary)
+        said = verdict(found, names).joined() if found.scores else "no model has a score"
+        told.setdefault(said, []).append(by.label)
+    under = as_noun(evaluation.under().label)
+    sentences = [f"By the {listed(labels)}, under {under}, {said}." for said, labels in told.items()]
+    return " ".join([f"By the {first.label}: {_winners(evaluation, first.name, names)}", *sentences])
 
 
 def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
