@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
@@ -28,8 +29,11 @@ _ANALYSES: tuple[Literal["sensitivity", "profile", "survival", "hint"], ...] = (
 
 def as_json(numbers: dict[str, Any]) -> str:
     """The text of :meth:`Evaluation.to_json`."""
+    text = json.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1)
+    # Numbers of a list stand on one line; no text has a bare line break.
+    text = re.sub(r"\[\n[^\[\]{}\"]*\]", lambda found: re.sub(r"\s+", "", found[0]).replace(",", ", "), text)
     # A surrogate that is escaped in the text of JSON is the same surrogate.
-    return escaped(json.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1))
+    return escaped(text)
 
 
 def all_numbers(evaluation: Evaluation) -> dict[str, Any]:

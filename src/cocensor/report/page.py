@@ -19,10 +19,12 @@ from cocensor._files import check_path, write_whole
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.numbers import as_json
+from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
 from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
 from cocensor.report.maps import fit_maps, winner_maps
+from cocensor.report.summary import range_table, summary_table
 from cocensor.report.tables import (
     curve_tables,
     grid_tables,
@@ -33,10 +35,11 @@ from cocensor.report.tables import (
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
+from cocensor.words.metrics import meanings
 from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
 
 # One after the other they are one script, in which each may use what those before it define.
-_SCRIPTS = ("values", "chart", "grid", "over_time", "forests", "dependence", "downloads", "start")
+_SCRIPTS = ("values", "chart", "grid", "over_time", "behind", "forests", "dependence", "downloads", "start")
 _TITLE = "Survival models when dropout may depend on the outcome"
 # What could end a script element, or a line of a script, in text that only ever stands inside strings.
 _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
@@ -79,11 +82,15 @@ def _page(evaluation: Evaluation, title: str) -> str:
         series=drawn,
         n_scored=len(evaluation.data.predictions),
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
+        summary=summary_table(evaluation),
+        ranges=range_table(sensitivity),
         scores=score_tables(evaluation),
         differences=difference_tables(evaluation),
         level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity),
         curves=curve_tables(evaluation),
+        behind=behind_sections(evaluation),
+        meanings=meanings(evaluation.data.metrics),
         survival_table=survival_table(curves),
         likelihood_table=likelihood_table(evaluation.computed("profile")),
         fit_maps=fit_maps(fit, drawn),
@@ -135,6 +142,7 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "curves": "None of the metrics has values over time.",
         "differences": _why_no_differences(evaluation),
         "bands": _why_no_bands(evaluation),
+        "profile_bands": _why_no_profile_bands(evaluation),
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
         "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
@@ -159,6 +167,20 @@ def _why_no_bands(evaluation: Evaluation) -> str:
     return "Intervals over time have not been computed: call curve_errors() of the evaluation."
 
 
+def _why_no_profile_bands(evaluation: Evaluation) -> str:
+    """Why the curves behind values at single times have no intervals; empty where they have some."""
+    asked = any(
+        evaluation.computed_profile_errors(metric, name) is not None
+        for metric in evaluation.metrics
+        for name in evaluation.results
+    )
+    return (
+        ""
+        if asked
+        else "Intervals of these curves have not been computed: call profile_errors() of the evaluation."
+    )
+
+
 def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:
     """For every control its values, and what they are called."""
     sensitivity, curves = evaluation.computed("sensitivity"), evaluation.computed("survival")
@@ -169,6 +191,8 @@ def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:
         "adjustment": [] if sensitivity is None else [(name, labels[name]) for name in sensitivity.answers],
         "family": [(name, family_name(name)) for name in families],
         "curves": [(name, labels[name]) for name in _answered(evaluation)],
+        "at": single_times(evaluation),
+        "dependence": [("", "as in the table"), *((name, family_name(name)) for name in families)],
         "survival": [] if curves is None else [(name, family_name(name)) for name in curves.copula_graphic],
     }
 

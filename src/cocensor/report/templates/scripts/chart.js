@@ -53,10 +53,11 @@ const runs = (points) => {
   return found.filter((run) => run.length > 1);
 };
 
-const chart = (id, { lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, here, level, zero, right = 34 }) => {
-  const box = document.getElementById(id);
+const chart = (box, {
+  lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, here, level, zero, diagonal, isCut, square, ends: isNamed = true, right = 34,
+}) => {
   if (!box) return;
-  const width = Math.max(260, box.clientWidth), height = Math.round(Math.min(380, Math.max(250, 0.52 * width)));
+  const width = Math.max(260, box.clientWidth), height = Math.round(Math.min(square ? 460 : 380, Math.max(250, (square ? 0.9 : 0.52) * width)));
   const frame = { left: 58, right: width - right, top: 26, bottom: height - 42 };
   const toX = (value) => frame.left + ((value - x[0]) / (x[1] - x[0])) * (frame.right - frame.left);
   const toY = (value) => frame.bottom - ((value - y[0]) / (y[1] - y[0])) * (frame.bottom - frame.top);
@@ -76,6 +77,7 @@ const chart = (id, { lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, h
   svg.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 6, "text-anchor": "middle" }, xLabel));
   if (level !== undefined) svg.append(make("path", { d: `M${frame.left} ${toY(level)}H${frame.right}`, class: "here" }));
   if (zero) svg.append(make("path", { d: `M${frame.left} ${toY(0)}H${frame.right}`, class: "zero" }));
+  if (diagonal) svg.append(make("path", { d: `M${toX(x[0])} ${toY(y[0])}L${toX(x[1])} ${toY(y[1])}`, class: "here" }));
   if (here !== undefined) svg.append(make("path", { d: `M${toX(here)} ${frame.top}V${frame.bottom}`, class: "here" }));
   const inside = (value) => Math.min(Math.max(y[0], y[1]), Math.max(Math.min(y[0], y[1]), value));
   const ends = [];
@@ -91,7 +93,7 @@ const chart = (id, { lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, h
   lines.forEach((line) => {
     let path = "", last = null;
     line.points.forEach(([at, value, low, high]) => {
-      if (!known(value)) { last = null; return; }
+      if (!known(value) || (isCut && value < y[0])) { last = null; return; }
       const place = [toX(at), toY(inside(value))];
       path += last === null ? `M${place}` : steps ? `H${place[0]}V${place[1]}` : `L${place}`;
       last = place;
@@ -114,7 +116,7 @@ const chart = (id, { lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, h
     const final = line.points.filter(([, value]) => known(value)).pop();
     ends.push(final ? toY(inside(final[1])) : null);
   });
-  const labelled = lines.map((line, k) => k).filter((k) => ends[k] !== null);
+  const labelled = lines.map((line, k) => k).filter((k) => isNamed && ends[k] !== null);
   const places = spread(labelled.map((k) => ends[k]), 13, frame.top, frame.bottom);
   labelled.forEach((k, at) => {
     svg.append(make("text", { x: frame.right + 7, y: places[at] + 4, class: `end ${lines[k].style}` }, lines[k].end));

@@ -6,7 +6,7 @@ const drawSurvival = () => {
     points: points(graphic[state.survival][k]), style: `k${k} d${k + 1}`, end: `CG, τ = ${tau}`, name: `Copula-Graphic, τ = ${tau}`,
   }));
   lines.unshift({ points: points(plain), style: "", end: "Kaplan–Meier", name: "Kaplan–Meier" });
-  chart("plot-survival", {
+  chart(document.getElementById("plot-survival"), {
     lines, x: [0, times[times.length - 1]], y: [0, 1.02], yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1], xLabel: "time", yLabel: "survival probability", steps: true, right: 100,
   });
 };
@@ -21,7 +21,7 @@ const drawLikelihood = () => {
   const taus = curves.flatMap(([, each]) => each.taus);
   const isCut = curves.some(([, each]) => Math.min(...each.difference) < -depth);
   const clipped = (value) => (value < -depth ? null : value);
-  chart("plot-likelihood", {
+  chart(document.getElementById("plot-likelihood"), {
     lines: curves.map(([name, each], k) => ({
       points: each.taus.map((tau, j) => [tau, clipped(each.difference[j])]), style: `k${k % 6} d${k % 6}`, end: capital(name), name: capital(name),
     })),

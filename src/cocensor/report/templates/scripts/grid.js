@@ -11,7 +11,7 @@ const drawGrid = () => {
     ...errors(family).filter(known).flatMap((each) => [...each.low, ...each.high]),
   ]);
   const along = { x: tauRange(grid.taus), xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true, here: tau };
-  chart("plot-scores", {
+  chart(document.getElementById("plot-scores"), {
     ...along,
     y: extent(everywhere),
     yLabel: metric().label,
@@ -19,7 +19,7 @@ const drawGrid = () => {
   });
   drawLess(along);
   const ranks = grid.taus.map((_, j) => ranksAt(scores, j, metric()));
-  chart("plot-ranks", {
+  chart(document.getElementById("plot-ranks"), {
     ...along,
     y: [models.length + 0.4, 0.6],
     yLabel: "rank, 1 is best",
@@ -52,7 +52,7 @@ const drawLess = (along) => {
       const from = low === null ? "the start" : low.toFixed(2), to = high === null ? "the end" : high.toFixed(2);
       return { at, ends: [low ?? first, high ?? last], said: `the order turns at τ = ${at.toFixed(2)}${interval ? ` (${from} to ${to})` : ""}` };
     });
-  chart("plot-less", {
+  chart(document.getElementById("plot-less"), {
     ...along,
     y: extent([0, ...all]),
     yLabel: `${metric().label}, less`,
@@ -89,6 +89,8 @@ const tellNow = (scores, errors, ranks, k, tau) => {
   if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
   else if (models.length === 1) said = `${where}${by}:`;
   document.getElementById("at-tau").textContent = spelt(said);
-  document.getElementById("tau").textContent = `τ = ${tau}`;
-  document.querySelector("[data-choice=tau]").setAttribute("aria-valuetext", `τ = ${tau}`);
+  document.querySelectorAll("[data-choice=tau]").forEach((each) => {
+    each.setAttribute("aria-valuetext", `τ = ${tau}`);
+    each.nextElementSibling.textContent = `τ = ${tau}`;
+  });
 };

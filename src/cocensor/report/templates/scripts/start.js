@@ -2,7 +2,7 @@ const showMap = () => document.querySelectorAll("[data-map]").forEach((map) => {
   map.hidden = map.dataset.metric !== state.metric || map.dataset.adjustment !== state.adjustment;
 });
 
-const draw = () => [showMap, drawForests, drawGrid, drawCurves, drawSurvival, drawLikelihood].forEach((each) => each());
+const draw = () => [showMap, drawForests, drawGrid, drawCurves, drawBehind, drawSurvival, drawLikelihood].forEach((each) => each());
 
 // --- choices, downloads --------------------------------------------------------------------------
 
@@ -20,6 +20,9 @@ choices.forEach((control) => {
     draw();
   });
 });
+
+// What is folded has no width to draw to.
+document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector(".plot")) draw(); }, true);
 
 let width = 0;
 new ResizeObserver(([entry]) => {
