@@ -60,5 +60,4 @@ def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
     counts = Counter(model for models in points for model in models)
     if set(counts.values()) == {len(points)}:
         return f"always {' and '.join(counts)}"
-    listed = ", ".join(f"{model} at {count}" for model, count in counts.most_common())
-    return f"{listed} of {len(points)} points"
+    return "; ".join(f"{model} at {count} of {len(points)} points" for model, count in counts.most_common())

@@ -40,11 +40,11 @@ const curveShown = (by, point) => {
 };
 
 const FRAMES = {
-  auc: () => ({ x: [0, 1], y: [0, 1], diagonal: true, ends: false, square: true }),
+  auc: () => ({ x: [0, 1], y: [0, 1], diagonal: true, ends: false, tall: true }),
   ici: (lines) => {
     const most = Math.max(...lines.flatMap((line) => line.points.flatMap((point) => point.filter(known))));
     const end = Math.min(1, Math.ceil(10 * most) / 10);
-    return { x: [0, end], y: [0, end], diagonal: true, square: true };
+    return { x: [0, end], y: [0, end], diagonal: true, tall: true };
   },
   net_benefit: (lines) => {
     const points = lines.flatMap((line) => line.points);
@@ -62,7 +62,7 @@ const drawProfile = (box, by, point) => {
   if (!found.length) return;
   const lines = found.map(([model, { points, edges }]) => modelLine(model, points, { edges }));
   const [xLabel, yLabel] = by.profile_labels;
-  chart(box, { lines, xLabel, yLabel: `${yLabel}, ${by.label}`, ...FRAMES[by.family](lines) });
+  chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at time ${by.at}`, ...FRAMES[by.family](lines) });
 };
 
 // Every metric of a section by model, with its interval, as the choices have it.
@@ -106,7 +106,7 @@ const drawBehind = () => document.querySelectorAll("[data-families]").forEach((s
     const by = asked.find((each) => each.family === box.dataset.overTime && each.at === null);
     const { times, curves, limits } = by ? curveShown(by, point) : { curves: {} };
     box.hidden = !Object.keys(curves).length;
-    if (!box.hidden) overTime(box, times, curves, limits, by.curve_label);
+    if (!box.hidden) overTime(box, times, curves, limits, by.curve_label, { tall: true });
   });
   section.querySelectorAll("[data-choice=tau]").forEach((each) => { each.disabled = !point || grid.taus.length === 1; });
 });

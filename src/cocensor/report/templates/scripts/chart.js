@@ -54,10 +54,10 @@ const runs = (points) => {
 };
 
 const chart = (box, {
-  lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, here, level, zero, diagonal, isCut, square, ends: isNamed = true, right = 34,
+  lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, here, level, zero, diagonal, isCut, tall, ends: isNamed = true, right = 34,
 }) => {
   if (!box) return;
-  const width = Math.max(260, box.clientWidth), height = Math.round(Math.min(square ? 460 : 380, Math.max(250, (square ? 0.9 : 0.52) * width)));
+  const width = Math.max(260, box.clientWidth), height = Math.round(Math.min(tall ? 420 : 380, Math.max(250, (tall ? 0.76 : 0.52) * width)));
   const frame = { left: 58, right: width - right, top: 26, bottom: height - 42 };
   const toX = (value) => frame.left + ((value - x[0]) / (x[1] - x[0])) * (frame.right - frame.left);
   const toY = (value) => frame.bottom - ((value - y[0]) / (y[1] - y[0])) * (frame.bottom - frame.top);
@@ -80,6 +80,7 @@ const chart = (box, {
   if (diagonal) svg.append(make("path", { d: `M${toX(x[0])} ${toY(y[0])}L${toX(x[1])} ${toY(y[1])}`, class: "here" }));
   if (here !== undefined) svg.append(make("path", { d: `M${toX(here)} ${frame.top}V${frame.bottom}`, class: "here" }));
   const inside = (value) => Math.min(Math.max(y[0], y[1]), Math.max(Math.min(y[0], y[1]), value));
+  const isDrawn = (value) => known(value) && !(isCut && value < y[0]);
   const ends = [];
   const edge = (run, side) => run.map((point) => `${toX(point[0])} ${toY(inside(point[side]))}`).join("L");
   const area = (points, style) => runs(points).forEach((run) => {
@@ -93,7 +94,7 @@ const chart = (box, {
   lines.forEach((line) => {
     let path = "", last = null;
     line.points.forEach(([at, value, low, high]) => {
-      if (!known(value) || (isCut && value < y[0])) { last = null; return; }
+      if (!isDrawn(value)) { last = null; return; }
       const place = [toX(at), toY(inside(value))];
       path += last === null ? `M${place}` : steps ? `H${place[0]}V${place[1]}` : `L${place}`;
       last = place;
@@ -113,13 +114,13 @@ const chart = (box, {
       mark.append(make("title", {}, `${line.name}: ${turn.said}`));
       svg.append(mark);
     });
-    const final = line.points.filter(([, value]) => known(value)).pop();
-    ends.push(final ? toY(inside(final[1])) : null);
+    const final = line.points.filter(([, value]) => isDrawn(value)).pop();
+    ends.push(final ? [toX(final[0]), toY(inside(final[1]))] : null);
   });
   const labelled = lines.map((line, k) => k).filter((k) => isNamed && ends[k] !== null);
-  const places = spread(labelled.map((k) => ends[k]), 13, frame.top, frame.bottom);
+  const places = spread(labelled.map((k) => ends[k][1]), 13, frame.top, frame.bottom);
   labelled.forEach((k, at) => {
-    svg.append(make("text", { x: frame.right + 7, y: places[at] + 4, class: `end ${lines[k].style}` }, lines[k].end));
+    svg.append(make("text", { x: ends[k][0] + 7, y: places[at] + 4, class: `end ${lines[k].style}` }, lines[k].end));
   });
   box.replaceChildren(svg);
 };

@@ -1,5 +1,5 @@
 // Values over time, sorted by it, with their limits.
-const overTime = (box, times, curves, limits, yLabel, { reference, y } = {}) => {
+const overTime = (box, times, curves, limits, yLabel, { reference, y, tall } = {}) => {
   const order = times.map((_, k) => k).sort((a, b) => times[a] - times[b]);
   const at = order.map((k) => times[k]);
   const sorted = (each) => Object.fromEntries(Object.entries(each).map(([name, values]) => [name, order.map((k) => values[k])]));
@@ -10,7 +10,7 @@ const overTime = (box, times, curves, limits, yLabel, { reference, y } = {}) => 
   });
   if (reference) lines.unshift({ points: order.map((k) => [times[k], reference[k]]), style: "", end: "KM", name: "Kaplan–Meier" });
   const around = extent(lines.flatMap((line) => [...line.points, ...(line.edges || [])].flatMap((point) => point.slice(1))));
-  chart(box, { lines, x: [at[0], at[at.length - 1]], y: y ? y(around) : around, xLabel: "time", yLabel: `${yLabel} at each time` });
+  chart(box, { lines, tall, x: [at[0], at[at.length - 1]], y: y ? y(around) : around, xLabel: "time", yLabel: `${yLabel} at each time` });
 };
 
 const drawCurves = () => {
