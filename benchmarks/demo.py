@@ -31,6 +31,7 @@ def winners(tau: float, seed: int) -> dict[str, str]:
         adjustments=asked | {"truth": cc.Oracle(test.event_time)},
         copula=copula,
         confidence_level=None,
+        metrics="ibs",
     )
     return {
         name: min(models, key=lambda model: found.score(model, adjustment=name).value)

@@ -57,6 +57,7 @@ def job(of: Data, joint: bool, confidence_level: float | None) -> tuple[float, f
         times=times,
         adjustments=asked,
         confidence_level=confidence_level,
+        metrics="ibs",
     )
     middle = time.perf_counter()
     result.sensitivity()
@@ -81,6 +82,7 @@ def growth() -> None:
                     times=times,
                     adjustments="ipcw",
                     confidence_level=None,
+                    metrics="ibs",
                 ),
                 3,
             )

@@ -20,7 +20,11 @@ Y = cc.Survival(RNG.exponential(size=60), RNG.random(60) < 0.6)
 def evaluation():
     curves = np.exp(-np.linspace(0.0, 1.0, 5))[None, :].repeat(60, axis=0)
     return cc.evaluate(
-        {"a": cc.Predictions(np.linspace(0.0, 1.0, 5), curves)}, Y, y_train=Y, copula=cc.Clayton(2.0)
+        {"a": cc.Predictions(np.linspace(0.0, 1.0, 5), curves)},
+        Y,
+        y_train=Y,
+        copula=cc.Clayton(2.0),
+        metrics="ibs",
     )
 
 

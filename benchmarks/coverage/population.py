@@ -53,7 +53,9 @@ def _truth(where: Setting) -> dict[str, float]:
 
 def _oracle(where: Setting, curves: dict[str, FloatArray], sample: Sample) -> dict[str, float]:
     adjustments = {"oracle": cc.Oracle(sample.event_time)}
-    result = cc.evaluate(curves, sample.y, adjustments=adjustments, times=where.times, confidence_level=None)
+    result = cc.evaluate(
+        curves, sample.y, adjustments=adjustments, times=where.times, confidence_level=None, metrics="ibs"
+    )
     return {name: result.score(name).value for name in MODELS}
 
 
@@ -68,6 +70,7 @@ def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict
         adjustments=["ipcw", "imputed"],
         times=where.times,
         confidence_level=None,
+        metrics="ibs",
     )
     rows: list[dict[str, Any]] = [
         {"judge": "oracle"} | _oracle(where, curves, sample),

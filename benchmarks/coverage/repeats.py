@@ -49,6 +49,7 @@ def repeat_scores(at: Condition, seed: int) -> list[Row]:
         adjustments=["ipcw", "imputed"],
         times=where.times,
         copula=clayton(at.tau),
+        metrics="ibs",
     )
     rows = []
     for name in ("ipcw", "imputed"):
@@ -70,7 +71,12 @@ def repeat_tau(at: Condition, seed: int) -> list[Row]:
     where = setting(at.law)
     sample = where.draw(at.tau, at.n, seed)
     result = cc.evaluate(
-        where.curves(sample.x), sample.y, where.given(sample.x), adjustments=["imputed"], times=where.times
+        where.curves(sample.x),
+        sample.y,
+        where.given(sample.x),
+        adjustments=["imputed"],
+        times=where.times,
+        metrics="ibs",
     )
     grid = result.sensitivity("clayton", GRID)
     rows = []

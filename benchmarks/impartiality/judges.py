@@ -99,6 +99,7 @@ def verdict(
             times=times,
             copula=told,
             confidence_level=None,
+            metrics="ibs",
         )
     except ValueError as error:
         if "no adjustment can score" not in str(error):
@@ -112,5 +113,7 @@ def verdict(
 def oracle(curves: Curves, times: FloatArray, test: Sample) -> dict[str, float]:
     """The scores of the same test subjects on the same interval, had nobody dropped out."""
     adjustments = {"oracle": cc.Oracle(test.event_time)}
-    result = cc.evaluate(curves, test.y, adjustments=adjustments, times=times, confidence_level=None)
+    result = cc.evaluate(
+        curves, test.y, adjustments=adjustments, times=times, confidence_level=None, metrics="ibs"
+    )
     return {name: float(result.score(name, adjustment="oracle")) for name in curves}

@@ -127,6 +127,23 @@ def settled(t: FloatArray, onto: FloatArray) -> FloatArray:
     return np.where(np.abs(last - t) <= _ROUNDING * last, last, t)
 
 
+def pool_starts(counts: FloatArray, fewest: float) -> npt.NDArray[np.intp]:
+    """Where pools of neighbours begin whose counts sum up to ``fewest`` each; what is left over belongs to the last.
+
+    Examples
+    --------
+    >>> pool_starts(np.array([2.0, 4.0, 7.0, 1.0, 1.0]), 5.0)
+    array([0, 2])
+    """
+    starts, total = [0], 0.0
+    for i, more in enumerate(counts):
+        total += more
+        if total >= fewest:
+            starts.append(i + 1)
+            total = 0.0
+    return np.array(starts[:-1], dtype=np.intp)
+
+
 def series_where(
     near: npt.NDArray[np.bool_], z: FloatArray, coefficients: npt.NDArray[Any], values: FloatArray
 ) -> FloatArray:

@@ -278,7 +278,12 @@ def test_in_an_evaluation():
     curves = {"cox": models["cox"].predict_survival_function(x[200:])}
     curves["blind"] = models["blind"].predict_survival_function(x[200:, [1]])
     result = cc.evaluate(
-        curves, y[200:], x_test=x[200:], adjustments=["ipcw", "aipcw"], times=np.linspace(0.1, 2.0, 20)
+        curves,
+        y[200:],
+        x_test=x[200:],
+        adjustments=["ipcw", "aipcw"],
+        times=np.linspace(0.1, 2.0, 20),
+        metrics="ibs",
     )
     assert result.ranks(adjustment="aipcw")["cox"] == 1
     assert np.isfinite(result.score("blind", adjustment="aipcw").value)

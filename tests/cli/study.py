@@ -82,6 +82,8 @@ class Study:
             arguments += ["--families", "clayton,frank", "--taus", "0,0.4"]
         if not {"--adjustments", "--covariates"} & set(more):
             arguments += ["--adjustments", "ipcw,dep"]
+        if "--metrics" not in more:
+            arguments += ["--metrics", "ibs"]
         if "--hint" not in more:
             arguments += ["--no-hint"]
         if by_id:

@@ -68,7 +68,7 @@ def test_the_files_hold_what_was_simulated(shown):
     again = run("evaluate", *files, *columns, "--adjustments", "ipcw", "--json", numbers)
     assert again.exit_code == 0, again.output
     found = json.loads(numbers.read_text(encoding="utf-8"))
-    expected = cc.evaluate({"cox": models["cox"]}, test.y, y_train=train.y, adjustments="ipcw")
+    expected = cc.evaluate({"cox": models["cox"]}, test.y, y_train=train.y, adjustments="ipcw", metrics="ibs")
     assert found["metrics"][0]["scores"]["ipcw"]["cox"] == pytest.approx(
         expected.score("cox", adjustment="ipcw").value, rel=1e-8
     )

@@ -8,7 +8,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import MetricValue, unregister_metric
-from tests.cli.study import TIMES
+from tests.cli.study import TIMES, refusal
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def scores_of(evaluation):
 
 def test_the_numbers_are_those_of_the_library(study, samples, models):
     train, test = samples
-    expected = cc.evaluate(models, test, y_train=train, copula=cc.Clayton.from_tau(0.4))
+    expected = cc.evaluate(models, test, y_train=train, copula=cc.Clayton.from_tau(0.4), metrics="ibs")
     found = study.numbers("--adjustments", ",".join(expected.results))
     assert scores(found) == scores_of(expected)
     assert (found["primary"], found["horizon"]["time"]) == (expected.primary, expected.horizon.time)
@@ -48,7 +48,9 @@ def test_the_numbers_are_those_of_the_library(study, samples, models):
 def test_without_a_training_sample_all_is_learned_from_the_test_sample(study, samples, models, covariates):
     x = None if covariates is None else study.test[covariates]
     names = ["ipcw", "dep", "cg_q", "imputed_prediction" if x is None else "imputed_covariates"]
-    expected = cc.evaluate(models, samples[1], x, adjustments=names, copula=cc.Clayton.from_tau(0.4))
+    expected = cc.evaluate(
+        models, samples[1], x, adjustments=names, copula=cc.Clayton.from_tau(0.4), metrics="ibs"
+    )
     given = [] if x is None else ["--covariates", ",".join(covariates)]
     found = study.numbers(*given, "--adjustments", ",".join(names), train=None)
     assert scores(found) == scores_of(expected)
@@ -75,7 +77,7 @@ def test_intervals_are_those_of_the_library(study, samples, models):
     train, test = samples
     asked = {"y_train": train, "adjustments": "ipcw", "confidence_level": 0.8}
     for given, more in (([], {}), (["--bootstrap", "12", "--seed", "5"], {"n_resamples": 12, "seed": 5})):
-        expected = cc.evaluate(models, test, **asked, **more)
+        expected = cc.evaluate(models, test, **asked, **more, metrics="ibs")
         found = study.numbers("--adjustments", "ipcw", "--confidence", "0.8", *given)
         held = found["metrics"][0]["intervals"]["ipcw"]
         assert found["confidence_level"] == 0.8
@@ -289,5 +291,42 @@ def test_folds_are_a_column_of_the_test_sample(study, samples, models):
     folds = np.arange(60) % 3
     study.test.assign(fold=folds).to_csv(study.folder / "test.csv", index=False)
     given = ["--adjustments", "imputed", "--folds", "fold", "--copula", "independence"]
-    expected = cc.evaluate(models, samples[1], y_train=samples[0], adjustments="imputed", folds=folds)
+    expected = cc.evaluate(
+        models, samples[1], y_train=samples[0], adjustments="imputed", folds=folds, metrics="ibs"
+    )
     assert scores(study.numbers(*given)) == scores_of(expected)
+
+
+def test_metrics_at_single_times_and_risk_scores_from_a_column(study):
+    asked = [
+        "--metrics",
+        "ibs,brier,auc,net_benefit",
+        "--at",
+        "1,0.5",
+        "--threshold",
+        "0.2",
+        "--risk",
+        "age=age",
+    ]
+    found = study.numbers(*asked, models=("cox",))
+    names = [each["name"] for each in found["metrics"]]
+    assert names[:4] == ["ibs", "brier at 0.5", "brier at 1", "auc"]
+    assert names[-1] == "net_benefit at 1"
+    assert found["at"] == [0.5, 1.0]
+    # The curves of the model have the order of age.
+    for adjustment, scores in found["metrics"][names.index("auc at 1")]["scores"].items():
+        assert scores["age"] == pytest.approx(scores["cox"]), adjustment
+    assert found["models"][1] == {
+        "name": "age",
+        "source": "column 'age' of the test sample",
+        "risk_score": True,
+    }
+    shown = study.evaluate(*asked, models=("cox",)).stdout
+    assert "AUC at 0.5" in shown
+    assert max(map(len, shown[shown.index("Other metrics") : shown.index("± half")].splitlines())) <= 80
+
+
+def test_a_risk_score_may_come_alone(study):
+    found = study.numbers("--metrics", "auc", "--risk", "age=age", models=())
+    assert [each["name"] for each in found["models"]] == ["age"]
+    refusal(study.evaluate(models=()), "--predictions", "--risk")

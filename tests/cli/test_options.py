@@ -23,6 +23,8 @@ from tests.cli.study import refusal, run
         (["--metrics", "default,brier"], ["--metrics", "'default,brier'"]),
         (["--metrics", "ils"], ["--floor", "--metrics ils"]),
         (["--floor", "0.1"], ["--floor", "--metrics ils"]),
+        (["--metrics", "net_benefit"], ["--threshold", "--metrics net_benefit"]),
+        (["--metrics", "net_benefit", "--threshold", "2"], ["threshold", "2"]),
         (["--metrics", "brier", "--at", "1,x"], ["--at", "'x'"]),
         (["--metrics", "brier", "--at", "-1"], ["--at", "-1"]),
         (["--metrics", "brier", "--at", "1,77"], ["at", "77"]),

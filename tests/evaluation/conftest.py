@@ -18,6 +18,7 @@ class Study:
             "y_train": self.train.y,
             "x_train": self.train.X,
             "copula": cc.Frank.from_tau(0.3),
+            "metrics": "ibs",
         }
         return cc.evaluate(self.models if models is None else models, self.test.y, **(given | options))
 

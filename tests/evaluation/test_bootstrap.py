@@ -27,7 +27,9 @@ MODELS = {
 
 def evaluate(adjustments, models=MODELS, *, train=True, **options):
     learned = {"y_train": TRAIN.y, "x_train": TRAIN.X} if train else {}
-    return cc.evaluate(models, TEST.y, TEST.X, adjustments=adjustments, **(learned | options))
+    return cc.evaluate(
+        models, TEST.y, TEST.X, adjustments=adjustments, **({"metrics": "ibs"} | learned | options)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -119,13 +121,15 @@ def test_a_replicate_is_the_score_of_the_drawn_subjects(ipcw, resampled):
     rng = np.random.default_rng(np.random.SeedSequence(3).spawn(60)[7])
     test, train = rng.integers(N, size=N), rng.integers(N, size=N)
     drawn = {name: each[test] for name, each in MODELS.items()}
-    again = cc.evaluate(drawn, TEST.y[test], y_train=TRAIN.y[train], adjustments="ipcw", times=ipcw.times)
+    again = cc.evaluate(
+        drawn, TEST.y[test], y_train=TRAIN.y[train], adjustments="ipcw", times=ipcw.times, metrics="ibs"
+    )
     expected = [again.score(name).value for name in MODELS]
     assert replicates(resampled)[7, :2] == pytest.approx(expected, rel=1e-12)
     curve = np.asarray(KaplanMeier().fit(TRAIN.y).predict(ipcw.times, tail="last"))
     reference = (ipcw.times, np.tile(curve, (N, 1)))
     options = {"y_train": TRAIN.y[train], "adjustments": "ipcw", "times": ipcw.times}
-    value = cc.evaluate({"km": reference}, TEST.y[test], **options).score("km").value
+    value = cc.evaluate({"km": reference}, TEST.y[test], **options, metrics="ibs").score("km").value
     assert replicates(resampled)[7, 2] == pytest.approx(value, rel=1e-12)
 
 
@@ -145,7 +149,7 @@ def test_the_seed_decides_whatever_the_number_of_threads():
 def test_a_warm_fit_finds_what_a_cold_one_does(grouped):
     y = cc.Survival(np.ceil(TEST.y.time * 2), TEST.y.event) if grouped else TEST.y
     fitted = cc.Imputation("everything", CLAYTON).fit(y, TEST.X, MODELS)
-    samples = cc.evaluate(MODELS, y, TEST.X, adjustments="ipcw").data.samples
+    samples = cc.evaluate(MODELS, y, TEST.X, adjustments="ipcw", metrics="ibs").data.samples
     resample = Resample.draw(samples, np.random.default_rng(0))
     warm = fitted.resampled(resample, MODELS)
     cold = replace(warm.joint.problem, parent=None).fit(cc.Clayton, CLAYTON.theta)
@@ -161,7 +165,7 @@ def test_a_warm_fit_finds_what_a_cold_one_does(grouped):
 
 def test_repeated_subjects_do_not_make_times_grouped():
     y, x = TEST.y[:90], TEST.X[:90]
-    samples = cc.evaluate({"a": MODELS["two"][:90]}, y, x, adjustments="ipcw").data.samples
+    samples = cc.evaluate({"a": MODELS["two"][:90]}, y, x, adjustments="ipcw", metrics="ibs").data.samples
     resample = Resample.draw(samples, np.random.default_rng(0))
     imputation = cc.Imputation("covariates")
     assert (
@@ -172,7 +176,7 @@ def test_repeated_subjects_do_not_make_times_grouped():
 
 
 def test_a_subject_drawn_twice_is_in_one_fold_of_aipcw():
-    samples = cc.evaluate(MODELS, TEST.y, TEST.X, adjustments="ipcw").data.samples
+    samples = cc.evaluate(MODELS, TEST.y, TEST.X, adjustments="ipcw", metrics="ibs").data.samples
     resample = Resample.draw(samples, np.random.default_rng(0))
     again = cc.AIPCW("cox", "cox").fit(TEST.y, TEST.X).resampled(resample, {})
     folds = {}

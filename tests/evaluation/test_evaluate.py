@@ -80,7 +80,9 @@ def test_without_censoring_every_adjustment_gives_the_plain_score(study):
     everyone = np.ones(len(study.test), dtype=bool)
     train = cc.Survival(study.train.event_time, np.ones(len(study.train), dtype=bool))
     test = cc.Survival(study.test.event_time, everyone)
-    result = cc.evaluate(study.models, test, study.test.X, y_train=train, x_train=study.train.X, horizon=18.0)
+    result = cc.evaluate(
+        study.models, test, study.test.X, y_train=train, x_train=study.train.X, horizon=18.0, metrics="ibs"
+    )
     curves = study.models["one"](result.times)
     alive = study.test.event_time[:, None] > result.times
     plain = np.trapezoid(((alive - curves) ** 2).mean(axis=0), result.times) / 18.0
@@ -95,7 +97,7 @@ def test_without_censoring_every_adjustment_gives_the_plain_score(study):
     assert [note.kind for note in hint.notes] == ["missing"]
     refuses(result.dependence_profile, "no copula")
     samples = {"y_train": train, "x_train": study.train.X, "horizon": 18.0}
-    asked = cc.evaluate(study.models, test, study.test.X, **samples, copula="select")
+    asked = cc.evaluate(study.models, test, study.test.X, **samples, copula="select", metrics="ibs")
     assert asked.assumed.origin == "independence"
     assert [note.kind for note in noted(asked)] == ["decision"]
 
@@ -104,7 +106,7 @@ def test_without_censoring_every_adjustment_gives_the_plain_score(study):
 
 
 def test_without_a_training_sample_everything_learns_from_the_test_sample(study):
-    alone = cc.evaluate(study.models, study.test.y, study.test.X)
+    alone = cc.evaluate(study.models, study.test.y, study.test.X, metrics="ibs")
     same = study.evaluate(y_train=study.test.y, x_train=study.test.X, copula=None)
     assert list(alone.results) == DEFAULT
     assert alone.horizon.time == same.horizon.time
@@ -129,7 +131,9 @@ def test_without_a_training_sample_ipcw_is_that_of_risk_regression(name):
     predicted = np.exp(-np.outer(np.exp(lp), times) / oracle["scale"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.HorizonWarning)
-        result = cc.evaluate({"m": predicted}, (data["time"], data["event"]), times=times, adjustments="ipcw")
+        result = cc.evaluate(
+            {"m": predicted}, (data["time"], data["event"]), times=times, adjustments="ipcw", metrics="ibs"
+        )
     found = result.results["ipcw"].values["ibs"]["m"].curve
     np.testing.assert_allclose(found, oracle["all"]["km"], atol=1e-12)
 
@@ -142,11 +146,13 @@ def test_out_of_fold_predictions_are_evaluated_by_giving_all_subjects_once():
     for fold in range(3):
         model = cc.CoxPH().fit(data.X[folds != fold], data.y[folds != fold])
         predicted[folds == fold] = model.survival(grid, data.X[folds == fold])
-    result = cc.evaluate({"cox": (grid, predicted)}, data.y, adjustments=["ipcw"], times=grid)
+    result = cc.evaluate({"cox": (grid, predicted)}, data.y, adjustments=["ipcw"], times=grid, metrics="ibs")
     expected = cc.integrated_brier_score(data.y, data.y, predicted, grid)
     assert result.score("cox").value == pytest.approx(expected, rel=1e-12)
     order = np.argsort(folds, kind="stable")  # in whatever order they come
-    shuffled = cc.evaluate({"cox": (grid, predicted[order])}, data.y[order], adjustments=["ipcw"], times=grid)
+    shuffled = cc.evaluate(
+        {"cox": (grid, predicted[order])}, data.y[order], adjustments=["ipcw"], times=grid, metrics="ibs"
+    )
     assert shuffled.score("cox").value == pytest.approx(expected, rel=1e-12)
 
 
@@ -165,7 +171,7 @@ def test_the_horizon_and_who_decided_it(study):
     assert (cut.horizon.time, cut.horizon.by) == (GRID[5], "predictions")
     assert study.evaluate(horizon=9.0, adjustments=["ipcw"]).horizon.by == "asked"
     assert study.evaluate(times=GRID[:9], adjustments=["ipcw"]).horizon.by == "times"
-    alone = cc.evaluate(study.models, study.test.y, adjustments=["ipcw"])
+    alone = cc.evaluate(study.models, study.test.y, adjustments=["ipcw"], metrics="ibs")
     assert alone.horizon.time == cc.time_grid(study.test.y, horizon={"at_risk": 0.05})[-1]
 
 
@@ -201,7 +207,7 @@ def test_what_the_fits_of_a_selection_warn_of_is_in_notes_alone(study):
     time[0] = 0.0
     y = cc.Survival(time, study.test.y.event)[:150]
     models = {"one": (study.models["one"].times, study.models["one"].probabilities[:150])}
-    result = cc.evaluate(models, y, copula="select")
+    result = cc.evaluate(models, y, copula="select", metrics="ibs")
     assert any("time of 0" in note.text for note in result.under("imputed").notes_of("caution"))
 
 

@@ -42,7 +42,7 @@ def grid(result):
 def small(models, event, x=None, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return cc.evaluate(models, cc.Survival(SMALL, event), x, times=GRID, **options)
+        return cc.evaluate(models, cc.Survival(SMALL, event), x, times=GRID, **({"metrics": "ibs"} | options))
 
 
 # --- scores -------------------------------------------------------------------------------------------
@@ -65,6 +65,7 @@ def test_an_interval_keeps_to_the_range_of_the_metric():
         cc.Survival(SMALL[:6], [True, False, True, False, True, True]),
         times=GRID,
         adjustments="ipcw",
+        metrics="ibs",
     ).score("a", at=GRID[2])
     reach = 3.29 * score.standard_error
     assert score.value - reach < 0
@@ -121,7 +122,11 @@ def test_times_of_scores_are_checked(result):
     refuses(lambda: result.score("2", at=2 * TIMES[-1]), "at", f"{2 * TIMES[-1]:g}")
     refuses(lambda: result.score("2", at=-1.0), "at")
     refuses(lambda: cc.metric("brier", at="soon"), "at")
-    refuses(lambda: cc.evaluate(MODELS, TEST.y, TEST.X, confidence_level=95), "confidence_level", "95")
+    refuses(
+        lambda: cc.evaluate(MODELS, TEST.y, TEST.X, confidence_level=95, metrics="ibs"),
+        "confidence_level",
+        "95",
+    )
     alone = cc.evaluate(MODELS, TEST.y, TEST.X, metrics="brier", times=[TIMES[9]], adjustments="ipcw")
     assert alone.score("1").value == pytest.approx(
         float(cc.brier_score(None, TEST.y, MODELS["1"], [TIMES[9]])[0])
@@ -145,7 +150,7 @@ def test_limits_over_time_are_those_at_one_time(result):
 def test_times_that_look_alike_are_two():
     """Of four subjects one has the event by the first time, two by the second; all are given a chance of 0.8."""
     y, times = (np.array([5e5, 1_000_001.0, 1_000_002.0, 2e6]), np.ones(4)), (1_000_000.0, 1_000_001.0)
-    found = cc.evaluate({"flat": np.full((4, 2), 0.8)}, y, adjustments="ipcw", times=times)
+    found = cc.evaluate({"flat": np.full((4, 2), 0.8)}, y, adjustments="ipcw", times=times, metrics="ibs")
     assert [found.score("flat", at=t).value for t in times] == pytest.approx([0.19, 0.34])
     metrics = [cc.metric("brier", at=t) for t in times]
     assert [metric.name for metric in metrics] == ["brier at 1000000", "brier at 1000001"]
@@ -165,7 +170,7 @@ def test_score_functions_give_the_influence_of_subjects():
     scores, moved = cc.brier_score(None, TEST.y, MODELS, TIMES[[15, 5]], return_influence=True)
     assert moved["2"].test.shape == (len(TEST.y), 2)
     for k, at in enumerate(TIMES[[15, 5]]):
-        one = cc.evaluate(MODELS, TEST.y, times=TIMES, adjustments="ipcw").score("2", at=at)
+        one = cc.evaluate(MODELS, TEST.y, times=TIMES, adjustments="ipcw", metrics="ibs").score("2", at=at)
         assert one.value == pytest.approx(scores["2"][k])
         assert one.standard_error == pytest.approx(moved["2"].standard_errors[k], rel=1e-9)
     score, moved = cc.integrated_log_score(
@@ -177,7 +182,7 @@ def test_score_functions_give_the_influence_of_subjects():
 
 
 def test_no_intervals_where_none_are_asked_for():
-    plain = cc.evaluate(MODELS, TEST.y, TEST.X, times=TIMES, confidence_level=None)
+    plain = cc.evaluate(MODELS, TEST.y, TEST.X, times=TIMES, confidence_level=None, metrics="ibs")
     assert np.isnan(plain.score("1").standard_error)
     assert "asked" in plain.score("1").missing
     assert not any(each.errors for each in plain.results.values())
@@ -235,7 +240,7 @@ def test_next_to_no_events_cost_the_judge_alone(events):
 
 def test_no_event_by_the_last_time_leaves_nothing_to_fit():
     y = cc.Survival(SMALL + 1.5, RNG.random(N) < 0.5)
-    result = cc.evaluate({"a": cc.Predictions(GRID, CURVES)}, y, times=GRID)
+    result = cc.evaluate({"a": cc.Predictions(GRID, CURVES)}, y, times=GRID, metrics="ibs")
     losses = ((1 - CURVES) ** 2) @ cc.metric("ibs").time_weights(result.data.grid)
     for adjustment in result.results:
         score = result.score("a", adjustment=adjustment)
@@ -244,7 +249,11 @@ def test_no_event_by_the_last_time_leaves_nothing_to_fit():
 
 def test_one_subject_has_a_score_and_no_interval():
     result = cc.evaluate(
-        {"a": cc.Predictions(GRID, CURVES[:1])}, cc.Survival([2.0], [True]), times=GRID, adjustments="ipcw"
+        {"a": cc.Predictions(GRID, CURVES[:1])},
+        cc.Survival([2.0], [True]),
+        times=GRID,
+        adjustments="ipcw",
+        metrics="ibs",
     )
     score = result.score("a")
     assert np.isfinite(score.value)
@@ -253,7 +262,7 @@ def test_one_subject_has_a_score_and_no_interval():
 
 
 def test_an_adjustment_without_an_influence_says_so_in_its_own_cells():
-    result = cc.evaluate(MODELS, TEST.y, times=TIMES, adjustments=["ipcw", "margin_km"])
+    result = cc.evaluate(MODELS, TEST.y, times=TIMES, adjustments=["ipcw", "margin_km"], metrics="ibs")
     assert np.isfinite(result.score("1", adjustment="ipcw").standard_error)
     score = result.score("1", adjustment="margin_km")
     assert np.isfinite(score.value)
@@ -280,7 +289,13 @@ def test_a_metric_without_a_gradient_has_scores_alone():
 
 def test_a_point_of_the_grid_has_the_errors_of_an_evaluation_there(grid):
     frank = cc.evaluate(
-        MODELS, TEST.y, TEST.X, times=TIMES, copula=cc.Frank.from_tau(0.3), adjustments="imputed"
+        MODELS,
+        TEST.y,
+        TEST.X,
+        times=TIMES,
+        copula=cc.Frank.from_tau(0.3),
+        adjustments="imputed",
+        metrics="ibs",
     )
     at = grid.errors("frank", 0.3)
     for model in MODELS:
@@ -318,9 +333,9 @@ def test_a_range_of_tau_widens_the_interval(grid):
 
 def test_many_subjects_are_summed_in_batches(monkeypatch):
     """Batches tell the correlations over the grid, and the errors over time, but for what chance adds to them."""
-    exact = cc.evaluate(MODELS, TEST.y, TEST.X, times=TIMES)
+    exact = cc.evaluate(MODELS, TEST.y, TEST.X, times=TIMES, metrics="ibs")
     monkeypatch.setattr(import_module("cocensor.inference.influence"), "N_BATCHES", 100)
-    batched = cc.evaluate(MODELS, TEST.y, TEST.X, times=TIMES)
+    batched = cc.evaluate(MODELS, TEST.y, TEST.X, times=TIMES, metrics="ibs")
     assert batched.score("1").standard_error == pytest.approx(exact.score("1").standard_error, rel=1e-12)
     rows = batched.curve_errors().rows["1"]
     assert rows.shape == (100, TIMES.size)

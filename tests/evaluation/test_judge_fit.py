@@ -31,7 +31,7 @@ def judged(seed=0, n=800, *, crossing=False, waves=False, copula=None, judge=Non
     }
     models = {name: (times, curves) for name, curves in models.items()}
     adjustments = {"judge": judge or cc.Imputation("everything", copula)}
-    return cc.evaluate(models, y, x, adjustments=adjustments, copula=None, **options)
+    return cc.evaluate(models, y, x, adjustments=adjustments, copula=None, **({"metrics": "ibs"} | options))
 
 
 def cautions(result):
@@ -139,7 +139,7 @@ def test_predictions_that_are_the_same_for_all_are_one_group():
         "flat": ([0.0, 1.0], np.tile([1.0, 0.4], (300, 1))),
         "two": ([0.0, 1.0], np.column_stack((np.ones(300), np.where(risk > 0, 0.3, 0.5)))),
     }
-    fit = cc.evaluate(models, y, adjustments="imputed", copula=None, horizon=1.0).judge_fit()
+    fit = cc.evaluate(models, y, adjustments="imputed", copula=None, horizon=1.0, metrics="ibs").judge_fit()
     assert fit.cells["flat"]["event"].observed.shape == (1, 4)
     assert fit.cells["two"]["event"].observed.shape == (2, 4)
 
@@ -148,7 +148,7 @@ def test_too_few_for_a_test_is_said_and_no_misfit():
     rng = np.random.default_rng(4)
     y = cc.Survival(rng.exponential(size=200), np.arange(200) % 50 > 0)
     models = {"a": ([0.0, 1.0], np.column_stack((np.ones(200), rng.uniform(0.2, 0.8, 200))))}
-    found = cc.evaluate(models, y, adjustments="imputed", copula=None, horizon=1.0)
+    found = cc.evaluate(models, y, adjustments="imputed", copula=None, horizon=1.0, metrics="ibs")
     dropouts = found.judge_fit().cells["a"]["dropout"]
     assert dropouts.df == 0
     assert not found.judge_fit().failed

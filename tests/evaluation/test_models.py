@@ -53,7 +53,9 @@ def test_fitted_models_of_other_packages_predict_for_the_test_sample(study):
     lifelines = CoxPHFitter().fit(x_train.assign(t=y.time, e=y.event), "t", "e")
     models = {"sksurv": CoxPHSurvivalAnalysis().fit(x_train, outcome), "lifelines": lifelines}
     models["cocensor"] = study.models["three"]
-    result = cc.evaluate(models, study.test.y, x_test, y_train=outcome, x_train=x_train, copula=None)
+    result = cc.evaluate(
+        models, study.test.y, x_test, y_train=outcome, x_train=x_train, copula=None, metrics="ibs"
+    )
     expected = result.score("cocensor", adjustment="ipcw").value
     for name in ("sksurv", "lifelines"):
         assert result.score(name, adjustment="ipcw").value == pytest.approx(expected, rel=2e-3)

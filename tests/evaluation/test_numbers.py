@@ -19,7 +19,7 @@ def asked():
     train, test = data[:150], data[150:]
     cox = partial(cox_predictions, train, test)
     models = {"all": cox(0, 1, 2), "one": cox(2), "bad": ([0.0, 1.0], np.full((150, 2), 2.0))}
-    return partial(cc.evaluate, models, test.y, test.X, y_train=train.y)
+    return partial(cc.evaluate, models, test.y, test.X, y_train=train.y, metrics="ibs")
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ class Counting:
     ],
 )
 def test_models_that_cannot_be_scored_are_refused(study, models, parts):
-    refuses(lambda: cc.evaluate(models, study.test.y, y_train=study.train.y), *parts)
+    refuses(lambda: cc.evaluate(models, study.test.y, y_train=study.train.y, metrics="ibs"), *parts)
 
 
 def test_a_model_that_is_not_fitted_is_named(study):
@@ -160,7 +160,9 @@ def test_outcomes_in_the_place_of_covariates_are_refused(study, outcome):
     y = study.test.y
     if outcome == "structured":
         y = np.rec.fromarrays([y.event, y.time], names="event,time").view(np.ndarray)
-    refuses(lambda: cc.evaluate(study.models, study.test.y, y), "x_test", "y_train", kind=TypeError)
+    refuses(
+        lambda: cc.evaluate(study.models, study.test.y, y, metrics="ibs"), "x_test", "y_train", kind=TypeError
+    )
 
 
 def test_a_class_in_the_place_of_a_model_is_refused(study):

@@ -104,6 +104,7 @@ def test_an_adjustment_that_has_no_answer_says_why(study):
         y_train=study.train.y,
         adjustments=["ipcw", "imputed_prediction"],
         copula=cc.Frank(2.0),
+        metrics="ibs",
     )
     missing = result.results["imputed_prediction"]
     assert not missing.answered
@@ -129,7 +130,9 @@ def test_an_adjustment_that_has_no_answer_says_why(study):
 def test_where_nothing_can_be_scored_the_first_reason_is_given(study):
     censored = cc.Survival(study.test.y.time, np.zeros(len(study.test), dtype=bool))
     options = {"y_train": study.train.y, "adjustments": "imputed_prediction", "copula": None}
-    refuses(lambda: cc.evaluate(study.models, censored, **options), "no adjustment", "no event")
+    refuses(
+        lambda: cc.evaluate(study.models, censored, **options, metrics="ibs"), "no adjustment", "no event"
+    )
 
 
 def test_one_adjustment_that_fails_late_does_not_take_the_others_along(study):
@@ -158,7 +161,7 @@ def test_what_was_warned_of_is_a_caution_and_printed(study):
 def test_a_reference_without_loss_leaves_the_skill_open():
     y = cc.Survival(np.arange(1.0, 31.0), np.arange(30) % 2 == 0)
     early = np.exp(-np.outer(np.linspace(0.5, 2.0, 30), np.linspace(0.0, 1.0, 8)))
-    result = cc.evaluate({"m": early}, y, adjustments="ipcw", times=np.linspace(0.0, 0.6, 8))
+    result = cc.evaluate({"m": early}, y, adjustments="ipcw", times=np.linspace(0.0, 0.6, 8), metrics="ibs")
     assert np.isnan(result.skill("m").value)
     assert "(–)" in repr(result)
     assert result.to_dict()["metrics"][0]["skill"] == {"ipcw": {}}
@@ -230,7 +233,11 @@ def test_a_judge_can_be_given_again_and_judges_a_model_added_later_by_the_same_s
     columns = [json.loads(each.to_json())["judge"]["columns"] for each in (first, later)]
     assert columns[0] == columns[1] == list(first.judge.design.names_of_effects)
     other = cc.evaluate(
-        {"three": study.models["three"][:200]}, study.test.y[:200], study.test.X[:200], adjustments=asked
+        {"three": study.models["three"][:200]},
+        study.test.y[:200],
+        study.test.X[:200],
+        adjustments=asked,
+        metrics="ibs",
     )
     assert "300" in other.results["imputed"].notes_of("missing")[0].text
 
@@ -282,7 +289,11 @@ def test_a_reason_that_holds_of_all_models_is_said_once(study):
     y = study.test.y
     only_then = cc.Survival(np.where(y.event, y.time, 6.0), y.event)
     result = cc.evaluate(
-        study.models, only_then, adjustments=["ipcw", "imputed_prediction"], copula=cc.Frank(2.0)
+        study.models,
+        only_then,
+        adjustments=["ipcw", "imputed_prediction"],
+        copula=cc.Frank(2.0),
+        metrics="ibs",
     )
     [note] = result.results["imputed_prediction"].notes_of("missing")
     assert note.model is None
@@ -301,9 +312,11 @@ def test_a_line_break_in_a_name_leaves_the_table_whole(study):
 
 
 def test_a_copula_that_nothing_takes_is_noted(study):
-    fitted = cc.evaluate(study.models, study.test.y).judge
+    fitted = cc.evaluate(study.models, study.test.y, metrics="ibs").judge
     for adjustments in ("ipcw", {"imputed": fitted}):
         for copula, noted in ((cc.Clayton(2.0), 1), (None, 0)):
-            result = cc.evaluate(study.models, study.test.y, adjustments=adjustments, copula=copula)
+            result = cc.evaluate(
+                study.models, study.test.y, adjustments=adjustments, copula=copula, metrics="ibs"
+            )
             assert sum(note.kind == "caution" and "copula" in note.text for note in result.notes) == noted
             assert result.assumed.origin == "unused"

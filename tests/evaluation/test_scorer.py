@@ -91,10 +91,10 @@ def test_by_default_a_candidate_is_judged_given_its_own_prediction_and_the_covar
             return estimator.predict_survival_function(X[:, :1])
 
     scorer = cc.survival_scorer(horizon=10.0)
-    found = cc.evaluate({"m": Part()}, y, X, times=scorer.times)
+    found = cc.evaluate({"m": Part()}, y, X, times=scorer.times, metrics="ibs")
     assert scorer(Part(), X, y) == pytest.approx(-found.score("m", adjustment="imputed").value, rel=1e-12)
     without = cc.survival_scorer(horizon=10.0, covariates=None)
-    alone = cc.evaluate({"m": Part()}, y, X, times=scorer.times, covariates=None)
+    alone = cc.evaluate({"m": Part()}, y, X, times=scorer.times, covariates=None, metrics="ibs")
     assert without(Part(), X, y) == pytest.approx(-alone.score("m", adjustment="imputed").value, rel=1e-12)
     assert without(Part(), X, y) != scorer(Part(), X, y)
 

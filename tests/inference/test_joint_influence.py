@@ -143,7 +143,7 @@ def test_without_anybody_to_impute_nothing_was_fitted():
     """All are observed up to the end: the score is a mean, and its error that of a mean."""
     y = cc.Survival(TEST.y.time, np.ones(N, dtype=bool))
     times, predictions = models(y)
-    result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputed")
+    result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputed", metrics="ibs")
     score = result.score("3")
     status = result.judge.status(y, times)
     p = predictions["3"](times)
@@ -156,7 +156,9 @@ def test_a_model_that_was_given_has_no_interval():
     times, predictions = models(TEST.y)
     model = cc.fit_joint(TRAIN.X, TRAIN.y, cc.Clayton(1.0))
     adjustments = {"given": cc.Imputation("covariates", model=model)}
-    score = cc.evaluate(predictions, TEST.y, TEST.X, times=times, adjustments=adjustments).score("3")
+    score = cc.evaluate(
+        predictions, TEST.y, TEST.X, times=times, adjustments=adjustments, metrics="ibs"
+    ).score("3")
     assert np.isfinite(score.value)
     assert np.isnan(score.standard_error)
     assert "elsewhere" in score.missing

@@ -23,6 +23,10 @@ METRICS = [
     cc.metric("ici"),
     cc.metric("miscalibration"),
     cc.metric("discrimination", at=1.0),
+    cc.metric("d_calibration", n_cells=4),
+    cc.metric("net_benefit", threshold=0.4, at=1.0),
+    cc.metric("absolute_error"),
+    cc.metric("absolute_error", predicted="mean"),
 ]
 # Weights are drawn here, and scores of them may leave their range.
 pytestmark = pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")

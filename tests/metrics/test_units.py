@@ -67,6 +67,7 @@ def scores(study, unit):
             x_train=X[:n],
             adjustments=ADJUSTMENTS,
             copula=cc.Clayton(1.0),
+            metrics="ibs",
         )
     return [result.score("steps", adjustment=each).value for each in ADJUSTMENTS]
 

@@ -22,7 +22,7 @@ def asked():
     cox = partial(cox_predictions, train, test)
     models = {"all": cox(0, 1, 2, 3), "one": cox(3), "twin": cox(0, 1, 2, 3)}
     times = np.quantile(test.y.time, [0.6, 0.2, 0.8])
-    return partial(cc.evaluate, models, test.y, test.X, y_train=train.y, times=times)
+    return partial(cc.evaluate, models, test.y, test.X, y_train=train.y, times=times, metrics="ibs")
 
 
 @pytest.fixture(scope="module")

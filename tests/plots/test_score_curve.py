@@ -107,6 +107,6 @@ def test_what_cannot_be_drawn_is_refused(evaluation):
     with pytest.raises(ValueError, match="metric .*'half'"):
         ScoreCurveDisplay.from_evaluation(other)
     half, oracle = {"half": np.full((8, 3), 0.5)}, cc.Oracle([1.0])
-    some = cc.evaluate(half, Y, adjustments={"ipcw": "ipcw", "short": oracle}, times=TIMES)
+    some = cc.evaluate(half, Y, adjustments={"ipcw": "ipcw", "short": oracle}, times=TIMES, metrics="ibs")
     with pytest.raises(ValueError, match="adjustment .*'short'.*event_times"):
         ScoreCurveDisplay.from_evaluation(some, "short")

@@ -73,7 +73,9 @@ def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
 def test_all_equally_good_models_are_marked():
     y = cc.Survival([1, 2, 3, 4], [1, 0, 1, 1])
     models = {"same": np.full((4, 2), 0.5), "twin": np.full((4, 2), 0.5)}
-    found = cc.evaluate(models, y, adjustments="cg_q", times=[1.0, 2.0], copula=cc.Clayton(2.0))
+    found = cc.evaluate(
+        models, y, adjustments="cg_q", times=[1.0, 2.0], copula=cc.Clayton(2.0), metrics="ibs"
+    )
     ax = found.sensitivity("clayton", [0.0, 0.4]).plot()
     marked = [line for line in ax.get_lines() if line.get_markersize() == 6.5 and len(line.get_xdata())]
     assert [list(line.get_xdata()) for line in marked] == [[0.0, 0.4], [0.0, 0.4]]
@@ -116,7 +118,7 @@ def test_the_best_is_marked_in_the_direction_of_the_metric():
     y = cc.Survival([1, 2, 3, 4], [1, 0, 1, 1])
     models = {"low": np.full((4, 2), 0.4), "high": np.full((4, 2), 0.6)}
     asked = {"adjustments": "cg_q", "metrics": Hope(), "times": [1.0, 2.0], "confidence_level": None}
-    found = cc.evaluate(models, y, **asked)
+    found = cc.evaluate(models, y, **asked, metrics="ibs")
     display = SensitivityDisplay.from_sensitivity(found.sensitivity("clayton", [0.0, 0.4]))
     assert display.families["clayton"].best == (("high",), ("high",))
 

@@ -95,7 +95,9 @@ def test_it_opens_in_silence_and_asks_for_nothing(opened, report):
 def test_sparse_reports_open_in_silence_too(opened, split, cox, tmp_path, names, times, taus):
     train, test = split
     models = {name: cox(*range(k + 1)) for k, name in enumerate(names)}
-    found = cc.evaluate(models, test.y, y_train=train.y, copula=cc.Gaussian.from_tau(0.2), times=times)
+    found = cc.evaluate(
+        models, test.y, y_train=train.y, copula=cc.Gaussian.from_tau(0.2), times=times, metrics="ibs"
+    )
     found.sensitivity(("gaussian", "joe"), taus)
     page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.heard == []
@@ -185,7 +187,7 @@ def test_ties_are_said_beside_the_slider(opened, split, tmp_path):
     flat = np.full((200, 2), 0.5)
     slightly = flat + 1e-3 * np.random.default_rng(0).standard_normal((200, 1))
     models = {"a": ([0.0, 20.0], flat), "b": ([0.0, 20.0], slightly)}
-    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"])
+    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], metrics="ibs")
     grid = found.sensitivity("frank", [0.0])
     assert len(grid.best()["frank"][0.0]) == 2
     page = opened(at=found.to_html(tmp_path / "a.html"))
@@ -208,7 +210,9 @@ def test_rows_of_differences_are_drawn_for_every_metric(opened, evaluation):
 def test_a_page_without_intervals_shades_nothing(opened, split, cox, tmp_path):
     train, test = split
     models = {"a": cox(0), "b": cox(0, 1)}
-    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], confidence_level=None)
+    found = cc.evaluate(
+        models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], confidence_level=None, metrics="ibs"
+    )
     found.sensitivity("frank", [0.0, 0.3])
     page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.heard == []
@@ -218,7 +222,7 @@ def test_a_page_without_intervals_shades_nothing(opened, split, cox, tmp_path):
 
 def test_a_page_without_analyses_opens_in_silence(opened, split, cox, tmp_path):
     _, test = split
-    page = opened(at=cc.evaluate({"a": cox(0)}, test.y).to_html(tmp_path / "a.html"))
+    page = opened(at=cc.evaluate({"a": cox(0)}, test.y, metrics="ibs").to_html(tmp_path / "a.html"))
     assert page.heard == []
     assert page.locator(".plot svg").count() == page.locator(".plot").count() == 1
     assert page.locator("#download-csv").count() == 0
@@ -288,7 +292,7 @@ def test_the_downloads_are_to_json_and_the_table(opened, evaluation, sensitivity
 def test_names_in_the_csv_are_read_as_text(opened, split, cox, tmp_path):
     _, test = split
     models = {"=1+1": cox(0), "-ä": cox(0, 1)}
-    found = cc.evaluate(models, test.y, adjustments=["ipcw", "imputed_margins"], copula=None)
+    found = cc.evaluate(models, test.y, adjustments=["ipcw", "imputed_margins"], copula=None, metrics="ibs")
     found.sensitivity("frank", [-0.3])
     page = opened(at=found.to_html(tmp_path / "a.html"))
     with page.expect_download() as download:
@@ -307,7 +311,9 @@ def tied(split, cox, tmp_path_factory):
     models = {name: cox(0, 1) for name in ("one", "twin")}
     names = ["ipcw", "dep", "cg_q", "imputed_covariates"]
     samples = {"y_train": train.y, "x_train": train.X}
-    found = cc.evaluate(models, test.y, test.X, **samples, adjustments=names, copula=cc.Clayton.from_tau(0.9))
+    found = cc.evaluate(
+        models, test.y, test.X, **samples, adjustments=names, copula=cc.Clayton.from_tau(0.9), metrics="ibs"
+    )
     found.sensitivity("clayton", [k / 10 for k in range(10)])
     return found.to_html(tmp_path_factory.mktemp("tied") / "a.html")
 
@@ -351,7 +357,9 @@ def test_names_of_any_script_stand_apart_from_the_words(opened, split, cox, tmp_
     train, test = split
     names = "אבג", "דהו"
     models = dict.fromkeys(names, cox(0))
-    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
+    found = cc.evaluate(
+        models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None, metrics="ibs"
+    )
     found.sensitivity("frank", [0.0, 0.3])
     page = opened(at=found.to_html(tmp_path / "a.html"))
     for place in ("#scores > p bdi", ".scores tbody th bdi", "#now bdi", ".lead bdi"):
@@ -363,7 +371,9 @@ def test_broken_bytes_in_a_name_are_shown_escaped(opened, split, cox, tmp_path):
     train, test = split
     names = "a\udc80", "b"
     models = dict.fromkeys(names, cox(0))
-    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
+    found = cc.evaluate(
+        models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None, metrics="ibs"
+    )
     found.sensitivity("frank", [0.0, 0.3])
     page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.locator("#now bdi").all_inner_texts() == [r"a\udc80", "b"]
@@ -374,7 +384,9 @@ def test_a_name_that_turns_text_around_stays_in_its_place(opened, split, cox, tm
     train, test = split
     names = "a\u2069\u202eb", "c"
     models = dict.fromkeys(names, cox(0))
-    found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None)
+    found = cc.evaluate(
+        models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], copula=None, metrics="ibs"
+    )
     found.sensitivity("frank", [0.0, 0.3])
     page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.locator(".lead bdi").all_inner_texts() == ["ab", "c"]

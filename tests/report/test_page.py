@@ -93,7 +93,7 @@ def test_a_hostile_name_is_text(report):
 def evaluated(split, models, with_covariates=False, **options):
     train, test = split
     samples = {"y_train": train.y} | ({"x_test": test.X, "x_train": train.X} if with_covariates else {})
-    return cc.evaluate(models, test.y, **samples | options)
+    return cc.evaluate(models, test.y, **{"metrics": "ibs"} | samples | options)
 
 
 def test_titles_and_column_names_are_text(split, cox, tmp_path):
@@ -195,7 +195,9 @@ def test_the_last_analysis_that_was_asked_for_is_shown(split, cox, tmp_path):
 
 def test_without_a_training_sample_the_page_has_the_test_sample_alone(split, cox, tmp_path):
     _, test = split
-    found = cc.evaluate({"a": cox(0), "b": cox(0, 1)}, test.y, adjustments=["ipcw", "cg_q"], copula=None)
+    found = cc.evaluate(
+        {"a": cox(0), "b": cox(0, 1)}, test.y, adjustments=["ipcw", "cg_q"], copula=None, metrics="ibs"
+    )
     curves = found.survival_curves()
     words = Page(found.to_html(tmp_path / "a.html")).words
     assert curves.sample == "test"

@@ -23,7 +23,8 @@ def study():
     }
 
     def evaluate(models=curves, **options):
-        return cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, **options)
+        asked = {"y_train": train.y, "x_train": train.X, "metrics": "ibs"}
+        return cc.evaluate(models, test.y, test.X, **(asked | options))
 
     return evaluate
 
@@ -261,6 +262,7 @@ def test_an_adjustment_that_could_not_be_fitted_says_so_at_every_copula():
         (np.maximum(time - 1.0, 0.0), event),
         adjustments=["cg_q", "imputed_prediction"],
         copula=cc.Clayton(1.0),
+        metrics="ibs",
     )
     [why] = found.under("imputed_prediction").notes_of("missing")  # there is one event
     grid = found.sensitivity("clayton", [0.0, 0.4])

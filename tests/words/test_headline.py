@@ -146,7 +146,7 @@ def test_weights_given_covariates_assume_independence_given_them(split, cox):
 
     def lead(*names):
         samples = {"y_train": train.y, "x_train": train.X}
-        found = cc.evaluate(models, test.y, test.X, **samples, adjustments=names, copula=None)
+        found = cc.evaluate(models, test.y, test.X, **samples, adjustments=names, copula=None, metrics="ibs")
         return headline(found, found.sensitivity("frank", [0.0])).lead
 
     assert lead("ipcw_cox", "cg_q").startswith("If censoring is independent given the covariates, ")
@@ -207,7 +207,7 @@ def test_without_a_sensitivity_analysis_it_says_what_it_can(three):
 def test_at_a_given_copula_the_answer_is_that_of_the_copula(split, cox):
     train, test = split
     models = {"a": cox(0, 1), "b": cox(0)}
-    found = cc.evaluate(models, test.y, test.X, y_train=train.y, copula=cc.Frank.from_tau(0.3))
+    found = cc.evaluate(models, test.y, test.X, y_train=train.y, copula=cc.Frank.from_tau(0.3), metrics="ibs")
     [caution] = [note for note in found.notes if note.kind == "caution"]
     assert "Frank" in caution.text
     for grid in (None, found.sensitivity("frank", [0.0, 0.3, 0.6])):
@@ -234,7 +234,7 @@ def test_a_hint_is_told_with_what_the_grid_says_there(three):
 def test_without_a_copula_there_is_nothing_to_vary(split, cox):
     _, test = split
     curves = {"a": cox(0, 1), "b": cox(0)}
-    truth = cc.evaluate(curves, test.y, adjustments={"truth": cc.Oracle(test.event_time)})
+    truth = cc.evaluate(curves, test.y, adjustments={"truth": cc.Oracle(test.event_time)}, metrics="ibs")
     found = headline(truth, None)
     assert found.lead.startswith("By “truth”, ")
     assert "sensitivity()" not in found.by

@@ -61,6 +61,6 @@ def test_too_few_events_are_said():
 def test_the_first_screen_has_it_where_there_is_a_judge(three, split, cox):
     assert headline(three, None).judge_fit == judge_fit_in_words(three.judge_fit(), ON_PAGE)
     _, test = split
-    usual = cc.evaluate({"a": cox(0)}, test.y, adjustments="ipcw")
+    usual = cc.evaluate({"a": cox(0)}, test.y, adjustments="ipcw", metrics="ibs")
     assert usual.computed("judge_fit") is None
     assert headline(usual, None).judge_fit == ""

@@ -219,7 +219,7 @@ def test_where_greater_is_better_the_greatest_wins(three):
 def test_a_given_copula_is_the_start_and_the_grid_still_goes_outward_from_0(split, cox):
     train, test = split
     models = {"a": cox(0, 1, 2), "b": cox(0)}
-    given = cc.evaluate(models, test.y, test.X, y_train=train.y, copula=cc.Frank.from_tau(0.3))
+    given = cc.evaluate(models, test.y, test.X, y_train=train.y, copula=cc.Frank.from_tau(0.3), metrics="ibs")
     found = made(given, along(a=STAYS, b=[0.11, 0.2, 0.2]), A_FIRST, error=ERROR)
     assert says(plain(headline(*found).lead), "τ = 0.3", "a beats b", "not", "τ = 0.")
     found = made(given, along(a=STAYS, b=[0.2, 0.1, 0.1]), A_FIRST, error=ERROR)  # lost at 0.289
@@ -274,7 +274,7 @@ def test_one_model_has_its_score_and_a_range_with_and_without_sampling_error(thr
 
 def test_a_caution_says_which_intervals_are_from_a_bootstrap(three):
     """Scores drawn again may be a tie where the formulas of the grid tell a winner."""
-    evaluation = cc.evaluate(three.data.predictions, three.data.samples.y_test, n_resamples=4)
+    evaluation = cc.evaluate(three.data.predictions, three.data.samples.y_test, n_resamples=4, metrics="ibs")
     grid = evaluation.sensitivity("frank", [0.0, 0.3])
     assert all(each.resampling is None for each in grid.answers[grid.primary]["frank"].values())
     assert says(headline(evaluation, grid).caution, "4 bootstrap samples", "formulas")

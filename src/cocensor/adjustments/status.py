@@ -208,6 +208,15 @@ class Block:
     rows: Rows
     stretches: tuple[tuple[BlockWeights, slice, BoolArray | None], ...]
 
+    def dense(self, columns: slice) -> FloatArray:
+        """Both weights at the sorted times that the block was asked for, (2, subjects, columns)."""
+        both = np.zeros((2, self.rows.size, columns.stop - columns.start))
+        for weights, some, mask in self.stretches:
+            within = slice(some.start - columns.start, some.stop - columns.start)
+            for weight, values in zip(both, weights.dense(), strict=True):
+                weight[:, within] += values if mask is None else np.where(mask, values, 0.0)
+        return both
+
 
 class Tile(NamedTuple):
     """All subjects at some of the sorted times: the weights a and b, (subjects, columns) each."""
@@ -318,10 +327,7 @@ class Status:
         """Both weights of all subjects at some of the sorted times."""
         both = np.zeros((2, self.n, columns.stop - columns.start))
         for block in self.blocks(columns):
-            for weights, some, mask in block.stretches:
-                within = slice(some.start - columns.start, some.stop - columns.start)
-                for weight, values in zip(both, weights.dense(), strict=True):
-                    weight[block.rows, within] += values if mask is None else np.where(mask, values, 0.0)
+            both[:, block.rows] += block.dense(columns)
         return both
 
     @property

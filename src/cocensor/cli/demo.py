@@ -144,7 +144,9 @@ def _truth(
     """What the models score with the event times that a study would not have seen."""
     asked: dict[str, str | cc.Adjustment] = {"IPCW": "ipcw", "imputed": "imputed"}
     asked["truth"] = cc.Oracle(test.event_time)
-    found = cc.evaluate(models, test.y, test.X, y_train=train.y, adjustments=asked, confidence_level=None)
+    found = cc.evaluate(
+        models, test.y, test.X, y_train=train.y, adjustments=asked, metrics="ibs", confidence_level=None
+    )
     by_adjustment = {
         name: {model: found.score(model, adjustment=name).value for model in models} for name in asked
     }

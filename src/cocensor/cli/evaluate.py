@@ -184,6 +184,12 @@ def evaluate(
             help="For ils: smaller probabilities count as this one, such as 0.01.", rich_help_panel=_SCORES
         ),
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="For net_benefit: the risk from which one treats, such as 0.2.", rich_help_panel=_SCORES
+        ),
+    ] = None,
     horizon: Annotated[
         str | None,
         typer.Option(
@@ -249,7 +255,7 @@ def evaluate(
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
             "adjustments": adjustments_of(adjustments, names is not None),
-            "metrics": metrics_of(metrics, floor),
+            "metrics": metrics_of(metrics, floor, threshold),
             "at": single_times(at),
             "horizon": horizon_of(horizon),
             **intervals_of(confidence, bootstrap, seed),

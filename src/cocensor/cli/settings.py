@@ -60,15 +60,15 @@ def adjustments_of(text: str | None, with_covariates: bool) -> Any:
     return asked
 
 
-def metrics_of(text: str, floor: float | None) -> str | list[cc.Metric]:
-    """``--metrics`` and ``--floor``."""
+def metrics_of(text: str, floor: float | None, threshold: float | None) -> str | list[cc.Metric]:
+    """``--metrics``, ``--floor`` and ``--threshold``."""
     names = items(text, "--metrics")
     for name in names:
         check_choice(name, "--metrics", ("default", *cc.metric_names()))
     if "default" in names and len(names) > 1:
         raise ValueError(f"--metrics must be default alone, or names without it, but is {text!r}.")
     given: dict[str, dict[str, float]] = {}
-    for option, value, of in (("floor", floor, "ils"),):
+    for option, value, of in (("floor", floor, "ils"), ("threshold", threshold, "net_benefit")):
         if (of in names) != (value is not None):
             raise ValueError(f"--{option} and --metrics {of} belong together: give both or neither.")
         given |= {} if value is None else {of: {option: value}}

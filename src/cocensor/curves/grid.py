@@ -42,6 +42,11 @@ class TimeGrid:
         """The largest time."""
         return float(self.sorted[-1])
 
+    @property
+    def from_zero(self) -> TimeGrid:
+        """The sorted times, with time 0 before them: the grid itself where it starts there."""
+        return self if self.sorted[0] == 0 else TimeGrid.of(np.concatenate(([0.0], self.sorted)))
+
     def cut(self, until: FloatArray) -> IntArray:
         """For each subject the number of sorted times before ``until``."""
         return lookup(self.sorted, until, "left")
@@ -49,3 +54,7 @@ class TimeGrid:
     def restore(self, values: FloatArray) -> FloatArray:
         """``values`` by sorted time (in the last axis) in the order of the times given."""
         return values if self.place is None else values[..., self.place]
+
+    def by_sorted(self, values: FloatArray) -> FloatArray:
+        """``values`` in the order of the times given (in the last axis) by sorted time: what :meth:`restore` undoes."""
+        return values if self.place is None else values[..., np.unique(self.place, return_index=True)[1]]

@@ -11,12 +11,12 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, as_times, as_tuple, as_vector, read_only
 from cocensor.curves import Predictions, TimeGrid
-from cocensor.metrics import Metric, metric, metric_names
+from cocensor.metrics import Metric, metric
 from cocensor.metrics.single_time import time_in_name
 from cocensor.outcomes import Survival
 
 #: Metrics that are asked for together.
-DEFAULT_METRICS = tuple(name for name in ("ibs", "auc", "concordance", "ici") if name in metric_names())
+DEFAULT_METRICS = ("ibs", "auc", "concordance", "ici")
 _QUARTILES = (0.25, 0.5, 0.75)
 
 

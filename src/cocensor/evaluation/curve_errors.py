@@ -36,7 +36,7 @@ class CurveErrors:
     missing : dict of str
         By model, why there are no errors.
     range : pair of float
-        Of the metric: what intervals and bands of values are cut to.
+        What intervals and bands of values are cut to.
     """
 
     x: dict[str, FloatArray]
@@ -71,7 +71,8 @@ def curve_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric)
     if not values:
         raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
     x = dict.fromkeys(values, data.grid.times)
-    return _with_errors(data, scores, metric, x, values, data.grid, metric.functionals_over_time)
+    rows, missing = _rows(data, scores, x, data.grid, metric.functionals_over_time)
+    return CurveErrors(x, values, rows, missing, metric.range)
 
 
 def profile_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
@@ -84,7 +85,8 @@ def profile_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metri
             f"metric must have a curve behind its value at one time, but {metric.name!r} has none."
         )
     x, y = ({name: getattr(each, axis) for name, each in profiles.items()} for axis in ("x", "y"))
-    return _with_errors(data, scores, metric, x, y, data.grid_of(metric), metric.profile_functionals)
+    rows, missing = _rows(data, scores, x, data.grid_of(metric), metric.profile_functionals)
+    return CurveErrors(x, y, rows, missing, metric.profile_range)
 
 
 def _found(scores: AdjustmentScores, metric: Metric) -> dict[str, MetricValue]:
@@ -95,20 +97,18 @@ def _found(scores: AdjustmentScores, metric: Metric) -> dict[str, MetricValue]:
     return found
 
 
-def _with_errors(
+def _rows(
     data: EvaluationData,
     scores: AdjustmentScores,
-    metric: Metric,
     x: dict[str, FloatArray],
-    values: dict[str, FloatArray],
     grid: TimeGrid,
     functionals: Callable[[Status, Mapping[str, Predictions]], Linearised],
-) -> CurveErrors:
-    """Curves by model, with the errors that their functionals at the times of ``grid`` tell."""
+) -> tuple[dict[str, FloatArray], dict[str, str]]:
+    """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
     rows: dict[str, FloatArray] = {}
     missing: dict[str, str] = {}
     for fitted, names in scores.served:
-        served = [name for name in names if name in values]
+        served = [name for name in names if name in x]
         if not served:
             continue
         try:
@@ -121,7 +121,7 @@ def _with_errors(
             continue
         ends = np.cumsum([x[name].size for name in served])[:-1]
         rows |= dict(zip(served, np.split(all_rows, ends, axis=1), strict=True))
-    return CurveErrors(x, values, rows, missing, metric.range)
+    return rows, missing
 
 
 def _difference(one: FloatArray, other: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 import numpy as np
 from scipy.special import chdtrc, chdtri
 
+from cocensor._numerics import pool_starts
 from cocensor._validation import BoolArray, FloatArray, IntArray, escaped, make_frame
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.joint_settings import JointFit
@@ -60,16 +61,10 @@ class FitCells:
     def _pooled(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Observed, expected and variance, where neighbouring cells are pooled until enough are expected."""
         each = [values.T.ravel() for values in (self.expected, self.observed, self.variance)]
-        first, total = [0], 0.0
-        for i, more in enumerate(each[0]):
-            total += more
-            if total >= _FEWEST:
-                first.append(i + 1)
-                total = 0.0
-        if len(first) == 1:
+        starts = pool_starts(self.expected.T.ravel(), _FEWEST)
+        if not starts.size:
             return np.empty(0), np.empty(0), np.empty(0)
-        # What is left over belongs to the last.
-        expected, observed, variance = (np.add.reduceat(values, first[:-1]) for values in each)
+        expected, observed, variance = (np.add.reduceat(values, starts) for values in each)
         return observed, expected, variance
 
     @property

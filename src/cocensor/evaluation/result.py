@@ -14,8 +14,8 @@ from cocensor._validation import FitWarning, Progress, as_tuple, check_choice, c
 from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
 from cocensor.evaluation.bootstrap import bootstrapped
-from cocensor.evaluation.curve_findings import CurveFindings
 from cocensor.evaluation.data import ABOUT_INTERVALS, Resampling
+from cocensor.evaluation.details import Details
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
@@ -56,7 +56,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(CurveFindings):
+class Evaluation(Details):
     """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
 
     Attributes

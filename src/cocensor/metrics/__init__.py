@@ -1,5 +1,6 @@
 """Scores: each reads a status, and nothing else, about the censoring."""
 
+from cocensor.metrics.absolute_error import RestrictedAbsoluteError, restricted_absolute_error
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.brier import (
     BrierScore,
@@ -21,6 +22,7 @@ from cocensor.metrics.calibration_curve import (
     survival_calibration_curve,
 )
 from cocensor.metrics.concordance import Concordance, concordance_index
+from cocensor.metrics.d_calibration import DCalibration, DCalibrationResult, d_calibration
 from cocensor.metrics.decomposition import (
     BrierDecomposition,
     Discrimination,
@@ -31,6 +33,7 @@ from cocensor.metrics.harrell import harrell_concordance
 from cocensor.metrics.horizon import time_grid
 from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
 from cocensor.metrics.mean_calibration import MeanCalibration, mean_calibration
+from cocensor.metrics.net_benefit import DecisionCurve, NetBenefit, decision_curve, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
 
@@ -40,6 +43,9 @@ __all__ = [
     "CalibrationCurve",
     "CalibrationGroups",
     "Concordance",
+    "DCalibration",
+    "DCalibrationResult",
+    "DecisionCurve",
     "Discrimination",
     "HighCalibrationError",
     "IntegratedBrierScore",
@@ -50,12 +56,16 @@ __all__ = [
     "Metric",
     "MetricValue",
     "Miscalibration",
+    "NetBenefit",
     "PointwiseMetric",
+    "RestrictedAbsoluteError",
     "brier_decomposition",
     "brier_score",
     "brier_skill_score",
     "calibration_at",
     "concordance_index",
+    "d_calibration",
+    "decision_curve",
     "harrell_concordance",
     "integrated_brier_score",
     "integrated_calibration_index",
@@ -64,7 +74,9 @@ __all__ = [
     "mean_calibration",
     "metric",
     "metric_names",
+    "net_benefit",
     "register_metric",
+    "restricted_absolute_error",
     "survival_calibration_curve",
     "time_grid",
     "unregister_metric",

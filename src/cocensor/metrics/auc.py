@@ -39,6 +39,7 @@ class CumulativeDynamicAUC(SectionMetric):
     needs_curves: ClassVar[bool] = False
     single_times: ClassVar[SingleTimes] = "also"
     profile_labels: ClassVar[tuple[str, str] | None] = ("share of false alarms", "share of events found")
+    profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         self._check_time("auc", "AUC")

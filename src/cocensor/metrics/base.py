@@ -60,6 +60,8 @@ class Metric(ABC):
         come beside its value over all times.
     profile_labels : pair of str or None
         What the curve behind a value runs over, and what it shows.
+    profile_range : pair of float
+        Between which values that curve lies.
     at : float or None
         The time of its value, where that is at a single one which was chosen.
     """
@@ -72,6 +74,7 @@ class Metric(ABC):
     needs_curves: ClassVar[bool] = True
     single_times: ClassVar[SingleTimes] = "never"
     profile_labels: ClassVar[tuple[str, str] | None] = None
+    profile_range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     at: float | None = None
 
     @abstractmethod

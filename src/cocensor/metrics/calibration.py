@@ -32,6 +32,7 @@ class _CalibrationMetric(SectionMetric):
         "predicted probability of the event",
         "observed share with the event",
     )
+    profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     level: ClassVar[float | None] = None
 
     def __post_init__(self) -> None:

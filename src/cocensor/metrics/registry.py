@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from cocensor.metrics.absolute_error import RestrictedAbsoluteError
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
 from cocensor.metrics.brier import BrierScore, IntegratedBrierScore
@@ -14,8 +15,10 @@ from cocensor.metrics.calibration import (
     MedianCalibrationError,
 )
 from cocensor.metrics.concordance import Concordance
+from cocensor.metrics.d_calibration import DCalibration
 from cocensor.metrics.decomposition import Discrimination, Miscalibration
 from cocensor.metrics.log import IntegratedLogScore
+from cocensor.metrics.net_benefit import NetBenefit
 
 _REGISTRY: dict[str, type[Metric]] = {
     each.name: each
@@ -30,6 +33,9 @@ _REGISTRY: dict[str, type[Metric]] = {
         HighCalibrationError,
         Miscalibration,
         Discrimination,
+        DCalibration,
+        NetBenefit,
+        RestrictedAbsoluteError,
     )
 }
 _BUILT_IN = frozenset(_REGISTRY)

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from cocensor._validation import PredictionWarning
+from cocensor._validation import FloatArray, PredictionWarning
 from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustment
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
@@ -28,6 +28,18 @@ def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> 
     if copula is not None:
         raise ValueError("copula must be None beside an adjustment object, which has its own.")
     return how
+
+
+class OverTime(Protocol):
+    """What has values at each time, or several at each: a metric, or a table of such."""
+
+    def values_over_time(
+        self, status: Status, predictions: Mapping[Any, Predictions]
+    ) -> Mapping[Any, FloatArray]:
+        """By model, in the order of the times given."""
+
+    def functionals_over_time(self, status: Status, predictions: Mapping[Any, Predictions]) -> Linearised:
+        """The same as functions of the weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +80,7 @@ class Asked:
         }
         return cls(chosen, Samples(test, x_test, train, x_train), grid, predictions, several)
 
-    def over_time(self, metric: Metric, return_influence: bool) -> Any:
+    def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given; for a dict of models a dict."""
         values, moved = self._answer(
             metric.values_over_time, metric.functionals_over_time if return_influence else None
@@ -89,21 +101,29 @@ class Asked:
         def evaluated(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, float]:
             return {name: found.value for name, found in metric.evaluate(status, predictions).items()}
 
-        values, moved = self._answer(evaluated, metric.functionals if return_influence else None)
+        values, moved = self._answer(
+            evaluated, metric.functionals if return_influence else None, metric.grid(self.grid)
+        )
         return self._returned(values, {name: each[0] for name, each in moved.items()}, return_influence)
 
-    def each(self, find: Callable[[Status, Mapping[Any, Predictions]], dict[Any, Any]]) -> Any:
-        """What a function finds of the models under a status; for a dict of models a dict."""
-        found, _ = self._answer(find, None)
-        return self._returned(found, {}, False)
+    def each(
+        self,
+        find: Callable[[Status, Mapping[Any, Predictions]], Mapping[Any, Any]],
+        grid: TimeGrid | None = None,
+    ) -> Any:
+        """What a function finds of the models under a status, at other times where ``grid`` says so."""
+        return self._returned(self._answer(find, None, grid)[0], {}, False)
 
     def _answer(
-        self, values: Callable[..., Mapping[Any, Any]], functionals: Callable[..., Linearised] | None
+        self,
+        values: Callable[..., Mapping[Any, Any]],
+        functionals: Callable[..., Linearised] | None,
+        grid: TimeGrid | None = None,
     ) -> tuple[dict[Any, Any], dict[Any, Influence]]:
         """Values with one fit, and one status where it can be; and the influence on them, if asked for."""
         found: dict[Any, Any] = {}
         moved: dict[Any, Influence] = {}
-        for models, _, status in self.samples.statuses(self.chosen, self.grid, self.predictions):
+        for models, _, status in self.samples.statuses(self.chosen, grid or self.grid, self.predictions):
             found |= values(status, models)
             if functionals is not None:
                 moves = influence(status, functionals(status, models), self.samples.y_test)

@@ -1,0 +1,174 @@
+"""How far predicted times are off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import FloatArray, check_choice, row_blocks
+from cocensor.adjustments import Adjustment, Fitted, Functionals, Linearised, Status
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.inference.comparisons import Direction
+from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
+from cocensor.metrics.levels import refuse_unless_known
+from cocensor.metrics.scoring import Asked
+
+#: Which time a curve predicts.
+PredictedTime = Literal["median", "mean"]
+
+
+def _event_free(before: FloatArray) -> FloatArray:
+    return 1.0 - before
+
+
+# Of the stretch of time that a grid time stands for: the part after the predicted time is lost on those event-free, the
+# part before on those with an event.
+_MISSED = Loss(event_free=_event_free, event=np.positive, largest=1.0)
+
+
+@dataclass(frozen=True)
+class RestrictedAbsoluteError(Metric):
+    """The mean distance of predicted from true times, both cut at the last time; see
+    :func:`restricted_absolute_error`.
+    """
+
+    predicted: PredictedTime = "median"
+
+    name: ClassVar[str] = "absolute_error"
+    label: ClassVar[str] = "restricted absolute error"
+    direction: ClassVar[Direction] = "smaller"
+    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+
+    def __post_init__(self) -> None:
+        check_choice(self.predicted, "predicted", get_args(PredictedTime))
+
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """All times, and 0."""
+        return times.from_zero
+
+    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+        """The values of several models, in one pass over the weights."""
+        return self._values(status, predictions, None)
+
+    def evaluate_by_subject(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], FloatArray | None]:
+        """The values of several models, and the part of each subject, in one pass over the weights."""
+        by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
+        values = self._values(status, predictions, by_subject)
+        return values, by_subject.sums * (status.n / status.normaliser)
+
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+        """The values as functions of the weights, in which they are linear."""
+        refuse_unless_known(status)
+        gradients = (LossGradient(status, _MISSED, each) for each in self._times(status, predictions))
+        return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
+
+    def _values(
+        self, status: Status, predictions: Mapping[str, Predictions], by_subject: SumsBySubject | None
+    ) -> dict[str, MetricValue]:
+        refuse_unless_known(status)
+        missed = mean_losses(status, _MISSED, self._times(status, predictions), by_subject)
+        values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
+        return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
+
+    def _times(self, status: Status, predictions: Mapping[str, Predictions]) -> list[Predictions]:
+        horizon = status.grid.last
+        return [_TimeBefore(predicted_times(each, horizon, self.predicted)) for each in predictions.values()]
+
+
+def restricted_absolute_error(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    *,
+    predicted: PredictedTime = "median",
+    adjustment: str | Adjustment | Fitted = "ipcw",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+    return_influence: bool = False,
+) -> Any:
+    r"""How far predicted times are off on average, up to the last of the times, h:
+
+    .. math:: \frac1m\sum_i \int_0^h \left( b_i(t)\,1[t < p_i] + a_i(t)\,1[t \ge p_i] \right) dt,
+
+    which without censoring is the mean of :math:`|\min(E_i, h) - \min(p_i, h)|`, in the unit of time. The predicted
+    time :math:`p_i` is the curve's median, where it stays above one half the time h, or its restricted mean
+    :math:`\int_0^h \hat S_i(t)\,dt`. The median is what this error rewards; both tell less of a model than
+    its curves do. Who is event-free is read at ``times`` and at 0, and lines join the weights between: with few times
+    the error itself is a little off. Other parameters as in :func:`brier_score`.
+
+    Parameters
+    ----------
+    predicted : {"median", "mean"}
+        Which time a curve predicts.
+
+    Returns
+    -------
+    float, or a dict of such; with ``return_influence`` a pair
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
+    >>> times = np.linspace(0.0, 3.5, 36)
+    >>> curves = np.exp(-times * np.array([[0.6], [0.3], [0.3], [0.2]]))
+    >>> round(restricted_absolute_error(y, y, curves, times), 2)
+    0.3
+    >>> round(restricted_absolute_error(y, y, curves, times, predicted="mean"), 2)
+    0.79
+    """
+    metric = RestrictedAbsoluteError(predicted)
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return asked.values(metric, return_influence)
+
+
+def predicted_times(predictions: Predictions, horizon: float, predicted: PredictedTime) -> FloatArray:
+    """The time that each curve predicts, at most the horizon."""
+    found = np.empty(len(predictions))
+    for rows in row_blocks(len(predictions), predictions.times.size):
+        curves = predictions[rows]
+        found[rows] = curves.median() if predicted == "median" else curves.restricted_mean(horizon)
+    return np.minimum(found, horizon)
+
+
+class _TimeBefore(Predictions):
+    """Of the stretch of time that each grid time stands for, the share before the predicted time of a subject.
+
+    A grid time stands for the times around it by a hat, 1 there and 0 at its neighbours.
+    """
+
+    _predicted: FloatArray
+
+    def __init__(self, predicted: FloatArray) -> None:
+        self.__dict__["_predicted"] = predicted
+
+    def __len__(self) -> int:
+        return self._predicted.size
+
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """The shares of some ``rows`` at sorted times."""
+        gaps = np.diff(times)
+        # How much of each gap lies before, and of it under the hat of its left end, as a share of the gap.
+        passed = np.clip((self._predicted[rows][:, None] - times[:-1]) / gaps, 0.0, 1.0)
+        right = 0.5 * passed**2
+        found = np.zeros((len(passed), times.size))
+        found[:, :-1] += gaps * (passed - right)
+        found[:, 1:] += gaps * right
+        return found / _widths(times)
+
+
+def _widths(times: FloatArray) -> FloatArray:
+    """How much time each of the sorted times stands for."""
+    gaps = np.diff(times)
+    if not gaps.size:
+        raise ValueError("times must reach beyond 0.")
+    return 0.5 * (np.append(gaps, 0.0) + np.append(0.0, gaps))

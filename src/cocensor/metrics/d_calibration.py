@@ -1,0 +1,264 @@
+"""D-calibration: whether events fall evenly on the levels of predicted curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import chdtrc
+
+from cocensor._numerics import pool_starts
+from cocensor._validation import FloatArray, check_whole
+from cocensor.adjustments import Adjustment, Fitted, Linearised, Status
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.inference import Influence, influence
+from cocensor.inference.bands import normal_quantile
+from cocensor.inference.comparisons import Direction
+from cocensor.metrics.base import Metric, MetricValue, Profile
+from cocensor.metrics.levels import Cells, cell_functionals, expected_shares, surpluses
+from cocensor.metrics.scoring import Asked
+from cocensor.outcomes import Survival
+
+# Neighbouring cells are pooled for the test until so many are expected.
+_FEWEST = 5.0
+# What has less than this share of the largest variance has none.
+_NO_VARIANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class DCalibration(Metric):
+    r"""The share of subjects in the wrong cell of predicted levels, :math:`\frac12\sum_c |o_c - e_c|`; see
+    :func:`d_calibration`.
+
+    Chance alone keeps it above 0: what is expected of a model that is right falls with the root of the number of
+    subjects, and its interval is of use far from 0 only. The test of :func:`d_calibration` is free of this.
+    """
+
+    n_cells: int = 10
+
+    name: ClassVar[str] = "d_calibration"
+    label: ClassVar[str] = "D-calibration error"
+    direction: ClassVar[Direction] = "smaller"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    #: At level 0 are those event-free at the last time.
+    profile_labels: ClassVar[tuple[str, str] | None] = (
+        "predicted survival at the event, up to",
+        "observed less expected share",
+    )
+
+    def __post_init__(self) -> None:
+        check_whole(self.n_cells, "n_cells", 2)
+
+    def grid(self, times: TimeGrid) -> TimeGrid:
+        """All times, and 0."""
+        return times.from_zero
+
+    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+        """The values of several models."""
+        found = {}
+        for name, (_, surplus) in self._cells(status, predictions).items():
+            gap = surplus.sum(axis=0) / status.normaliser
+            profile = Profile(np.append(0.0, _levels(self.n_cells)), np.append(gap[-1], gap[:-1]))
+            found[name] = MetricValue(0.5 * float(np.abs(gap).sum()), profile=profile)
+        return found
+
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+        """Cells with too much count one half, those with too little minus one half."""
+        found = self._cells(status, predictions).values()
+        return cell_functionals(
+            status, [(cells, surplus, 0.5 * np.sign(surplus.sum(axis=0))) for cells, surplus in found]
+        )
+
+    def _cells(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> dict[str, tuple[Cells, FloatArray]]:
+        """The cells of each model, and what each subject has more in them than expected."""
+        times, upper = status.grid.sorted, _levels(self.n_cells)
+        cells = {name: Cells.of(each, times, upper) for name, each in predictions.items()}
+        surplus = surpluses(status, cells)
+        return {name: (cells[name], surplus[name]) for name in cells}
+
+
+@dataclass(frozen=True, eq=False)
+class DCalibrationResult:
+    """Where events fall on the levels of a model's curves; see :func:`d_calibration`.
+
+    Attributes
+    ----------
+    levels : array of shape (n_cells,)
+        The upper ends of the cells of predicted survival, in increasing order.
+    observed, expected : array of shape (n_cells + 1,)
+        Shares of the subjects in each cell; the last is "event-free at the last time". Each adds up to 1.
+    standard_error, low, high : array of shape (n_cells + 1,)
+        Of the observed less the expected share, and the limits of the observed share that it gives, each cell for
+        itself; NaN where it is not known.
+    statistic, df, pvalue : float, int, float
+        The test that the model is calibrated; NaN, 0 and NaN where there is none.
+    missing : str or None
+        Why there are no errors, or no test.
+    """
+
+    levels: FloatArray
+    observed: FloatArray
+    expected: FloatArray
+    standard_error: FloatArray = field(repr=False)
+    low: FloatArray = field(repr=False)
+    high: FloatArray = field(repr=False)
+    statistic: float = np.nan
+    df: int = 0
+    pvalue: float = np.nan
+    missing: str | None = None
+
+
+def d_calibration(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    *,
+    n_cells: int = 10,
+    adjustment: str | Adjustment | Fitted = "ipcw",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+    confidence_level: float = 0.95,
+) -> Any:
+    r"""Whether events fall evenly on the levels of predicted curves, with a test (D-calibration).
+
+    Under the true law :math:`S_i(E_i)` is uniform: a tenth of the subjects has the event while the curve falls from 1
+    to 0.9, and so on. Up to the last time h, with the weights a of the adjustment, the observed and expected shares
+    of the cell of levels from p to p' are
+
+    .. math:: o = \frac1m\sum_i \left[a_i(\hat S_i^{-1}(p')) - a_i(\hat S_i^{-1}(p))\right], \qquad
+        e = \frac1n\sum_i \left(p' - \max(p, \hat S_i(h))\right)_+,
+
+    and a last cell has those event-free at h, with :math:`o = \frac1m\sum_i a_i(h)` and :math:`e = \frac1n\sum_i
+    \hat S_i(h)`. Both add up to 1: censored subjects are not spread by the model under test, and nothing is divided by
+    :math:`1 - \hat S_i(h)`. Who is event-free is known at ``times`` (and at 0), so that a cell that ends between two of
+    them gets the share of what is observed there which the curve expects of it. A model that is right at the times
+    passes on any grid; a fine grid finds more of what is wrong.
+
+    The statistic is :math:`d'\hat\Sigma^- d` of :math:`d = o - e`, compared with χ² of as many degrees of freedom as
+    Σ has ranks. Σ is made of the influence of every subject on d, with what it moves by way of the fit of the
+    adjustment, so that weights and imputed statuses count for what they tell and no more. It is that of subjects
+    reweighted to fulfil d = 0, beside one more who is spread as expected: without censoring that is
+    exactly Pearson's :math:`n\sum_c (o_c - e_c)^2/e_c`, where a plain covariance rejects models that are right in far
+    too many small samples. Neighbouring cells are pooled until 5 subjects are expected.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, adjustment, x_train, x_test, copula
+        As in :func:`brier_score`.
+    times : array-like
+        The last is h; a hundred times are enough.
+    n_cells : int
+        Number of cells of equal width, at least 2.
+    confidence_level : float
+        Of the limits of each share.
+
+    Returns
+    -------
+    DCalibrationResult, or a dict of such
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> y = (rng.exponential(size=400), np.ones(400, bool))
+    >>> times = np.linspace(0.0, 3.0, 100)
+    >>> curves = {"true": np.tile(np.exp(-times), (400, 1)), "late": np.tile(np.exp(-0.6 * times), (400, 1))}
+    >>> found = d_calibration(y, y, curves, times, n_cells=5)
+    >>> found["late"].observed.round(2)
+    array([0.01, 0.17, 0.21, 0.24, 0.33, 0.03])
+    >>> found["late"].expected.round(2)
+    array([0.03, 0.2 , 0.2 , 0.2 , 0.2 , 0.17])
+    >>> {name: round(each.pvalue, 3) for name, each in found.items()}
+    {'true': 0.478, 'late': 0.0}
+    """
+    check_whole(n_cells, "n_cells", 2)
+    normal_quantile(confidence_level)
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return asked.each(
+        lambda status, models: d_calibration_of(
+            status, models, asked.samples.y_test, n_cells, confidence_level
+        ),
+        asked.grid.from_zero,
+    )
+
+
+def d_calibration_of(
+    status: Status,
+    predictions: Mapping[Any, Predictions],
+    y: Survival,
+    n_cells: int = 10,
+    confidence_level: float = 0.95,
+) -> dict[Any, DCalibrationResult]:
+    """What :func:`d_calibration` says of several models, under the status of the test outcomes ``y`` from time 0 on."""
+    times, upper = status.grid.sorted, _levels(n_cells)
+    quantile, results = normal_quantile(confidence_level), {}
+    for name, each in predictions.items():
+        cells = Cells.of(each, times, upper)
+        surplus = surpluses(status, {name: cells})[name]
+        expected, gap = expected_shares(status, cells), surplus.sum(axis=0) / status.normaliser
+        found: tuple[Any, ...]
+        try:
+            if status.n < 2:
+                raise ValueError("a single subject does not tell how far others would be off.")
+            sums = [(cells, surplus, h) for h in np.eye(n_cells + 1)]
+            moved = influence(status, cell_functionals(status, sums), y)
+        except ValueError as error:
+            errors = np.full(n_cells + 1, np.nan)
+            found = (np.nan, 0, np.nan, str(error))
+        else:
+            errors = moved.standard_errors
+            found = _test(gap, expected, moved)
+        observed, reach = expected + gap, quantile * errors
+        results[name] = DCalibrationResult(
+            upper, observed, expected, errors, observed - reach, observed + reach, *found
+        )
+    return results
+
+
+def _levels(n_cells: int) -> FloatArray:
+    return np.arange(1, n_cells + 1) / n_cells
+
+
+def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> tuple[float, int, float, str | None]:
+    """The statistic, its degrees of freedom, the p-value, and why there is none."""
+    n = len(moved.test)
+    # By level: those event-free at the last time come first.
+    by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
+    starts = pool_starts(n * expected[by_level], _FEWEST)
+    if starts.size < 2:
+        return np.nan, 0, np.nan, f"fewer than {2 * _FEWEST:g} subjects are expected: too few for a test."
+    pooled = np.zeros((expected.size, starts.size))
+    pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
+    covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)
+    if moved.fitted is not None:
+        rows = Influence(moved.fitted).rows @ pooled
+        covariance += rows.T @ rows
+    variances, directions = np.linalg.eigh(covariance)
+    used = variances > _NO_VARIANCE * variances[-1]
+    statistic = float(((gap @ pooled @ directions[:, used]) ** 2 / variances[used]).sum())
+    df = int(used.sum())
+    return statistic, df, float(chdtrc(df, statistic)), None
+
+
+def _null_covariance(moved: FloatArray, gap: FloatArray, expected: FloatArray) -> FloatArray:
+    """The covariance of the gaps where the model is right, from the influence (subjects, cells) of the test subjects.
+
+    Subjects are reweighted, linearly in their influence, so that the gaps vanish. One more, spread over the cells as
+    expected, lets a cell without anybody count.
+    """
+    n = len(moved)
+    points = np.concatenate((moved + gap, np.eye(gap.size) - expected))
+    share = np.append(np.ones(n), expected) / (n + 1.0)
+    mean = share @ points
+    centred = points - mean
+    spread = centred.T @ (share[:, None] * centred)
+    tilt = 1.0 - centred @ (np.linalg.pinv(spread, rcond=_NO_VARIANCE, hermitian=True) @ mean)
+    return points.T @ ((share * np.maximum(tilt, 0.0))[:, None] * points) / n

@@ -1,0 +1,351 @@
+"""Net benefit: what it is worth to act on predicted risks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import FloatArray, as_vector, check_number, refuse_first
+from cocensor.adjustments import Adjustment, DenseGradient, Fitted, Functionals, Part, Status, Tile
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions
+from cocensor.inference import influence
+from cocensor.inference.bands import normal_quantile
+from cocensor.inference.comparisons import Direction
+from cocensor.metrics.base import Profile
+from cocensor.metrics.scoring import Asked
+from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
+from cocensor.outcomes import Survival
+
+#: Thresholds that a decision curve is told at, unless others are given.
+THRESHOLDS = np.arange(1, 100) / 100
+# Of all subjects at some thresholds so many derivatives are held at once.
+_AT_ONCE = 2**21
+# A risk that is below a threshold by the rounding of single precision alone reaches it.
+_ROUNDING = 1e-7
+
+
+@dataclass(frozen=True)
+class NetBenefit(SectionMetric):
+    """The net benefit of treating those above a risk ``threshold``; see :func:`net_benefit`.
+
+    At the time ``at``, or at the last of an evaluation where that is None. The threshold says how many treatments in
+    vain one event found in time is worth; it is a choice of those who treat, and has no default.
+    """
+
+    threshold: float
+    at: float | None = None
+
+    name: ClassVar[str] = "net_benefit"
+    label: ClassVar[str] = "net benefit"
+    direction: ClassVar[Direction] = "greater"
+    range: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
+    profile_labels: ClassVar[tuple[str, str] | None] = ("risk threshold", "net benefit")
+
+    def __post_init__(self) -> None:
+        check_number(self.threshold, "threshold", lower=0.0, upper=1.0)
+        self._check_time("net_benefit", "net benefit")
+        object.__setattr__(self, "label", f"{self.label} from a risk of {self.threshold:g}")
+
+    def value(self, section: Section) -> float:
+        """The net benefit."""
+        return float(benefits(section, np.array([self.threshold]))[0])
+
+    def linear(self, section: Section) -> Linear:
+        """The net benefit, which is linear in the weights."""
+        by_a, by_b = _derivatives(section, self.threshold)
+        return Linear(self.value(section), by_a, by_b)
+
+    def profile(self, section: Section) -> Profile | None:
+        """The decision curve: the net benefit at thresholds from 1 to 99 %."""
+        return Profile(THRESHOLDS, benefits(section, THRESHOLDS))
+
+
+class Limited(NamedTuple):
+    """Values with standard errors and the limits of intervals, each for itself; NaN where they are not known."""
+
+    values: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """The net benefit of acting on one model's predictions at one time, over risk thresholds; see
+    :func:`decision_curve`. That of treating nobody is 0.
+
+    Attributes
+    ----------
+    time : float
+    thresholds : array
+    net_benefit, treat_all, difference : tuple of array
+        Of treating those whose predicted risk reaches the threshold, of treating everybody, and what the first gains
+        over the second: ``values``, ``standard_error``, ``low`` and ``high``.
+    missing : str or None
+        Why there are no standard errors.
+    """
+
+    time: float
+    thresholds: FloatArray
+    net_benefit: Limited
+    treat_all: Limited
+    difference: Limited
+    missing: str | None = None
+
+
+def net_benefit(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    thresholds: npt.ArrayLike,
+    *,
+    adjustment: str | Adjustment | Fitted = "ipcw",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+    return_influence: bool = False,
+) -> Any:
+    r"""The net benefit of treating those whose predicted risk :math:`M_i = 1 - \hat S_i(t)` reaches a threshold p,
+
+    .. math:: NB(t, p) = \frac1m \sum_i 1[M_i \ge p] \left( b_i(t) - a_i(t) \frac{p}{1 - p} \right),
+
+    with the weights of the adjustment: events by t that are found, less treatments in vain, of which :math:`(1 - p)/p`
+    weigh as much as one event. A model that predicts a risk of 1 for everybody has that of "treat all"; "treat none"
+    has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The weights are those of all subjects; software
+    that estimates a Kaplan–Meier curve among those above the threshold assumes that they are censored by a law of their
+    own, and differs a little.
+
+    Parameters
+    ----------
+    thresholds : array-like
+        Of the risk, strictly between 0 and 1. A prediction that equals one reaches it.
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula
+        As in :func:`brier_score`.
+    return_influence : bool
+        Whether to return the :class:`Influence` on the values beside them, of shape (n_test, n_times · n_thresholds),
+        all thresholds of the first time first.
+
+    Returns
+    -------
+    array of shape (n_times, n_thresholds), or a dict of such; with ``return_influence`` a pair
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
+    >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
+    >>> net_benefit(y, y, predicted, [1.5, 3.5], [0.1, 0.3, 0.5]).round(3)
+    array([[0.167, 0.25 , 0.   ],
+           [0.583, 0.464, 0.625]])
+    """
+    table = BenefitTable(as_thresholds(thresholds))
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return asked.over_time(table, return_influence)
+
+
+def decision_curve(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    time: float,
+    thresholds: npt.ArrayLike = THRESHOLDS,
+    *,
+    adjustment: str | Adjustment | Fitted = "ipcw",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+    confidence_level: float = 0.95,
+) -> Any:
+    r"""The net benefit at one time over risk thresholds, beside that of treating everybody, with intervals.
+
+    Intervals hold at each threshold for itself. See :func:`net_benefit` for the equation and other parameters.
+
+    Parameters
+    ----------
+    estimate : Predictions, array of shape (n_test, 1), frame, step functions, or a dict of these
+        Predicted survival probabilities; an array has those at ``time``.
+    time : float
+        The time by which events count.
+    thresholds : array-like
+        Of the risk; from 1 to 99 % unless given.
+    confidence_level : float
+
+    Returns
+    -------
+    DecisionCurve, or a dict of such
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> risk = rng.uniform(0.2, 2.0, size=(500, 1))
+    >>> y = (rng.exponential(1.0 / risk[:, 0]), np.ones(500, bool))
+    >>> curve = decision_curve(y, y, np.exp(-risk), 1.0, [0.4, 0.6])
+    >>> curve.net_benefit.values.round(2), curve.treat_all.values.round(2)
+    (array([0.43, 0.27]), array([0.42, 0.13]))
+    >>> curve.difference.low.round(2), curve.difference.high.round(2)
+    (array([-0.01,  0.07]), array([0.04, 0.21]))
+    """
+    levels = as_thresholds(thresholds)
+    normal_quantile(confidence_level)
+    asked = Asked.of(y_train, y_test, estimate, time, adjustment, x_train, x_test, copula)
+    if asked.grid.times.size != 1:
+        raise ValueError(f"time must be a single time, but there are {asked.grid.times.size}.")
+
+    def curves(status: Status, models: Mapping[Any, Predictions]) -> dict[Any, DecisionCurve]:
+        return decision_curve_at(status, models, asked.samples.y_test, levels, confidence_level)
+
+    return asked.each(curves, asked.grid)
+
+
+def decision_curve_at(
+    status: Status,
+    predictions: Mapping[Any, Predictions],
+    y: Survival,
+    thresholds: FloatArray = THRESHOLDS,
+    confidence_level: float = 0.95,
+) -> dict[Any, DecisionCurve]:
+    """What :func:`decision_curve` says of several models, under the status of the test outcomes ``y`` at one time."""
+    time, quantile = status.grid.last, normal_quantile(confidence_level)
+    key = object()  # no user's name equals it
+    everybody = Predictions.trusted(status.grid.sorted, np.broadcast_to(0.0, (status.n, 1)))
+    models = {**predictions, key: everybody}
+    values = {
+        name: each[0] for name, each in BenefitTable(thresholds).values_over_time(status, models).items()
+    }
+    errors = np.full((len(predictions), 3, thresholds.size), np.nan)
+    missing = None
+    try:
+        if status.n < 2:
+            raise ValueError("a single subject does not tell how far others would be off.")
+        for some in _blocks(thresholds.size, status.n * len(models)):
+            moved = influence(status, BenefitFunctionals(models, thresholds[some]), y).split(len(models))
+            for m, each in enumerate(moved[:-1]):
+                parts = (each, moved[-1], each - moved[-1])
+                errors[m, :, some] = np.array([part.standard_errors for part in parts])
+    except ValueError as error:
+        missing = str(error)
+
+    def limited(each: FloatArray, spread: FloatArray) -> Limited:
+        return Limited(each, spread, each - quantile * spread, each + quantile * spread)
+
+    found, everyone = {}, values[key]
+    for (name, mine), spread in zip(list(values.items())[:-1], errors, strict=True):
+        of_all, gain = limited(everyone, spread[1]), limited(mine - everyone, spread[2])
+        found[name] = DecisionCurve(time, thresholds, limited(mine, spread[0]), of_all, gain, missing)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class BenefitTable:
+    """Net benefits at several times and thresholds."""
+
+    thresholds: FloatArray
+
+    def values_over_time(
+        self, status: Status, predictions: Mapping[Any, Predictions]
+    ) -> dict[Any, FloatArray]:
+        """The values of several models, (times in the order given, thresholds) each."""
+        shape = (len(predictions), self.thresholds.size, status.grid.sorted.size)
+        values = np.full(shape, np.nan)
+        for tile in status.tiles():
+            for m, each in enumerate(predictions.values()):
+                for k, section in sections(status, tile, each):
+                    values[m, :, k] = benefits(section, self.thresholds)
+        tables = np.swapaxes(status.grid.restore(values), 1, 2)
+        return dict(zip(predictions, tables, strict=True))
+
+    def functionals_over_time(
+        self, status: Status, predictions: Mapping[Any, Predictions]
+    ) -> BenefitFunctionals:
+        """The same as functions of the weights: all thresholds of the first time first."""
+        return BenefitFunctionals(predictions, self.thresholds, status.grid.times.size)
+
+
+@dataclass(frozen=True, eq=False)
+class BenefitFunctionals:
+    """Net benefits as functions of the weights, some thresholds at one time in each part."""
+
+    predictions: Mapping[Any, Predictions]
+    thresholds: FloatArray
+    n_times: int = 1
+
+    @property
+    def size(self) -> int:
+        """All times of the first model come first, and of these all thresholds of the first."""
+        return len(self.predictions) * self.n_times * self.thresholds.size
+
+    def parts(self, status: Status) -> Iterator[Part]:
+        """Derivatives by the weights at one time after the other."""
+        places = np.arange(self.size).reshape(len(self.predictions), self.n_times, -1)
+        given = np.arange(self.n_times) if status.grid.place is None else status.grid.place
+        for tile in status.tiles():
+            for column in range(tile.columns.start, tile.columns.stop):
+                at = column - tile.columns.start
+                one = Tile(slice(column, column + 1), tile.event_free[:, [at]], tile.event[:, [at]])
+                # Times asked for twice have their derivatives twice.
+                asked = np.flatnonzero(given == column)
+                for m, each in enumerate(self.predictions.values()):
+                    for _, section in sections(status, one, each):
+                        for some in _blocks(self.thresholds.size, status.n * asked.size):
+                            functionals = self._of(section, some, asked.size)
+                            where = places[m, asked, some].T.ravel()
+                            yield Part(status.only(one.columns), functionals, where)
+
+    def _of(self, section: Section, some: slice, repeats: int) -> Functionals:
+        derivatives = [_derivatives(section, p) for p in self.thresholds[some]]
+        gradients = (DenseGradient(by_a[:, None], by_b[:, None]) for by_a, by_b in derivatives)
+        n = section.event.size
+        own = [n * (section.event_free * by_a + section.event * by_b) for by_a, by_b in derivatives]
+        return Functionals(
+            tuple(gradients), np.ones((1, repeats)), np.repeat(np.column_stack(own), repeats, axis=1)
+        )
+
+
+def benefits(section: Section, thresholds: FloatArray) -> FloatArray:
+    """The net benefit at each of several thresholds: sums over subjects from the riskiest on."""
+    riskiest = section.order.rows[::-1]
+    treated = np.searchsorted(section.survival[riskiest], _reaching(thresholds), side="right")
+    in_vain, found = (
+        np.append(0.0, np.cumsum(weight[riskiest]))[treated] for weight in (section.event_free, section.event)
+    )
+    return (found - in_vain * _odds(thresholds)) / section.normaliser
+
+
+def _derivatives(section: Section, threshold: float) -> tuple[FloatArray, FloatArray]:
+    """Of the net benefit, by the weights a and b."""
+    treated = (section.survival <= _reaching(threshold)) / section.normaliser
+    return -_odds(threshold) * treated, treated
+
+
+def _reaching(threshold: Any) -> Any:
+    """The largest survival probability whose risk reaches a threshold."""
+    return (1.0 - threshold) + _ROUNDING
+
+
+def _odds(threshold: Any) -> Any:
+    return threshold / (1.0 - threshold)
+
+
+def _blocks(size: int, each: int) -> Iterator[slice]:
+    """Parts of some thresholds, of which each takes so many numbers."""
+    step = max(1, _AT_ONCE // max(1, each))
+    for start in range(0, size, step):
+        yield slice(start, min(start + step, size))
+
+
+def as_thresholds(thresholds: npt.ArrayLike) -> FloatArray:
+    """Thresholds of a risk, strictly between 0 and 1."""
+    levels = as_vector(thresholds, "thresholds", copy=True, single=True)
+    bad = ~((levels > 0) & (levels < 1))
+    if bad.any():
+        refuse_first(bad, levels, "thresholds must lie strictly between 0 and 1")
+    if not levels.size:
+        raise ValueError("thresholds is empty: at least one threshold is needed.")
+    return levels
