@@ -11,8 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._validation import FloatArray, column_names, escaped
+from cocensor._validation import column_names, escaped
 from cocensor.evaluation.curve_errors import CurveErrors
+from cocensor.evaluation.detail_numbers import detail_numbers
+from cocensor.evaluation.json_values import finite, finite_values
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import Estimate
@@ -87,6 +89,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
             for name, each in evaluation.results.items()
         ],
         "metrics": [_metric(evaluation, metric) for metric in evaluation.data.metrics],
+        "details": detail_numbers(evaluation),
         "ranking": winners_in_words(evaluation),
         "notes": [asdict(note) for note in evaluation.notes],
     }
@@ -283,13 +286,3 @@ def _resampling(scores: AdjustmentScores) -> dict[str, Any] | None:
 
 def _value(found: Any) -> float | None:
     return None if found is None else found.value
-
-
-def finite_values(values: FloatArray) -> list[float | None]:
-    """What JSON can hold of an array; null for what is not finite."""
-    return [finite(value) for value in values]
-
-
-def finite(value: float | None) -> float | None:
-    """What JSON can hold; null for what is not finite."""
-    return None if value is None or not np.isfinite(value) else float(value)

@@ -7,9 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.detail_numbers import summaries
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
-from cocensor.report.cells import NumberCell, NumberRow, NumberTable, both_ends
+from cocensor.report.cells import (
+    MISSING,
+    NumberCell,
+    NumberRow,
+    NumberTable,
+    both_ends,
+    number_cell,
+    pvalue_cell,
+)
 
 _SECTIONS = {
     "discrimination": ("auc", "concordance", "discrimination"),
@@ -24,6 +33,29 @@ _MISSING = {
     "benefit": 'No decision was named that predictions could serve: ask for metrics=[..., cc.metric("net_benefit", '
     "threshold=0.2)], at=[...] of evaluate, with the risk from which on one would treat.",
 }
+_CALL = "have not been computed: call"
+# By section, what comes from calls of their own.
+_ABSENT: dict[str, dict[str, str]] = {
+    "discrimination": {},
+    "calibration": {
+        "calibration": f"Bands, slope and intercept {_CALL} calibration_curve() of the evaluation.",
+        "d_calibration": f"Tests of D-calibration {_CALL} d_calibration() of the evaluation.",
+    },
+    "benefit": {
+        "decision_curves": f"Intervals, and what treating everybody is worth, {_CALL} decision_curve() of the "
+        "evaluation."
+    },
+}
+_SUMMARIES = (
+    "mean predicted",
+    "observed",
+    "observed over expected",
+    "slope",
+    "intercept",
+    "ICI",
+    "E50",
+    "E90",
+)
 # Of a curve in a table: so many of its points, or all where they are hardly more.
 _SHOWN, _FEW = 5, 12
 
@@ -38,30 +70,77 @@ class BehindSection:
         Names, without times, of the metrics that it is about; none where the section is absent.
     missing : str
         Which call fills it.
-    tables : list of NumberTable
+    absent : tuple of str
+        What it could show beside, and which calls compute it.
+    summaries : list of NumberTable
+        What was computed in full.
+    curves : list of NumberTable
         The curves behind the values.
     """
 
     families: tuple[str, ...]
     missing: str
-    tables: list[NumberTable]
-
-    def has(self, family: str) -> bool:
-        """Whether it has such a metric."""
-        return family in self.families
+    absent: tuple[str, ...]
+    summaries: list[NumberTable]
+    curves: list[NumberTable]
 
 
 def behind_sections(evaluation: Evaluation) -> dict[str, BehindSection]:
     """The three sections by name."""
+    in_full: dict[str, list[NumberTable]] = {
+        "discrimination": [],
+        "calibration": [*_calibration_tables(evaluation), *_d_calibration_tables(evaluation)],
+        "benefit": [],
+    }
     found = {}
     for name, families in _SECTIONS.items():
         metrics = [each for each in evaluation.data.metrics if each.family in families]
         found[name] = BehindSection(
             tuple(dict.fromkeys(each.family for each in metrics)),
             _MISSING[name],
-            [table for each in metrics if (table := _table(evaluation, each)).rows],
+            tuple(text for kind, text in _ABSENT[name].items() if not evaluation.computed_details(kind)),
+            in_full[name],
+            [table for each in metrics if (table := _curve_table(evaluation, each)).rows],
         )
     return found
+
+
+def _calibration_tables(evaluation: Evaluation) -> list[NumberTable]:
+    """By adjustment what calibration curves say in single numbers."""
+    rows: dict[str, list[tuple[float, NumberRow]]] = {}
+    for adjustment, model, curve in evaluation.computed_details("calibration"):
+        cells = [
+            number_cell(each.value, digits=3, interval=both_ends(*ends, digits=3))
+            for each, ends in summaries(curve).values()
+        ]
+        row = NumberRow((f"at {time_in_name(curve.time)}", model), cells)
+        rows.setdefault(adjustment, []).append((curve.time, row))
+    return [
+        NumberTable(
+            f"calibration under “{evaluation.results[name].label}”",
+            ("time", "model", *_SUMMARIES),
+            [row for _, row in sorted(found, key=lambda each: each[0])],
+        )
+        for name, found in rows.items()
+    ]
+
+
+def _d_calibration_tables(evaluation: Evaluation) -> list[NumberTable]:
+    """By adjustment the tests of D-calibration."""
+    rows: dict[str, list[NumberRow]] = {}
+    for adjustment, model, found in evaluation.computed_details("d_calibration"):
+        cells = [number_cell(found.statistic, digits=1), NumberCell(f"{found.df}"), pvalue_cell(found.pvalue)]
+        if found.missing is not None:
+            cells = [NumberCell(MISSING, beside=found.missing), NumberCell(MISSING), NumberCell(MISSING)]
+        rows.setdefault(adjustment, []).append(NumberRow((model,), cells))
+    return [
+        NumberTable(
+            f"test of D-calibration under “{evaluation.results[name].label}”",
+            ("model", "χ²", "degrees of freedom", "p"),
+            found,
+        )
+        for name, found in rows.items()
+    ]
 
 
 def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -84,7 +163,7 @@ def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
     return [*((repr(at), said) for at, said in sorted(known)), *([("", horizon)] if None in found else [])]
 
 
-def _table(evaluation: Evaluation, metric: Metric) -> NumberTable:
+def _curve_table(evaluation: Evaluation, metric: Metric) -> NumberTable:
     """The curves behind the values of a metric at a few points, with intervals where these were computed."""
     rows = []
     for name, each in evaluation.results.items():

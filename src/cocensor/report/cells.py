@@ -64,3 +64,10 @@ def interval_of(estimate: Estimate | None, level: float | None) -> str:
 def both_ends(low: float, high: float, digits: int = 4, sign: str = "") -> str:
     """The two ends, or nothing where there are none."""
     return "" if np.isnan(low) or np.isnan(high) else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"
+
+
+def pvalue_cell(value: float | None) -> NumberCell:
+    """A p-value."""
+    if value is None or np.isnan(value):
+        return NumberCell(MISSING)
+    return NumberCell("< 0.001" if value < 0.001 else f"{value:.3f}", value)

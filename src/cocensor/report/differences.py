@@ -8,7 +8,7 @@ import numpy as np
 
 from cocensor.evaluation import Evaluation
 from cocensor.inference import Comparison
-from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends
+from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends, pvalue_cell
 from cocensor.words.digits import decimals
 
 # Of more pairs, those with the leading model are shown first, and all others on demand.
@@ -71,13 +71,7 @@ def _row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
     cells = [
         NumberCell(MISSING) if np.isnan(difference) else NumberCell(f"{difference:+.{digits}f}", difference),
         NumberCell(interval, beside="" if pair.missing is None else pair.missing),
-        _pvalue(pair.pvalue),
-        _pvalue(pair.adjusted_pvalue),
+        pvalue_cell(pair.pvalue),
+        pvalue_cell(pair.adjusted_pvalue),
     ]
     return NumberRow(names, cells)
-
-
-def _pvalue(value: float | None) -> NumberCell:
-    if value is None or np.isnan(value):
-        return NumberCell(MISSING)
-    return NumberCell("< 0.001" if value < 0.001 else f"{value:.3f}", value)

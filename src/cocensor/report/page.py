@@ -142,7 +142,6 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "curves": "None of the metrics has values over time.",
         "differences": _why_no_differences(evaluation),
         "bands": _why_no_bands(evaluation),
-        "profile_bands": _why_no_profile_bands(evaluation),
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
         "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
@@ -165,20 +164,6 @@ def _why_no_bands(evaluation: Evaluation) -> str:
     if asked or evaluation.confidence_level is None:
         return ""
     return "Intervals over time have not been computed: call curve_errors() of the evaluation."
-
-
-def _why_no_profile_bands(evaluation: Evaluation) -> str:
-    """Why the curves behind values at single times have no intervals; empty where they have some."""
-    asked = any(
-        evaluation.computed_profile_errors(metric, name) is not None
-        for metric in evaluation.metrics
-        for name in evaluation.results
-    )
-    return (
-        ""
-        if asked
-        else "Intervals of these curves have not been computed: call profile_errors() of the evaluation."
-    )
 
 
 def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.evaluation.numbers import finite
+from cocensor.evaluation.json_values import finite
 from cocensor.inference import Band, TauCurve, lead, tipping_points
 from cocensor.metrics import MetricValue
 

@@ -15,10 +15,10 @@ _BRIER = (
 )
 _CALIBRATION = (
     "Calibration",
-    "Whether, of those with a predicted chance of 30 %, 30 % have the event. The calibration curve shows the share with "
-    "the event by what was predicted; on the diagonal the two are the same. The integrated calibration index (ICI) is "
-    "the mean distance between them over the subjects, E50 the median, and E90 what a tenth of the subjects exceeds. 0 "
-    "is perfect, but noise keeps every one of them above 0: small differences close to 0 mean little.",
+    "Whether, of those with a predicted chance of 30 %, 30 % have the event. The calibration curve shows the share "
+    "with the event by what was predicted; on the diagonal the two are the same. The integrated calibration index "
+    "(ICI) is the mean distance between them over the subjects, E50 the median, and E90 what a tenth of the subjects "
+    "exceeds. 0 is perfect, but noise keeps every one of them above 0: small differences close to 0 mean little.",
 )
 _DECOMPOSITION = (
     "Parts of the Brier score",

@@ -19,17 +19,17 @@ const scoreShown = (by, model, point) => {
   return { value: along[k], low: errors && errors.low[k], high: errors && errors.high[k], isBest: best.includes(model.name) };
 };
 
-// The curve behind a value as points with limits, and the limits that hold all of it.
+// The curve behind a value as points with limits.
 const profileShown = (by, model, point) => {
   if (!point) {
     const found = entry(entry(by.profiles, state.curves), model.name);
     if (!found) return null;
-    const limits = entry(entry(by.profile_errors, state.curves), model.name);
-    return { points: withLimits(found.x, found.y, limits), edges: limits ? bandOf(found.x, limits) : [] };
+    const limits = limitsShown(by, model);
+    return withLimits(found.x, found.y, limits);
   }
   const along = entry(entry(grid.profiles[by.name][state.curves], point.family), model.name);
   const y = along && along[point.k];
-  return y ? { points: grid.profile_points[by.name][model.name].map((x, j) => [x, y[j]]), edges: [] } : null;
+  return y ? grid.profile_points[by.name][model.name].map((x, j) => [x, y[j]]) : null;
 };
 
 const curveShown = (by, point) => {
@@ -37,6 +37,22 @@ const curveShown = (by, point) => {
   const found = entry(grid.curves[by.name][state.curves], point.family) || {};
   const curves = Object.fromEntries(Object.entries(found).filter(([, along]) => along[point.k]).map(([name, along]) => [name, along[point.k]]));
   return { times: grid.curve_times, curves, limits: {} };
+};
+
+// What was computed in full under the adjustment at hand: calibration curves, decision curves, D-calibration.
+const detail = (kind, time, model) => numbers.details[kind].find((each) => each.adjustment === state.curves
+  && (time === undefined || each.time === time) && (model === undefined || each.model === model.name));
+
+// Limits of the curve behind a value; undefined where there are none.
+const limitsShown = (by, model) => {
+  const time = by.at ?? numbers.horizon.time;
+  if (by.family in { ici: 0, e50: 0, e90: 0 }) return detail("calibration", time, model);
+  if (by.family === "net_benefit") {
+    const found = detail("decision_curves", time);
+    const own = found && entry(found.models, model.name);
+    return own && own.net_benefit;
+  }
+  return entry(entry(by.profile_errors, state.curves), model.name);
 };
 
 const FRAMES = {
@@ -49,7 +65,7 @@ const FRAMES = {
   net_benefit: (lines) => {
     const points = lines.flatMap((line) => line.points);
     const top = Math.max(...points.map((point) => point[1]));
-    const last = Math.max(...points.filter((point) => Math.abs(point[1]) > 0.01 * top).map((point) => point[0]));
+    const last = Math.max(...points.filter((point) => Math.abs(point[1]) > 0.02 * top).map((point) => point[0]));
     return { x: [0, last], y: [-0.15 * top, 1.1 * top], zero: true, isCut: true };
   },
 };
@@ -60,9 +76,37 @@ const drawProfile = (box, by, point) => {
   const found = by ? models.map((model) => [model, profileShown(by, model, point)]).filter(([, each]) => each) : [];
   box.hidden = !found.length;
   if (!found.length) return;
-  const lines = found.map(([model, { points, edges }]) => modelLine(model, points, { edges }));
+  const lines = found.map(([model, points]) => modelLine(model, points));
+  const frame = FRAMES[by.family](lines);
+  const decision = by.family === "net_benefit" && !point && detail("decision_curves", by.at ?? numbers.horizon.time);
+  if (decision) lines.unshift({ points: decision.thresholds.map((x, k) => [x, decision.treat_all.values[k]]), style: "", end: "all", name: "treat all" });
   const [xLabel, yLabel] = by.profile_labels;
-  chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at time ${by.at}`, ...FRAMES[by.family](lines) });
+  chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at time ${by.at}`, ...frame });
+};
+
+// By model what falls into each cell of predicted levels less what should: those event-free at the horizon first.
+const levelsShown = (by, model, point) => {
+  const found = point ? undefined : detail("d_calibration", undefined, model);
+  if (found) {
+    const last = found.levels.length, gap = (values, k) => (known(values[k]) ? values[k] - found.expected[k] : null);
+    const order = [last, ...found.levels.keys()];
+    return order.map((k) => [k === last ? 0 : found.levels[k], gap(found.observed, k), gap(found.low, k), gap(found.high, k)]);
+  }
+  return by ? profileShown(by, model, point) : null;
+};
+
+const drawLevels = (box, by, point) => {
+  const found = models.map((model) => [model, levelsShown(by, model, point)]).filter(([, each]) => each);
+  box.hidden = !found.length;
+  if (!found.length) return;
+  const levels = found[0][1].map(([x]) => x);
+  const names = levels.map((x, j) => (x === 0 ? "event-free" : j > 1 ? `${levels[j - 1]}–${x}` : `0–${x}`));
+  bars(box, {
+    names,
+    lots: found.map(([model, points]) => ({ model, points })),
+    xLabel: "predicted survival at the event",
+    yLabel: "observed less expected share",
+  });
 };
 
 // Every metric of a section by model, with its interval, as the choices have it.
@@ -108,5 +152,6 @@ const drawBehind = () => document.querySelectorAll("[data-families]").forEach((s
     box.hidden = !Object.keys(curves).length;
     if (!box.hidden) overTime(box, times, curves, limits, by.curve_label, { tall: true });
   });
+  section.querySelectorAll("[data-levels]").forEach((box) => drawLevels(box, asked.find((by) => by.family === "d_calibration"), point));
   section.querySelectorAll("[data-choice=tau]").forEach((each) => { each.disabled = !point || grid.taus.length === 1; });
 });

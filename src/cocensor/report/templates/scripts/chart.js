@@ -80,10 +80,10 @@ const chart = (box, {
   if (diagonal) svg.append(make("path", { d: `M${toX(x[0])} ${toY(y[0])}L${toX(x[1])} ${toY(y[1])}`, class: "here" }));
   if (here !== undefined) svg.append(make("path", { d: `M${toX(here)} ${frame.top}V${frame.bottom}`, class: "here" }));
   const inside = (value) => Math.min(Math.max(y[0], y[1]), Math.max(Math.min(y[0], y[1]), value));
-  const isDrawn = (value) => known(value) && !(isCut && value < y[0]);
+  const isDrawn = ([at, value]) => known(value) && !(isCut && (value < y[0] || at > x[1]));
   const ends = [];
   const edge = (run, side) => run.map((point) => `${toX(point[0])} ${toY(inside(point[side]))}`).join("L");
-  const area = (points, style) => runs(points).forEach((run) => {
+  const area = (points, style) => runs(points.map((point) => (isDrawn(point) || !isCut ? point : []))).forEach((run) => {
     svg.append(make("path", { d: `M${edge(run, 3)}L${edge([...run].reverse(), 2)}Z`, class: `area ${style}` }));
   });
   lines.forEach((line) => {
@@ -94,7 +94,7 @@ const chart = (box, {
   lines.forEach((line) => {
     let path = "", last = null;
     line.points.forEach(([at, value, low, high]) => {
-      if (!isDrawn(value)) { last = null; return; }
+      if (!isDrawn([at, value])) { last = null; return; }
       const place = [toX(at), toY(inside(value))];
       path += last === null ? `M${place}` : steps ? `H${place[0]}V${place[1]}` : `L${place}`;
       last = place;
@@ -114,7 +114,7 @@ const chart = (box, {
       mark.append(make("title", {}, `${line.name}: ${turn.said}`));
       svg.append(mark);
     });
-    const final = line.points.filter(([, value]) => isDrawn(value)).pop();
+    const final = line.points.filter(isDrawn).pop();
     ends.push(final ? [toX(final[0]), toY(inside(final[1]))] : null);
   });
   const labelled = lines.map((line, k) => k).filter((k) => isNamed && ends[k] !== null);
@@ -122,5 +122,37 @@ const chart = (box, {
   labelled.forEach((k, at) => {
     svg.append(make("text", { x: ends[k][0] + 7, y: places[at] + 4, class: `end ${lines[k].style}` }, lines[k].end));
   });
+  box.replaceChildren(svg);
+};
+
+// Beside each other the bars of all models, in their order, in each of some cells; whiskers where there are limits.
+const bars = (box, { names, lots, xLabel, yLabel }) => {
+  const width = Math.max(260, box.clientWidth), height = Math.round(Math.min(420, Math.max(250, 0.76 * width)));
+  const frame = { left: 58, right: width - 8, top: 26, bottom: height - 74 };
+  const y = extent([0, ...lots.flatMap(({ points }) => points.flatMap((point) => point.slice(1)))]);
+  const toY = (value) => frame.bottom - ((value - y[0]) / (y[1] - y[0])) * (frame.bottom - frame.top);
+  const label = `${yLabel} by ${xLabel}: ${lots.map(({ model }) => model.name).join(", ")}`;
+  const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  niceTicks(y, 5).forEach((tick) => {
+    svg.append(make("path", { d: `M${frame.left} ${toY(tick)}H${frame.right}`, class: "tick" }));
+    svg.append(make("text", { x: frame.left - 8, y: toY(tick) + 4, "text-anchor": "end" }, String(tick)));
+  });
+  svg.append(make("text", { x: 2, y: 13 }, yLabel));
+  svg.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 6, "text-anchor": "middle" }, xLabel));
+  const cell = (frame.right - frame.left) / names.length, thick = (0.84 * cell) / lots.length;
+  names.forEach((name, j) => {
+    const middle = frame.left + (j + 0.5) * cell;
+    svg.append(make("text", { x: middle, y: frame.bottom + 10, "text-anchor": "end", transform: `rotate(-40 ${middle} ${frame.bottom + 10})` }, name));
+    lots.forEach(({ model, points }, m) => {
+      const [, value, low, high] = points[j], left = middle + (m - lots.length / 2) * thick;
+      if (!known(value)) return;
+      const bar = make("path", { d: `M${left} ${toY(0)}V${toY(value)}h${0.9 * thick}V${toY(0)}Z`, class: `block k${model.colour}` });
+      bar.append(make("title", {}, `${model.name}, ${name}: ${shown(value)}${between(low, high) && ` (${between(low, high)})`}`));
+      svg.append(bar);
+      if (known(low) && known(high)) svg.append(make("path", { d: `M${left + 0.45 * thick} ${toY(low)}V${toY(high)}`, class: "limits" }));
+      if (thick >= 9) svg.append(make("text", { x: left + 0.45 * thick, y: toY(y[1]) + 10, "text-anchor": "middle", class: "tiny" }, model.letter));
+    });
+  });
+  svg.append(make("path", { d: `M${frame.left} ${toY(0)}H${frame.right}`, class: "zero" }));
   box.replaceChildren(svg);
 };
