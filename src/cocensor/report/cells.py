@@ -46,7 +46,7 @@ def number_cell(value: float | None, best: bool = False, digits: int = 4, interv
     """A number with so many decimals."""
     if value is None or np.isnan(value):
         return NumberCell(MISSING)
-    return NumberCell(f"{value:.{digits}f}", value, best=best, interval=interval)
+    return NumberCell(f"{value:z.{digits}f}", value, best=best, interval=interval)
 
 
 def estimate_of(estimates: Estimates | None, name: str) -> Estimate | None:
@@ -63,7 +63,7 @@ def interval_of(estimate: Estimate | None, level: float | None) -> str:
 
 def both_ends(low: float, high: float, digits: int = 4, sign: str = "") -> str:
     """The two ends, or nothing where there are none."""
-    return "" if np.isnan(low) or np.isnan(high) else f"{low:{sign}.{digits}f} to {high:{sign}.{digits}f}"
+    return "" if np.isnan(low) or np.isnan(high) else f"{low:{sign}z.{digits}f} to {high:{sign}z.{digits}f}"
 
 
 def pvalue_cell(value: float | None) -> NumberCell:
