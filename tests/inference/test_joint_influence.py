@@ -117,6 +117,13 @@ def test_given_less(given, metric):
     check(fitted, TEST.y, TEST.X, times, predictions, metric, each_time=metric.name == "ils")
 
 
+@pytest.mark.parametrize("name", ["d_calibration", "absolute_error"])
+def test_what_reads_all_times_at_once(name):
+    times, predictions = models(TEST.y)
+    fitted = cc.Imputation("everything", cc.Clayton.from_tau(0.4)).fit(TEST.y, TEST.X, predictions)
+    check(fitted, TEST.y, TEST.X, times, predictions, cc.metric(name))
+
+
 @pytest.mark.parametrize("margins", ["weibull", "spline"])
 def test_given_covariates_in_a_training_sample(margins):
     times, predictions = models(TEST.y)

@@ -79,7 +79,7 @@ def test_a_sum_over_pairs_by_sorting(monkeypatch, taken, levels):
         pair = ((m[:, None] > m) + 0.5 * (m[:, None] == m)) * ~np.eye(n, dtype=bool)
         direct = sum(x[:, k] @ pair @ y[:, k] for k in range(3))
         everyone = sum(x[:, k] @ (1 - np.eye(n)) @ y[:, k] for k in range(3))
-        by_column = ranks.Orders(np.column_stack((m, m, m)))
+        by_column = ranks.OrdersByColumn(np.column_stack((m, m, m)))
         for order in (ranks.Order(m), by_column):
             found = order.pair_sums(lambda rows, x=x, y=y: (x[rows], y[rows]), 3)
             np.testing.assert_allclose(found, (direct, everyone), atol=1e-12)

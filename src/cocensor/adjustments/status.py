@@ -112,10 +112,11 @@ class _TermsBlock:
         return self._dense(self.event_free), self._dense(self.event)
 
     def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
-        result = np.zeros((self.n_rows, self.n_times))
-        for subject, time in terms:
-            result += subject[:, None] * (1.0 if time is None else time)
-        return result
+        everyone = np.ones(self.n_times)
+        products = [np.multiply.outer(subject, everyone if time is None else time) for subject, time in terms]
+        if not products:
+            return np.broadcast_to(0.0, (self.n_rows, self.n_times))
+        return products[0] if len(products) == 1 else np.sum(products, axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +167,7 @@ class _ObservedBlock:
         return (self.weight * pair.event_free) @ weights
 
     def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self.weight, np.zeros_like(self.weight)
+        return self.weight, np.broadcast_to(0.0, self.weight.shape)
 
 
 #: Not counted; event-free for sure; had the event for sure.
@@ -214,7 +215,12 @@ class Block:
         for weights, some, mask in self.stretches:
             within = slice(some.start - columns.start, some.stop - columns.start)
             for weight, values in zip(both, weights.dense(), strict=True):
-                weight[:, within] += values if mask is None else np.where(mask, values, 0.0)
+                if not values.any():  # often one of the two is 0 throughout
+                    continue
+                if mask is None:
+                    weight[:, within] = values
+                else:
+                    weight[:, within] += np.where(mask, values, 0.0)
         return both
 
 
@@ -327,7 +333,7 @@ class Status:
         """Both weights of all subjects at some of the sorted times."""
         both = np.zeros((2, self.n, columns.stop - columns.start))
         for block in self.blocks(columns):
-            both[:, block.rows] += block.dense(columns)
+            both[:, block.rows] = block.dense(columns)  # each subject is in one block
         return both
 
     @property

@@ -13,6 +13,7 @@ from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.risk_scores import RiskScores
 from cocensor.curves.steps import are_step_functions
 
+_NO_RISKS = "Columns hold survival probabilities, not scikit-survival's risks; a risk score has one number per subject."
 _METHODS = ("predict_survival_function", "predict_surv_df", "predict")
 
 
@@ -50,9 +51,15 @@ def as_predictions(
     if found is None and risk and np.ndim(estimate) == 1:
         found = RiskScores(estimate, name=name)
     if found is None:
-        found = _at_times(estimate, n, times, name)
+        try:
+            found = _at_times(estimate, n, times, name)
+        except ValueError as error:
+            raise ValueError(
+                f"{error} {_NO_RISKS}" if risk and np.ndim(estimate) == 2 else f"{error}"
+            ) from None
     if len(found) != n:
-        raise ValueError(f"{name} must have one curve per test subject, {n}, but has {len(found)}.")
+        each = "curve" if found.risk is None else "number"
+        raise ValueError(f"{name} must have one {each} per test subject, {n}, but has {len(found)}.")
     return found
 
 

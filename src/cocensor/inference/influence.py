@@ -63,6 +63,10 @@ class Influence:
             fitted = self.fitted - other.fitted
         return Influence(self.test - other.test, fitted)
 
+    def combined(self, weights: FloatArray) -> Influence:
+        """That on sums of the values with weights (values, sums)."""
+        return self._each(lambda part: part @ weights)
+
     def split(self, n: int) -> list[Influence]:
         """In n parts with as many values each."""
         size = self.test.shape[1] // n

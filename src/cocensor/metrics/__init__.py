@@ -1,6 +1,7 @@
 """Scores: each reads a status, and nothing else, about the censoring."""
 
 from cocensor.metrics.absolute_error import RestrictedAbsoluteError, restricted_absolute_error
+from cocensor.metrics.auc import CumulativeDynamicAUC, cumulative_dynamic_auc
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.brier import (
     BrierScore,
@@ -36,6 +37,7 @@ from cocensor.metrics.mean_calibration import MeanCalibration, mean_calibration
 from cocensor.metrics.net_benefit import DecisionCurve, NetBenefit, decision_curve, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
+from cocensor.metrics.roc_curve import RocCurve, survival_roc_curve
 
 __all__ = [
     "BrierDecomposition",
@@ -43,6 +45,7 @@ __all__ = [
     "CalibrationCurve",
     "CalibrationGroups",
     "Concordance",
+    "CumulativeDynamicAUC",
     "DCalibration",
     "DCalibrationResult",
     "DecisionCurve",
@@ -59,11 +62,13 @@ __all__ = [
     "NetBenefit",
     "PointwiseMetric",
     "RestrictedAbsoluteError",
+    "RocCurve",
     "brier_decomposition",
     "brier_score",
     "brier_skill_score",
     "calibration_at",
     "concordance_index",
+    "cumulative_dynamic_auc",
     "d_calibration",
     "decision_curve",
     "harrell_concordance",
@@ -78,6 +83,7 @@ __all__ = [
     "register_metric",
     "restricted_absolute_error",
     "survival_calibration_curve",
+    "survival_roc_curve",
     "time_grid",
     "unregister_metric",
 ]

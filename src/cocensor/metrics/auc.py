@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from cocensor._validation import FloatArray
-from cocensor.adjustments import Linearised, Status
+from cocensor._validation import FloatArray, HorizonWarning
+from cocensor.adjustments import Adjustment, Fitted, Functionals, Linearised, Status, Tile
+from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import MetricValue, Profile
-from cocensor.metrics.sections import Linear, Section, SectionFunctionals, SectionMetric
+from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
+from cocensor.metrics.scoring import Asked
+from cocensor.metrics.sections import IN_CACHE, Linear, Section, SectionFunctionals, SectionMetric, sections
 from cocensor.metrics.single_time import SingleTimes
-
-#: Shares of false alarms that a ROC curve is told at.
-_FALSE_ALARMS = np.linspace(0.0, 1.0, 101)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class CumulativeDynamicAUC(SectionMetric):
         a, b = section.event_free, section.event
         both = float(a @ b)
         pairs = a.sum() * b.sum() - both
-        return float((b @ section.order.below(a) - 0.5 * both) / pairs) if pairs > 0 else np.nan
+        return float((section.order.pairs(a, b) - 0.5 * both) / pairs) if pairs > 0 else np.nan
 
     def linear(self, section: Section) -> Linear:
         """The AUC and its derivatives, by the rule for quotients."""
@@ -69,26 +71,39 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
-        return Profile(_FALSE_ALARMS, roc(section))
+        return Profile(FALSE_ALARMS, _roc(section).found())
+
+    def profile_functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+        """The shares of events found of the ROC curves at the one time, all of the first model first."""
+        [tile] = status.tiles()
+        gradients: list[RocGradient] = []
+        for each in predictions.values():
+            found = [_roc(section).gradients(section.marker) for _, section in sections(status, tile, each)]
+            gradients += found[0] if found else [NO_CURVE] * FALSE_ALARMS.size
+        return Functionals(tuple(gradients), np.ones((1, 1)))
 
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
-        events = _new_events(status)
-        found = {}
-        for name, curve in self.values_over_time(status, predictions).items():
-            found[name] = MetricValue(_mean(self._sorted(status, curve), events), curve)
-        return found
+        curves, events = self._over_time(status, predictions)
+        return {
+            name: MetricValue(_mean(curve, events), status.grid.restore(curve))
+            for name, curve in zip(predictions, curves, strict=True)
+        }
+
+    def values_over_time(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> dict[str, FloatArray]:
+        """The AUCs at each time of the status, in the order given."""
+        curves, _ = self._over_time(status, predictions)
+        return dict(zip(predictions, status.grid.restore(curves), strict=True))
 
     def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
         r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
         if self.at is not None:
             return super().functionals(status, predictions)
-        events = _new_events(status)
-        curves = np.array(
-            [self._sorted(status, each) for each in self.values_over_time(status, predictions).values()]
-        )
+        curves, events = self._over_time(status, predictions)
         curves = np.where(events == 0, 0.0, curves)
         scale = np.broadcast_to(events / events.sum(), curves.shape)
         mean = curves @ events[:, None] / events.sum()
@@ -97,18 +112,23 @@ class CumulativeDynamicAUC(SectionMetric):
         by_events = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
         return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events)
 
-    @staticmethod
-    def _sorted(status: Status, curve: FloatArray) -> FloatArray:
-        """Values in the order given, by sorted time."""
-        values = np.empty(status.grid.sorted.size)
-        values[np.arange(values.size) if status.grid.place is None else status.grid.place] = curve
-        return values
+    def _over_time(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> tuple[FloatArray, FloatArray]:
+        """The AUCs by model and sorted time; and the sums of b at each time, less that at the time before."""
+        sums = np.zeros(status.grid.sorted.size)
+
+        def with_sums() -> Iterator[Tile]:
+            for tile in status.tiles(IN_CACHE):
+                sums[tile.columns] = tile.event.sum(axis=0)
+                yield tile
+
+        curves = self._values(status, predictions, with_sums())
+        return curves, np.diff(sums, prepend=0.0)
 
 
-def _new_events(status: Status) -> FloatArray:
-    """The sum of b at each sorted time, less that at the time before."""
-    sums = np.concatenate([tile.event.sum(axis=0) for tile in status.tiles()])
-    return np.diff(sums, prepend=0.0)
+def _roc(section: Section) -> Roc:
+    return Roc(section.order, section.event_free, section.event)
 
 
 def _mean(curve: FloatArray, events: FloatArray) -> float:
@@ -117,13 +137,80 @@ def _mean(curve: FloatArray, events: FloatArray) -> float:
     return float(curve[used] @ events[used] / events[used].sum()) if used.any() else np.nan
 
 
-def roc(section: Section) -> FloatArray:
-    """The share of events found at each share of false alarms; markers that tie are joined by a line."""
-    a, b = section.event_free, section.event
-    order = section.order
-    found, alarms = (np.concatenate(([0.0], np.cumsum(w[order.rows][::-1]))) for w in (b, a))
-    if order.ties is not None:
-        # From the riskiest on, after each lot of equal markers.
-        ends = np.unique(order.rows.size - np.concatenate((order.ties[0], [order.rows.size])))
-        found, alarms = found[ends], alarms[ends]
-    return np.interp(_FALSE_ALARMS, alarms / alarms[-1], found / found[-1])
+def cumulative_dynamic_auc(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    *,
+    adjustment: str | Adjustment | Fitted = "ipcw",
+    x_train: Any = None,
+    x_test: Any = None,
+    copula: Copula | None = None,
+    return_influence: bool = False,
+) -> Any:
+    r"""The area under the ROC curve at each time, of a risk score, one number per subject and greater is riskier, or
+    of predicted *survival* probabilities: arrays with a column per time hold these, unlike scikit-survival's, and so
+    do curves and models.
+
+    It is the chance that, of somebody who had the event by t and somebody who is still event-free, the model takes the
+    former for the riskier,
+
+    .. math:: AUC(t) = \frac{\sum_{i \ne j} b_i(t)\,a_j(t)\,(1[M_i > M_j] + \tfrac12 1[M_i = M_j])}
+        {\sum_{i \ne j} b_i(t)\,a_j(t)},
+
+    with the weights of the adjustment: who is still event-free at t. The marker M is the risk score, or
+    :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed is on both sides in part, but is
+    never held against itself.
+
+    The mean is :math:`\sum_k AUC(t_k)\,[B(t_k) - B(t_{k-1})] / B(t_K)` with :math:`B(t) = \sum_i b_i(t)`, the events
+    by t as the adjustment has them. scikit-survival takes the steps of the Kaplan–Meier curve of the test sample, which
+    are the same where the adjustment is IPCW, fitted to the test sample.
+
+    Parameters
+    ----------
+    y_train, y_test, times, adjustment, x_train, x_test, copula
+        As in :func:`brier_score`.
+    estimate : array of shape (n_test,), or as in :func:`brier_score`, or a dict of these
+        One risk score per subject, the same at all times; or predicted survival probabilities.
+    return_influence : bool
+        Whether to return the influence of every subject beside the values.
+
+    Returns
+    -------
+    pair of array of shape (n_times,) and float, or a dict of such
+        The AUCs, in the order of ``times``, and their mean. Where nobody had the event, or nobody is event-free, the
+        AUC is NaN. A time without new events has no part in the mean; if nobody is event-free at another, the mean is
+        NaN, with a :class:`HorizonWarning`.
+    pair of Influence, or a dict of such
+        Only with ``return_influence``: of every subject on the AUCs, ``test`` of shape (n_test, n_times), and on the
+        mean, ``test`` of shape (n_test,). The standard errors of these are those of the AUCs and of the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor import Clayton
+    >>> y = (np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([1, 0, 1, 1, 0]))
+    >>> risk = np.array([2.0, 0.5, 0.1, 1.0, 0.3])
+    >>> aucs, mean = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5])
+    >>> aucs, round(mean, 3)
+    (array([1.        , 0.42857143]), 0.673)
+    >>> aucs, mean = cumulative_dynamic_auc(y, y, risk, [3.5], adjustment="imputed_margins", copula=Clayton(2.0))
+    >>> aucs.round(3)
+    array([0.5])
+    >>> (aucs, mean), (of_aucs, of_mean) = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5], return_influence=True)
+    >>> of_aucs.standard_errors.round(3), of_mean.standard_errors.round(3)
+    (array([0.   , 0.379]), np.float64(0.433))
+    """
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
+    metric = CumulativeDynamicAUC()
+    found = asked.with_mean(metric, return_influence)
+    pairs = found[0] if return_influence else found
+    means = [mean for _, mean in (pairs.values() if asked.several else [pairs])]
+    if np.isnan(means).any():
+        warnings.warn(
+            "the mean AUC is NaN: at one of the times nobody is event-free, or nobody had the event at any.",
+            HorizonWarning,
+            stacklevel=2,
+        )
+    return found

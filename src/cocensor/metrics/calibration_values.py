@@ -20,7 +20,7 @@ from cocensor.metrics.sections import Linear, Section
 from cocensor.outcomes import Survival
 
 # Derivatives of several values are held at once while they are no more numbers than this.
-_ELEMENTS = 2**21
+_ELEMENTS = 2**23
 _DISTANCES: dict[str, float | None] = {"ici": None, "e50": 0.5, "e90": 0.9}
 
 

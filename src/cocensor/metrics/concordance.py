@@ -24,7 +24,7 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
-from cocensor.metrics.ranks import Order, Orders
+from cocensor.metrics.ranks import Order, OrdersByColumn
 from cocensor.metrics.scoring import Asked
 
 
@@ -98,7 +98,7 @@ def concordance_index(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""The concordance up to the last of the times: of two subjects, how often the one at more risk has its event first.
+    r"""The concordance up to the last time: of two subjects, how often the one at more risk has its event first.
 
     A one-dimensional ``estimate`` is a risk score, of which more is riskier; a two-dimensional one has survival
     *probabilities*, of which more is safer. Over the sorted times,
@@ -207,14 +207,15 @@ class _Steps:
         """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
         (a, b), (a_before, b_before) = (self.tile.event_free[rows], self.tile.event[rows]), self.before
         gained, around = np.empty_like(b), np.empty_like(a)
-        np.subtract(b[:, 1:], b[:, :-1], out=gained[:, 1:])
-        np.add(a[:, 1:], a[:, :-1], out=around[:, 1:])
+        # Row after row in one go, which is faster than row by row; the first of each is mended.
+        np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
+        np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
         gained[:, 0], around[:, 0] = b[:, 0] - b_before[rows], a[:, 0] + a_before[rows]
         return gained, around
 
-    def orders(self, status: Status, predictions: Predictions) -> Orders:
+    def orders(self, status: Status, predictions: Predictions) -> OrdersByColumn:
         """The subjects by their risk at the end of each step."""
-        return Orders(predictions.marker(status.grid.sorted[self.tile.columns], slice(None)))
+        return OrdersByColumn(predictions.marker(status.grid.sorted[self.tile.columns], slice(None)))
 
 
 def _steps(status: Status, n_arrays: int) -> Iterator[_Steps]:
@@ -259,7 +260,7 @@ class _Moves:
 
 
 def _by_steps(
-    steps: _Steps, order: Order | Orders, ordered: float, pairs: float
+    steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> tuple[FloatArray, FloatArray]:
     """The derivatives of the quotient by what b gains in each step, and by the sum of a around it."""
     gained, around = steps.of(slice(None))

@@ -52,8 +52,9 @@ class NetBenefit(SectionMetric):
         object.__setattr__(self, "label", f"{self.label} from a risk of {self.threshold:g}")
 
     def value(self, section: Section) -> float:
-        """The net benefit."""
-        return float(benefits(section, np.array([self.threshold]))[0])
+        """The net benefit, summed in the order of the subjects: two models that treat the same have the same."""
+        by_a, by_b = _derivatives(section, self.threshold)
+        return float(section.event_free @ by_a + section.event @ by_b)
 
     def linear(self, section: Section) -> Linear:
         """The net benefit, which is linear in the weights."""
@@ -212,33 +213,34 @@ def decision_curve_at(
     confidence_level: float = 0.95,
 ) -> dict[Any, DecisionCurve]:
     """What :func:`decision_curve` says of several models, under the status of the test outcomes ``y`` at one time."""
-    time, quantile = status.grid.last, normal_quantile(confidence_level)
-    key = object()  # no user's name equals it
-    everybody = Predictions.trusted(status.grid.sorted, np.broadcast_to(0.0, (status.n, 1)))
-    models = {**predictions, key: everybody}
-    values = {
-        name: each[0] for name, each in BenefitTable(thresholds).values_over_time(status, models).items()
-    }
-    errors = np.full((len(predictions), 3, thresholds.size), np.nan)
-    missing = None
+    quantile = normal_quantile(confidence_level)
+    values = BenefitTable(thresholds).values_over_time(status, predictions)
+    [tile] = status.tiles()
+    # Treating everybody gives the events, less the others at the odds of the threshold.
+    of_both = np.array([np.ones(thresholds.size), -_odds(thresholds)])
+    treat_all = np.array([tile.event.sum(), tile.event_free.sum()]) @ of_both / status.normaliser
+    errors, missing = np.full((len(predictions), 3, thresholds.size), np.nan), None
     try:
         if status.n < 2:
             raise ValueError("a single subject does not tell how far others would be off.")
-        for some in _blocks(thresholds.size, status.n * len(models)):
-            moved = influence(status, BenefitFunctionals(models, thresholds[some]), y).split(len(models))
-            for m, each in enumerate(moved[:-1]):
-                parts = (each, moved[-1], each - moved[-1])
-                errors[m, :, some] = np.array([part.standard_errors for part in parts])
+        none, each = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
+        gradients = (DenseGradient(none, each), DenseGradient(each, none))
+        everybody = influence(status, Functionals(gradients, np.ones((1, 1))), y)
+        for some in _blocks(thresholds.size, status.n * len(predictions)):
+            of_all = everybody.combined(of_both[:, some])
+            moved = influence(status, BenefitFunctionals(predictions, thresholds[some]), y)
+            for m, own in enumerate(moved.split(len(predictions))):
+                errors[m, :, some] = [part.standard_errors for part in (own, of_all, own - of_all)]
     except ValueError as error:
         missing = str(error)
 
     def limited(each: FloatArray, spread: FloatArray) -> Limited:
         return Limited(each, spread, each - quantile * spread, each + quantile * spread)
 
-    found, everyone = {}, values[key]
-    for (name, mine), spread in zip(list(values.items())[:-1], errors, strict=True):
-        of_all, gain = limited(everyone, spread[1]), limited(mine - everyone, spread[2])
-        found[name] = DecisionCurve(time, thresholds, limited(mine, spread[0]), of_all, gain, missing)
+    found = {}
+    for (name, [own]), spread in zip(values.items(), errors, strict=True):
+        three = [limited(*pair) for pair in zip((own, treat_all, own - treat_all), spread, strict=True)]
+        found[name] = DecisionCurve(status.grid.last, thresholds, three[0], three[1], three[2], missing)
     return found
 
 

@@ -114,6 +114,18 @@ class Asked:
         """What a function finds of the models under a status, at other times where ``grid`` says so."""
         return self._returned(self._answer(find, None, grid)[0], {}, False)
 
+    def with_mean(self, metric: Metric, return_influence: bool) -> Any:
+        """The values at each time, and the value over all of them, as a pair."""
+
+        def evaluated(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, Any]:
+            found = metric.evaluate(status, predictions)
+            return {name: (each.curve, each.value) for name, each in found.items()}
+
+        asked = (metric.functionals_over_time, metric.functionals) if return_influence else ()
+        values, moved = self._answers(evaluated, *asked)
+        pairs = {name: (over_time, mean[0]) for name, (over_time, mean) in moved.items()}
+        return self._returned(values, pairs, return_influence)
+
     def _answer(
         self,
         values: Callable[..., Mapping[Any, Any]],
@@ -121,13 +133,26 @@ class Asked:
         grid: TimeGrid | None = None,
     ) -> tuple[dict[Any, Any], dict[Any, Influence]]:
         """Values with one fit, and one status where it can be; and the influence on them, if asked for."""
+        found, moved = self._answers(values, *(() if functionals is None else (functionals,)), grid=grid)
+        return found, {name: each for name, (each,) in moved.items()}
+
+    def _answers(
+        self,
+        values: Callable[..., Mapping[Any, Any]],
+        *functionals: Callable[..., Linearised],
+        grid: TimeGrid | None = None,
+    ) -> tuple[dict[Any, Any], dict[Any, tuple[Influence, ...]]]:
+        """Values, and the influence on each of some functionals."""
         found: dict[Any, Any] = {}
-        moved: dict[Any, Influence] = {}
+        moved: dict[Any, tuple[Influence, ...]] = {}
         for models, _, status in self.samples.statuses(self.chosen, grid or self.grid, self.predictions):
             found |= values(status, models)
-            if functionals is not None:
-                moves = influence(status, functionals(status, models), self.samples.y_test)
-                moved |= dict(zip(models, moves.split(len(models)), strict=True))
+            if functionals:
+                moves = [
+                    influence(status, each(status, models), self.samples.y_test).split(len(models))
+                    for each in functionals
+                ]
+                moved |= dict(zip(models, zip(*moves, strict=True), strict=True))
         return found, moved
 
     def _returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:

@@ -20,10 +20,12 @@ from cocensor._validation import FloatArray
 from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status, Tile
 from cocensor.curves import Predictions
 from cocensor.metrics.base import Metric, MetricValue, Profile
-from cocensor.metrics.ranks import Order
+from cocensor.metrics.ranks import Order, Orders
 from cocensor.metrics.single_time import SingleTime, SingleTimes
 
 Found = TypeVar("Found")
+#: Where nothing is kept of a tile, one that is narrower by this factor stays in the cache.
+IN_CACHE = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,27 +37,45 @@ class Section:
     event: FloatArray
     predictions: Predictions
     normaliser: float
-    #: The order of the subjects, where it is the same at all times.
-    _order: Order | None = None
+    _tile: _TileCurves
+    _column: int
     _found: dict[Any, Any] = field(default_factory=dict)
 
     @cached_property
     def survival(self) -> FloatArray:
         """The predicted probabilities to be event-free."""
-        return self.predictions.read(np.array([self.time]), slice(None))[:, 0]
+        return self._tile.survival[self._column]
+
+    @cached_property
+    def marker(self) -> FloatArray:
+        """What orders the subjects by their predicted risk: the greater, the riskier."""
+        risk: FloatArray | None = self.predictions.risk
+        return -self.survival if risk is None else risk
 
     @cached_property
     def order(self) -> Order:
         """The subjects in the order of their predicted risk."""
-        if self._order is not None:
-            return self._order
-        return Order(self.predictions.marker(np.array([self.time]), slice(None))[:, 0])
+        return self._tile.orders.of(self.marker)
 
     def once(self, find: Callable[[Section], Found]) -> Found:
         """What a function finds of the section, computed once."""
         if find not in self._found:
             self._found[find] = find(self)
         return self._found[find]
+
+
+@dataclass(frozen=True, eq=False)
+class _TileCurves:
+    """What one model predicts at the times of a tile, and the orders of its markers so far."""
+
+    predictions: Predictions
+    times: FloatArray
+    orders: Orders
+
+    @cached_property
+    def survival(self) -> FloatArray:
+        """Of all subjects, a row for each time."""
+        return np.ascontiguousarray(self.predictions.read(self.times, slice(None)).T)
 
 
 class Linear(NamedTuple):
@@ -71,16 +91,22 @@ class Linear(NamedTuple):
     own: FloatArray | None = None
 
 
-def sections(status: Status, tile: Tile, predictions: Predictions) -> Iterator[tuple[int, Section]]:
-    """The sections of a tile before the status ends, each with its place among the sorted times."""
-    order = None if predictions.risk is None else Order(predictions.risk)
-    for k, time in enumerate(status.grid.sorted[tile.columns]):
-        if time < status.until:
-            a, b = (np.ascontiguousarray(weight[:, k]) for weight in (tile.event_free, tile.event))
-            yield (
-                tile.columns.start + k,
-                Section(float(time), a, b, predictions, status.normaliser, order),
-            )
+def sections(
+    status: Status, tile: Tile, predictions: Predictions, orders: Orders | None = None
+) -> Iterator[tuple[int, Section]]:
+    """The sections of a tile before the status ends, each with its place among the sorted times.
+
+    ``orders`` are those of the same model in other tiles.
+    """
+    times = status.grid.sorted[tile.columns]
+    times = times[times < status.until]
+    curves = _TileCurves(predictions, times, orders or Orders())
+    for k, time in enumerate(times):
+        a, b = (np.ascontiguousarray(weight[:, k]) for weight in (tile.event_free, tile.event))
+        yield (
+            tile.columns.start + k,
+            Section(float(time), a, b, predictions, status.normaliser, curves, k),
+        )
 
 
 class SectionMetric(SingleTime, Metric):
@@ -106,7 +132,7 @@ class SectionMetric(SingleTime, Metric):
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values at the one time of the status."""
         [tile] = status.tiles()
-        found = {}
+        found = dict.fromkeys(predictions, MetricValue(np.nan))
         for name, each in predictions.items():
             for _, section in sections(status, tile, each):
                 value = self.value(section)
@@ -119,12 +145,20 @@ class SectionMetric(SingleTime, Metric):
         self, status: Status, predictions: Mapping[str, Predictions]
     ) -> dict[str, FloatArray]:
         """The values at each time of the status, in the order given."""
-        values = np.full((len(predictions), status.grid.sorted.size), np.nan)
-        for tile in status.tiles():
-            for m, each in enumerate(predictions.values()):
-                for k, section in sections(status, tile, each):
-                    values[m, k] = self.value(section)
+        values = self._values(status, predictions, status.tiles(IN_CACHE))
         return dict(zip(predictions, status.grid.restore(values), strict=True))
+
+    def _values(
+        self, status: Status, predictions: Mapping[str, Predictions], tiles: Iterator[Tile]
+    ) -> FloatArray:
+        """The values by model and sorted time, from all the tiles of the status."""
+        values = np.full((len(predictions), status.grid.sorted.size), np.nan)
+        orders = [Orders() for _ in predictions]
+        for tile in tiles:
+            for m, each in enumerate(predictions.values()):
+                for k, section in sections(status, tile, each, orders[m]):
+                    values[m, k] = self.value(section)
+        return values
 
     def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
         """The values at the one time."""
@@ -159,32 +193,46 @@ class SectionFunctionals:
     def parts(self, status: Status) -> Iterator[Part]:
         """Some times in each part."""
         n_models, F = len(self.predictions), self.time_weights.shape[1]
-        for tile in status.tiles(3 * n_models):
+        orders = [Orders() for _ in self.predictions]
+        for tile in status.tiles(n_models):
             weights = self.time_weights[tile.columns]
             used = np.flatnonzero(weights.any(axis=0))
             if not used.size:
                 continue
-            found = [self._of(status, tile, m, each) for m, each in enumerate(self.predictions.values())]
-            own = np.concatenate([each @ weights[:, used] for _, each in found], axis=1)
-            functionals = Functionals(tuple(gradient for gradient, _ in found), weights[:, used], own)
+            found = [
+                self._of(status, tile, weights[:, used], m, *each)
+                for m, each in enumerate(zip(self.predictions.values(), orders, strict=True))
+            ]
+            gradients, presence = zip(*found, strict=True)
+            own = None
+            if any(each is not None for each in presence):
+                nothing = np.zeros((status.n, used.size))
+                own = np.concatenate([nothing if each is None else each for each in presence], axis=1)
             places = (F * np.arange(n_models)[:, None] + used).ravel()
-            yield Part(status.only(tile.columns), functionals, places)
+            yield Part(status.only(tile.columns), Functionals(gradients, weights[:, used], own), places)
 
     def _of(
-        self, status: Status, tile: Tile, m: int, predictions: Predictions
-    ) -> tuple[DenseGradient, FloatArray]:
-        """The derivatives for one model, and what the presence of each subject adds to n times the values."""
-        alpha, beta, own = (np.zeros_like(tile.event) for _ in range(3))
-        for at, section in sections(status, tile, predictions):
+        self,
+        status: Status,
+        tile: Tile,
+        weights: FloatArray,
+        m: int,
+        predictions: Predictions,
+        orders: Orders,
+    ) -> tuple[DenseGradient, FloatArray | None]:
+        """The derivatives for one model, and what the presence of each subject adds, where the metric says so."""
+        alpha, beta = (np.zeros_like(tile.event) for _ in range(2))
+        own: FloatArray | None = None
+        for at, section in sections(status, tile, predictions, orders):
             k = at - tile.columns.start
             scale = 1.0 if self.scale is None else self.scale[m, at]
             if scale:
                 value, by_a, by_b, presence = self.metric.linear(section)
                 if np.isfinite(value):
-                    if presence is None:
-                        presence = status.n * (section.event_free * by_a + section.event * by_b)
-                    alpha[:, k], beta[:, k], own[:, k] = scale * by_a, scale * by_b, scale * presence
+                    alpha[:, k], beta[:, k] = scale * by_a, scale * by_b
+                    if presence is not None:
+                        own = np.zeros((status.n, weights.shape[1])) if own is None else own
+                        own += presence[:, None] * (scale * weights[k])
             if self.by_events is not None:
                 beta[:, k] += self.by_events[m, at]
-                own[:, k] += status.n * self.by_events[m, at] * section.event
         return DenseGradient(alpha, beta), own

@@ -3,46 +3,101 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cocensor._validation import escaped
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLUMNS = 3
+# In inches: a panel alone, each of several, a line of a legend, one of its letters, and the sample beside these.
+_ALONE, _AMONG_OTHERS = (7.0, 4.5), (3.2, 2.8)
+_LINE, _LETTER, _SAMPLE = 0.2, 0.08, 0.6
+_SMALL: dict[str, Any] = {"frameon": False, "fontsize": "small"}
 
 
-def draw_panels(panels: Sequence[Callable[[Axes], None]], ax: Any) -> Axes | list[Axes]:
-    """Draw each panel into an axes of its own, given or of a new figure in rows of three, with one legend for all."""
-    axes = _new_axes(len(panels)) if ax is None else list(np.ravel(ax))
+def draw_panels(
+    panels: Sequence[Callable[[Axes], None]],
+    ax: Any,
+    *,
+    size: tuple[float, float] | None = None,
+    share_y: bool = True,
+) -> Axes | list[Axes]:
+    """Draw each panel into an axes of its own, given or of a new figure in rows of up to three; one legend serves all.
+
+    In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches.
+    """
+    figure, axes = _new_figure(len(panels), size, share_y) if ax is None else (None, list(np.ravel(ax)))
     if len(axes) != len(panels):
         raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
     for each, draw in zip(axes, panels, strict=True):
         draw(each)
         each.spines[["top", "right"]].set_visible(False)
-    handles = {
+    if figure is None:
+        axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
+    else:
+        for k, each in enumerate(axes):
+            if k % _shape(len(axes))[1]:
+                each.set_ylabel("")
+        _legend_below(figure, axes)
+    return axes if len(axes) > 1 else axes[0]
+
+
+def wrapped(name: str, width: int = 34) -> str:
+    """A name in lines that a panel among others has room for."""
+    return fill(escaped(name), width)
+
+
+def _shape(n: int) -> tuple[int, int]:
+    """How many rows and columns n panels take, at most three of the latter, with as few gaps as may be."""
+    rows = -(-n // _COLUMNS)
+    return rows, -(-n // rows)
+
+
+def _new_figure(n: int, size: tuple[float, float] | None, share_y: bool) -> tuple[Figure | None, list[Axes]]:
+    import matplotlib.pyplot as plt
+
+    rows, columns = _shape(n)
+    width, height = size or (_ALONE if n == 1 else _AMONG_OTHERS)
+    whole = (width * columns, height * rows)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=whole, sharey=share_y, squeeze=False, layout="constrained"
+    )
+    for unused in grid.flat[n:]:
+        unused.remove()
+    return figure, list(grid.flat[:n])
+
+
+def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
+    """What a legend shows by label, each label once."""
+    return {
         label: handle
         for each in axes
         for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
     }
-    small = {"handles": list(handles.values()), "frameon": False, "fontsize": "small"}
-    if ax is not None or len(axes) == 1:
-        axes[0].legend(**small)
-        return axes if len(axes) > 1 else axes[0]
-    for k, each in enumerate(axes):
-        if k % _COLUMNS:
-            each.set_ylabel("")
-    axes[0].figure.legend(**small, loc="outside lower center", ncols=_COLUMNS)
-    return axes
 
 
-def _new_axes(n: int) -> list[Axes]:
-    import matplotlib.pyplot as plt
+def _legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Put a legend below the panels of a new figure, in as many columns as fit, and make the figure higher by it."""
+    from matplotlib.transforms import ScaledTranslation
 
-    rows, columns = -(-n // _COLUMNS), min(n, _COLUMNS)
-    size = (7.0, 4.5) if n == 1 else (3.2 * columns, 2.8 * rows + 0.6)
-    _, grid = plt.subplots(rows, columns, figsize=size, sharey=True, squeeze=False, layout="constrained")
-    for unused in grid.flat[n:]:
-        unused.remove()
-    return list(grid.flat[:n])
+    handles, ax = _handles(axes), axes[0]
+    width, height = figure.get_size_inches()
+    columns = int(width / (_LETTER * max(map(len, handles)) + _SAMPLE))
+    columns = max(1, min(len(handles), _COLUMNS, columns))
+    labels = [fill(label, int((width / columns - _SAMPLE) / _LETTER)) for label in handles]
+    shown = {"handles": list(handles.values()), "labels": labels, "ncols": columns, **_SMALL}
+    if len(axes) > 1:
+        figure.legend(**shown, loc="outside lower center")
+    else:
+        labels_of_axis: Any = ax.xaxis.get_tightbbox()
+        depth = (ax.bbox.y0 - labels_of_axis.y0) / figure.dpi + 0.5 * _LINE
+        below = ax.transAxes + ScaledTranslation(0.0, -depth, figure.dpi_scale_trans)
+        ax.legend(**shown, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
+    n_lines = -(-sum(label.count("\n") + 1 for label in labels) // columns)
+    figure.set_size_inches(width, height + n_lines * _LINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
+from cocensor.plots.lines import BandKind, check_band, shaded_area
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import Limits, line_styles, shade
-from cocensor.words.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ class ScoreCurveDisplay:
     label : str
         What the values are called.
     bottom : float or None
-        Where the axis starts: at the metric's smallest value if that is 0.
+        Where the axis starts: at the metric's best value if that is 0.
     limits : dict
         By the title of the panel and by model, the lower and the upper limits of the values; empty without intervals.
     shaded : str
@@ -77,7 +77,7 @@ class ScoreCurveDisplay:
         metric: str | None = None,
         *,
         minus: str | None = None,
-        band: Literal["pointwise", "simultaneous"] | None = "pointwise",
+        band: BandKind = "pointwise",
     ) -> Self:
         """From what :func:`cocensor.evaluate` returns.
 
@@ -97,8 +97,7 @@ class ScoreCurveDisplay:
         by = evaluation.metric(metric)
         if by.curve_label is None:
             raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
-        if band is not None:
-            check_choice(band, "band", ("pointwise", "simultaneous"))
+        check_band(band)
         if minus is not None:
             check_choice(minus, "minus", evaluation.models)
         if adjustment is None:
@@ -134,21 +133,17 @@ class ScoreCurveDisplay:
                         values.confidence_intervals(level) if band == "pointwise" else values.band(level)[:2]
                     )
                     limits[title][model] = ends[0][order], ends[1][order]
-        shaded = ""
-        if limits and level is not None:
-            shaded = (
-                f"{level_in_words(level)} {'interval' if band == 'pointwise' else 'band for the whole curve'}"
-            )
-        label = by.curve_label if minus is None else f"{by.curve_label} less that of {escaped(minus)}"
+        better = f"{by.curve_label} (greater is better)" if by.direction == "greater" else by.curve_label
+        label = better if minus is None else f"{by.curve_label} less that of {escaped(minus)}"
         return cls(
             evaluation.times[order],
             evaluation.models,
             curves,
             reference,
             label,
-            0.0 if by.range[0] == 0 and minus is None else None,
+            0.0 if by.best == 0 and minus is None else None,
             limits,
-            shaded,
+            shaded_area(band, level),
             minus is not None,
         )
 

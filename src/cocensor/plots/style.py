@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,11 @@ def line_styles() -> Iterator[dict[str, Any]]:
     for i in count():
         turn = i // len(_COLOURS)
         yield {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _STYLES[(i + turn) % len(_STYLES)]}
+
+
+def colours(models: Sequence[str]) -> dict[str, str]:
+    """The colour of the line of each model."""
+    return {model: style["color"] for model, style in zip(models, line_styles(), strict=False)}
 
 
 def markers() -> Iterator[str]:

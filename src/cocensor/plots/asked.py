@@ -1,0 +1,50 @@
+"""What of an evaluation is to be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import as_times, as_tuple, check_choice
+from cocensor.evaluation import Evaluation
+
+
+def asked_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...]:
+    """Single times, by default all of the evaluation."""
+    times = evaluation.at if at is None else tuple(as_times(np.atleast_1d(at), "at").tolist())
+    if not times:
+        raise ValueError(
+            "at is needed: the evaluation has no scores at single times."
+            if at is None
+            else "at is empty: at least one is needed."
+        )
+    return tuple(dict.fromkeys(times))
+
+
+def asked_models(
+    evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
+) -> tuple[str, ...]:
+    """Models, by default all of the evaluation."""
+    names = evaluation.models if models is None else as_tuple(models, argument, str)
+    if not names:
+        raise ValueError(f"{argument} is empty: at least one is needed.")
+    for name in names:
+        check_choice(name, argument, evaluation.models)
+    return names
+
+
+def with_curves(
+    evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
+) -> tuple[str, ...]:
+    """Models that predict survival curves, by default all such of the evaluation."""
+    names, scored = asked_models(evaluation, models, argument), evaluation.data.predictions
+    scores = [name for name in names if name in scored and scored[name].risk is not None]
+    if models is None:
+        names = tuple(name for name in names if name in scored and name not in scores)
+    elif scores:
+        raise ValueError(f"{argument} must predict survival curves, but {scores[0]!r} is a risk score.")
+    if not names:
+        raise ValueError(f"{argument} must predict survival curves, but all are risk scores.")
+    return names
