@@ -69,7 +69,9 @@ def _row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
         digits += 1
     interval = both_ends(low, high, digits, "+") or MISSING
     cells = [
-        NumberCell(MISSING) if np.isnan(difference) else NumberCell(f"{difference:+z.{digits}f}", difference + 0.0),
+        NumberCell(MISSING)
+        if np.isnan(difference)
+        else NumberCell(f"{difference:+z.{digits}f}", difference + 0.0),
         NumberCell(interval, beside="" if pair.missing is None else pair.missing),
         pvalue_cell(pair.pvalue),
         pvalue_cell(pair.adjusted_pvalue),
