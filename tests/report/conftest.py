@@ -65,3 +65,27 @@ def report(evaluation, sensitivity, tmp_path_factory):
     evaluation.copula_hint()
     evaluation.dependence_profile()
     return evaluation.to_html(tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def several(split, cox):
+    """Ranks, calibration and benefit at two times, over a small grid, with all that stands behind them."""
+    train, test = split
+    models = {"all": cox(0, 1, 2), HOSTILE: cox(0)}
+    metrics = ["ibs", "auc", "concordance", "ici", cc.metric("net_benefit", threshold=0.3), "d_calibration"]
+    found = cc.evaluate(models, test.y, y_train=train.y, metrics=metrics, at=[8.0, 12.0])
+    found.sensitivity(("clayton", "frank"), (0.0, 0.4))
+    found.curve_errors("auc")
+    for t in (8.0, 12.0):
+        found.profile_errors("auc", at=t)
+        found.decision_curve(t)
+        for model in models:
+            found.calibration_curve(model, t)
+    for model in models:
+        found.d_calibration(model)
+    return found
+
+
+@pytest.fixture(scope="session")
+def page_of_several(several, tmp_path_factory):
+    return several.to_html(tmp_path_factory.mktemp("several") / "a.html")

@@ -43,6 +43,7 @@ _PREDICTIONS = "Predictions"
 _ASSUMPTIONS = "Assumptions about the censoring"
 _SCORES = "Scores"
 _OUTPUT = "Output"
+_CALIBRATION = ("ici", "e50", "e90", "d_calibration")
 _BETWEEN = {"linear": "linear between its times", "step": "steps at its times"}
 _BEYOND = {"none": "nothing beyond", "last": "the last value beyond"}
 
@@ -323,12 +324,7 @@ def _analyse(
                 chosen = result.copula_hint().choice
     if for_report and result.confidence_level is not None:
         with progress_bar("Intervals of curves"):
-            for metric in result.data.metrics:
-                found = result.under().values[metric.name].values()
-                if any(each.curve is not None for each in found):
-                    result.curve_errors(metric.name)
-                if any(each.profile is not None for each in found):
-                    result.profile_errors(metric.name)
+            _limits_of_curves(result)
     if for_report:
         with progress_bar("Survival curves") as progress:
             result.survival_curves(progress=progress)
@@ -336,6 +332,23 @@ def _analyse(
             with progress_bar("Profile likelihood") as progress:
                 result.dependence_profile(progress=progress)
     return sensitivity
+
+
+def _limits_of_curves(result: cc.Evaluation) -> None:
+    """Compute how far the curves of the report may be off, under the primary adjustment."""
+    for metric in result.data.metrics:
+        found = result.under().values[metric.name]
+        time = result.horizon.time if metric.at is None else metric.at
+        if any(each.curve is not None for each in found.values()):
+            result.curve_errors(metric.name)
+        if metric.family in _CALIBRATION:
+            for model in found:
+                result.calibration_curve(model, time)
+                result.d_calibration(model)
+        elif metric.family == "net_benefit" and found:
+            result.decision_curve(time)
+        elif any(each.profile is not None for each in found.values()):
+            result.profile_errors(metric.name)
 
 
 def _source(file: Path, interpolation: str, tail: str | None) -> str:

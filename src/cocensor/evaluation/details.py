@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy.typing as npt
 
@@ -67,7 +68,7 @@ class Details(CurveFindings):
         """
         chosen = THRESHOLDS if thresholds is None else as_thresholds(thresholds)
         grid, y = self._grid_at(at), self.data.samples.y_test
-        key = ("decision", self.under(adjustment).name, grid.last, tuple(chosen.tolist()))
+        key = ("decision_curves", self.under(adjustment).name, grid.last, tuple(chosen.tolist()))
         able = tuple(name for name, each in self.data.predictions.items() if each.risk is None)
 
         def compute() -> dict[str, DecisionCurve]:
@@ -77,6 +78,20 @@ class Details(CurveFindings):
             return {name: found[name] for name in able}
 
         return dict(self._computed_once(key, compute))
+
+    def computed_details(self, kind: str) -> list[tuple[str, str, Any]]:
+        """What was asked for of "calibration", "d_calibration" or "decision_curves": adjustment, model and result.
+
+        The last of its kind where settings differ; decision curves are of all models at once, and have no model.
+        """
+        found: dict[tuple[Any, ...], Any] = {}
+        for key, each in self._analyses.items():
+            if key[0] == kind:
+                *which, _ = key[1:]  # settings come last
+                found[tuple(which)] = each
+        return [
+            (which[0], "" if kind == "decision_curves" else which[1], each) for which, each in found.items()
+        ]
 
     def _grid_at(self, at: float) -> TimeGrid:
         """One time, not past the horizon."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
@@ -10,8 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._validation import FloatArray, column_names, escaped
+from cocensor._validation import column_names, escaped
 from cocensor.evaluation.curve_errors import CurveErrors
+from cocensor.evaluation.detail_numbers import detail_numbers
+from cocensor.evaluation.json_values import finite, finite_values
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import Estimate
@@ -28,8 +31,11 @@ _ANALYSES: tuple[Literal["sensitivity", "profile", "survival", "hint"], ...] = (
 
 def as_json(numbers: dict[str, Any]) -> str:
     """The text of :meth:`Evaluation.to_json`."""
+    text = json.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1)
+    # Numbers of a list stand on one line; no text has a bare line break.
+    text = re.sub(r"\[\n[^\[\]{}\"]*\]", lambda found: re.sub(r"\s+", "", found[0]).replace(",", ", "), text)
     # A surrogate that is escaped in the text of JSON is the same surrogate.
-    return escaped(json.dumps(numbers, ensure_ascii=False, allow_nan=False, indent=1))
+    return escaped(text)
 
 
 def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
@@ -83,6 +89,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
             for name, each in evaluation.results.items()
         ],
         "metrics": [_metric(evaluation, metric) for metric in evaluation.data.metrics],
+        "details": detail_numbers(evaluation),
         "ranking": winners_in_words(evaluation),
         "notes": [asdict(note) for note in evaluation.notes],
     }
@@ -279,13 +286,3 @@ def _resampling(scores: AdjustmentScores) -> dict[str, Any] | None:
 
 def _value(found: Any) -> float | None:
     return None if found is None else found.value
-
-
-def finite_values(values: FloatArray) -> list[float | None]:
-    """What JSON can hold of an array; null for what is not finite."""
-    return [finite(value) for value in values]
-
-
-def finite(value: float | None) -> float | None:
-    """What JSON can hold; null for what is not finite."""
-    return None if value is None or not np.isfinite(value) else float(value)

@@ -84,6 +84,24 @@ def _analyses(evaluation: Evaluation) -> list[str]:
         for name in evaluation.results
         if evaluation.computed_curve_errors(metric, name) is not None
     ]
+    lines += [
+        f"result.profile_errors({metric!r}, {name!r})"
+        for metric in evaluation.metrics
+        for name in evaluation.results
+        if evaluation.computed_profile_errors(metric, name) is not None
+    ]
+    lines += [
+        f"result.calibration_curve({model!r}, {each.time!r}, {name!r})"
+        for name, model, each in evaluation.computed_details("calibration")
+    ]
+    lines += [
+        f"result.d_calibration({model!r}, {name!r})"
+        for name, model, _ in evaluation.computed_details("d_calibration")
+    ]
+    lines += [
+        f"result.decision_curve({next(iter(each.values())).time!r}, {name!r})"
+        for name, _, each in evaluation.computed_details("decision_curves")
+    ]
     lines += ["result.copula_hint()"] if evaluation.computed("hint") is not None else []
     lines += ["result.survival_curves()"] if evaluation.computed("survival") is not None else []
     lines += ["result.dependence_profile()"] if evaluation.computed("profile") is not None else []

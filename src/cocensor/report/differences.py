@@ -8,10 +8,9 @@ import numpy as np
 
 from cocensor.evaluation import Evaluation
 from cocensor.inference import Comparison
-from cocensor.report.tables import NumberCell, NumberRow, NumberTable, both_ends
+from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends, pvalue_cell
 from cocensor.words.digits import decimals
 
-_MISSING = "–"
 # Of more pairs, those with the leading model are shown first, and all others on demand.
 _FEW_PAIRS = 6
 # More than at least where a standard error would have fewer than two, or an end would seem to be 0.
@@ -68,17 +67,13 @@ def _row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
     digits = max(_DIGITS, decimals(pair.standard_error))
     while digits < _MOST_DIGITS and any(end and round(end, digits) == 0 for end in (low, high)):
         digits += 1
-    interval = both_ends(low, high, digits, "+") or _MISSING
+    interval = both_ends(low, high, digits, "+") or MISSING
     cells = [
-        NumberCell(_MISSING) if np.isnan(difference) else NumberCell(f"{difference:+.{digits}f}", difference),
+        NumberCell(MISSING)
+        if np.isnan(difference)
+        else NumberCell(f"{difference:+z.{digits}f}", difference + 0.0),
         NumberCell(interval, beside="" if pair.missing is None else pair.missing),
-        _pvalue(pair.pvalue),
-        _pvalue(pair.adjusted_pvalue),
+        pvalue_cell(pair.pvalue),
+        pvalue_cell(pair.adjusted_pvalue),
     ]
     return NumberRow(names, cells)
-
-
-def _pvalue(value: float | None) -> NumberCell:
-    if value is None or np.isnan(value):
-        return NumberCell(_MISSING)
-    return NumberCell("< 0.001" if value < 0.001 else f"{value:.3f}", value)

@@ -19,23 +19,27 @@ from cocensor._files import check_path, write_whole
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.numbers import as_json
+from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
 from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
+from cocensor.report.maps import fit_maps, winner_maps
+from cocensor.report.summary import range_table, summary_table
 from cocensor.report.tables import (
     curve_tables,
-    fit_maps,
     grid_tables,
-    profile_table,
+    likelihood_table,
     score_tables,
     survival_table,
-    winner_maps,
 )
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
+from cocensor.words.metrics import meanings
 from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
 
+# One after the other they are one script, in which each may use what those before it define.
+_SCRIPTS = ("values", "chart", "grid", "over_time", "behind", "forests", "dependence", "downloads", "start")
 _TITLE = "Survival models when dropout may depend on the outcome"
 # What could end a script element, or a line of a script, in text that only ever stands inside strings.
 _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
@@ -60,7 +64,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
     sensitivity, curves = evaluation.computed("sensitivity"), evaluation.computed("survival")
     fit, drawn = evaluation.computed("judge_fit"), series(evaluation)
     style = pages.get_template("report.css.jinja").render(palette())
-    script = (files("cocensor.report") / "templates" / "report.js").read_text(encoding="utf-8")
+    script = _script()
     numbers = evaluation.to_dict()
     level = evaluation.confidence_level
     return pages.get_template("report.html.jinja").render(
@@ -78,13 +82,17 @@ def _page(evaluation: Evaluation, title: str) -> str:
         series=drawn,
         n_scored=len(evaluation.data.predictions),
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
+        summary=summary_table(evaluation),
+        ranges=range_table(sensitivity),
         scores=score_tables(evaluation),
         differences=difference_tables(evaluation),
         level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity),
         curves=curve_tables(evaluation),
+        behind=behind_sections(evaluation),
+        meanings=meanings(evaluation.data.metrics),
         survival_table=survival_table(curves),
-        profile_table=profile_table(evaluation.computed("profile")),
+        likelihood_table=likelihood_table(evaluation.computed("profile")),
         fit_maps=fit_maps(fit, drawn),
         fit_copula="" if fit is None else copula_name(fit.copula),
         missing=_missing(evaluation),
@@ -95,6 +103,12 @@ def _page(evaluation: Evaluation, title: str) -> str:
         today=date.today().isoformat(),
         models_listed=ON_PAGE.models,
     )
+
+
+def _script() -> str:
+    folder = files("cocensor.report") / "templates" / "scripts"
+    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    return "\n".join(('"use strict";', "(() => {", *parts, "})();"))
 
 
 def _named(text: str) -> Markup:
@@ -162,6 +176,8 @@ def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:
         "adjustment": [] if sensitivity is None else [(name, labels[name]) for name in sensitivity.answers],
         "family": [(name, family_name(name)) for name in families],
         "curves": [(name, labels[name]) for name in _answered(evaluation)],
+        "at": single_times(evaluation),
+        "dependence": [("", "as in the table"), *((name, family_name(name)) for name in families)],
         "survival": [] if curves is None else [(name, family_name(name)) for name in curves.copula_graphic],
     }
 

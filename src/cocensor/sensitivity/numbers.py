@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.evaluation.numbers import finite
+from cocensor.evaluation.json_values import finite
 from cocensor.inference import Band, TauCurve, lead, tipping_points
+from cocensor.metrics import MetricValue
 
 if TYPE_CHECKING:
     from cocensor.sensitivity.result import Sensitivity
 
-# Of curves, of which there are many.
-_DIGITS = 6
+# Of curves there are many: so many points of each, first and last among them, and significant digits.
+_POINTS, _DIGITS = 41, 4
 _LIMITS = ("standard_errors", "low", "high", "band_low", "band_high")
 
 
@@ -30,8 +31,14 @@ def grid_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
         "primary": sensitivity.primary,
         "statement": sensitivity.statement,
         "scores": _by_point(sensitivity, lambda metric, adjustment: _scores(sensitivity, metric, adjustment)),
+        "profile_points": _profile_points(sensitivity),
         "profiles": _by_point(
-            sensitivity, lambda metric, adjustment: _profiles(sensitivity, metric, adjustment)
+            sensitivity, lambda metric, adjustment: _curves(sensitivity, metric, adjustment, _profile)
+        ),
+        "curve_times": _rounded(evaluation.times),
+        "curves": _by_point(
+            sensitivity,
+            lambda metric, adjustment: _curves(sensitivity, metric, adjustment, lambda found: found.curve),
         ),
         "best": _by_point(sensitivity, lambda metric, adjustment: _best(sensitivity, metric, adjustment)),
         "stretches": _listed(sensitivity, sensitivity.stretches),
@@ -81,21 +88,52 @@ def _scores(sensitivity: Sensitivity, metric: str, adjustment: str) -> dict[str,
     }
 
 
-def _profiles(sensitivity: Sensitivity, metric: str, adjustment: str) -> dict[str, Any]:
-    """By family and model, at each τ the curve behind the value at one time, at the points of the evaluation."""
+def _profile_points(sensitivity: Sensitivity) -> dict[str, Any]:
+    """By metric and model, what the curves behind values at one time run over, wherever on the grid."""
+    found: dict[str, Any] = {metric: {} for metric in sensitivity.evaluation.metrics}
+    points = [
+        answer
+        for lines in sensitivity.answers.values()
+        for line in lines.values()
+        for answer in line.values()
+    ]
+    for answer in points:
+        for metric, values in answer.values.items():
+            for model, value in values.items():
+                if value.profile is not None and model not in found[metric]:
+                    found[metric][model] = _rounded(value.profile.x)
+    return found
+
+
+def _profile(found: MetricValue) -> FloatArray | None:
+    return None if found.profile is None else found.profile.y
+
+
+def _curves(
+    sensitivity: Sensitivity,
+    metric: str,
+    adjustment: str,
+    curve_of: Callable[[MetricValue], FloatArray | None],
+) -> dict[str, Any]:
+    """By family and model, one curve at each τ; null where there is none."""
     found: dict[str, Any] = {}
     for family, answers in sensitivity.answers[adjustment].items():
-        along = {tau: each.values[metric] for tau, each in answers.items()}
         for model in sensitivity.evaluation.models:
-            curves = [
-                along[tau][model].profile if model in along.get(tau, {}) else None for tau in sensitivity.taus
+            values = [
+                answers[tau].values[metric].get(model) if tau in answers else None for tau in sensitivity.taus
             ]
+            curves = [None if value is None else curve_of(value) for value in values]
             if any(curve is not None for curve in curves):
                 found.setdefault(family, {})[model] = [
-                    None if curve is None else [finite(float(f"{y:.{_DIGITS}g}")) for y in curve.y]
-                    for curve in curves
+                    None if curve is None else _rounded(curve) for curve in curves
                 ]
     return found
+
+
+def _rounded(curve: FloatArray) -> list[float | None]:
+    """Some of the points of a curve, in a few digits."""
+    some = np.unique(np.linspace(0, curve.size - 1, min(curve.size, _POINTS)).round().astype(int))
+    return [finite(float(f"{value:.{_DIGITS}g}")) for value in curve[some]]
 
 
 def _best(sensitivity: Sensitivity, metric: str, adjustment: str) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import numpy as np
 
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
+from cocensor.metrics import Metric
 from cocensor.words.digits import decimals, with_interval
+from cocensor.words.metrics import metrics_in_words
 from cocensor.words.names import BARE, ON_PAGE, Names, as_noun, counted, listed, quoted
 from cocensor.words.score_tables import (
     caption,
@@ -71,13 +73,15 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
     first, *others = evaluation.data.metrics
     if metric is not None or not others:
         return _winners(evaluation, metric, names)
-    told: dict[str, list[str]] = {}
+    told: dict[str, list[Metric]] = {}
     for by in others:
         found = standing(evaluation, by.name, evaluation.primary)
         said = verdict(found, names).joined() if found.scores else "no model has a score"
-        told.setdefault(said, []).append(by.label)
+        told.setdefault(said, []).append(by)
     under = as_noun(evaluation.under().label)
-    sentences = [f"By the {listed(labels)}, under {under}, {said}." for said, labels in told.items()]
+    sentences = [
+        f"By the {metrics_in_words(metrics)}, under {under}, {said}." for said, metrics in told.items()
+    ]
     return " ".join([f"By the {first.label}: {_winners(evaluation, first.name, names)}", *sentences])
 
 

@@ -9,12 +9,14 @@ from cocensor.adjustments import IPCW, Adjustment, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.hint import CopulaHint
+from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.digits import level_in_words, number, with_interval
 from cocensor.words.evaluation import copula_in_words, nothing_to_rank, scores_in_words
 from cocensor.words.extent import extent_of_scores, grid_in_words, limit_of_scores, without_score
 from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.leads import points_in_words, told_limit, told_over_grid
+from cocensor.words.metrics import metrics_in_words
 from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
 from cocensor.words.sensitivity import scores_over_grid, sensitivity_in_words, uncertainty_in_words
 from cocensor.words.standing import Standing, standing, standing_at, verdict
@@ -28,6 +30,7 @@ class Headline:
 
     lead: str
     support: str
+    others: str
     by: str
     extent: tuple[str, ...]
     rests_on: str
@@ -64,6 +67,7 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     return Headline(
         lead=lead,
         support=support,
+        others=_by_other_metrics(evaluation, start),
         by=" ".join([*_passed_over(evaluation), _extent_by(evaluation, sensitivity, unanswered)]),
         extent=() if sensitivity is None else tuple(_extent(sensitivity, start)),
         rests_on=_rests_on(evaluation, sensitivity, start),
@@ -164,6 +168,26 @@ def _unlike_ipcw(evaluation: Evaluation, start: _Start) -> str:
     if set(found.first) > set(start.models.first):
         return f" {by} cannot tell {ON_PAGE.models(found.first)} apart."
     return ""
+
+
+def _by_other_metrics(evaluation: Evaluation, start: _Start) -> str:
+    """Whether the model with the best score by the first metric has it by the others too."""
+    leaders, told = start.models.leaders, dict[str, list[Metric]]()
+    for metric in evaluation.data.metrics[1:] if len(start.models.scores) > 1 else ():
+        found = standing(evaluation, metric.name, start.adjustment)
+        if len(found.scores) < 2:
+            continue
+        if set(found.leaders) & set(leaders):
+            said = f"{ON_PAGE.have_best_score(leaders)} too"
+        else:
+            said = ON_PAGE.have_best_score(found.leaders)
+            if found.tells:
+                tied = set(leaders) <= set(found.best)
+                verb = "is" if len(leaders) == 1 else "are"
+                worse = f"and {ON_PAGE.models(leaders)} {verb} not among the best"
+                said += f", {f'but cannot be told from {ON_PAGE.models(leaders)}' if tied else worse}"
+        told.setdefault(said, []).append(metric)
+    return " ".join(f"By the {metrics_in_words(metrics)}, {said}." for said, metrics in told.items())
 
 
 def _span(sensitivity: Sensitivity) -> str:

@@ -1,0 +1,63 @@
+"""All metrics in one table under the primary adjustment, and how far each score moves over the grid."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cocensor.evaluation import Evaluation
+from cocensor.metrics import Metric
+from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, interval_of, number_cell
+from cocensor.sensitivity import Sensitivity
+
+
+def summary_table(evaluation: Evaluation) -> NumberTable:
+    """The scores of the models by every metric."""
+    rows = []
+    for metric in evaluation.data.metrics:
+        best = evaluation.best(metric.name)
+        scores = {model: evaluation.score(model, metric.name) for model in evaluation.models}
+        cells = [
+            number_cell(score.value, model in best, interval=interval_of(score, evaluation.confidence_level))
+            for model, score in scores.items()
+        ]
+        rows.append(NumberRow((_head(metric),), cells))
+    caption = f"all metrics under “{evaluation.under().label}”"
+    return NumberTable(caption, ("metric", *evaluation.models), rows)
+
+
+def range_table(sensitivity: Sensitivity | None) -> NumberTable | None:
+    """From where to where the scores go over all families and τ, and who has the best one where."""
+    if sensitivity is None:
+        return None
+    evaluation = sensitivity.evaluation
+    rows = []
+    for metric in evaluation.data.metrics:
+        found: dict[str, list[float]] = {model: [] for model in evaluation.models}
+        for family, answers in sensitivity.answers[sensitivity.primary].items():
+            for tau in answers:
+                for model, value in sensitivity.values(family, tau, metric.name).items():
+                    found[model].append(value)
+        cells = [NumberCell(_span(values)) for values in found.values()]
+        rows.append(NumberRow((_head(metric),), [*cells, NumberCell(_leaders(sensitivity, metric))]))
+    label = evaluation.results[sensitivity.primary].label
+    caption = f"the same over all families and τ under “{label}”: smallest to largest score"
+    return NumberTable(caption, ("metric", *evaluation.models, "best score"), rows)
+
+
+def _head(metric: Metric) -> str:
+    return f"{metric.label} ({metric.direction} is better)"
+
+
+def _span(values: list[float]) -> str:
+    return f"{min(values):.4f} to {max(values):.4f}" if values else MISSING
+
+
+def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
+    """Who has the best score at how many points of the grid."""
+    points = [models for line in sensitivity.leaders(metric.name).values() for models in line.values()]
+    if not points:
+        return MISSING
+    counts = Counter(model for models in points for model in models)
+    if set(counts.values()) == {len(points)}:
+        return f"always {' and '.join(counts)}"
+    return "; ".join(f"{model} at {count} of {len(points)} points" for model, count in counts.most_common())

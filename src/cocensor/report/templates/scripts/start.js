@@ -1,0 +1,33 @@
+const showMap = () => document.querySelectorAll("[data-map]").forEach((map) => {
+  map.hidden = map.dataset.metric !== state.metric || map.dataset.adjustment !== state.adjustment;
+});
+
+const draw = () => [showMap, drawForests, drawGrid, drawCurves, drawBehind, drawSurvival, drawLikelihood].forEach((each) => each());
+
+// --- choices, downloads --------------------------------------------------------------------------
+
+state.metric = numbers.metrics[0].name;
+if (grid) state.adjustment = grid.primary;
+const choices = [...document.querySelectorAll("[data-choice]")];
+choices.forEach((control) => {
+  const { choice } = control.dataset;
+  const first = choices.find((each) => each.dataset.choice === choice);
+  control.value = first.value;
+  state[choice] = first.value;
+  control.addEventListener("input", () => {
+    state[choice] = control.value;
+    choices.forEach((each) => { if (each.dataset.choice === choice) each.value = control.value; });
+    draw();
+  });
+});
+
+// What is folded has no width to draw to.
+document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector(".plot")) draw(); }, true);
+
+let width = 0;
+new ResizeObserver(([entry]) => {
+  if (Math.round(entry.contentRect.width) === width) return;
+  width = Math.round(entry.contentRect.width);
+  draw();
+}).observe(document.querySelector("main"));
+draw();
