@@ -38,6 +38,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.concordance
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.wide
 	$(BIN)/python -m benchmarks.impartiality tables
@@ -49,6 +50,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.evaluation
 	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.auc
 
 clean:  ## Remove the environments and caches
 	rm -rf $(VENV) $(BENCH_VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*

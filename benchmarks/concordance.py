@@ -30,7 +30,7 @@ def draw(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def ours(time: np.ndarray, event: np.ndarray, risk: np.ndarray, **settings: Any) -> float:
-    y = (time, event)
+    y = cc.Survival(time, event)
     return float(cc.concordance_index(y, y, risk, TIMES, **settings))
 
 

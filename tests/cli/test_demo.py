@@ -41,7 +41,7 @@ def test_the_sensitivity_analysis_shows_it(shown):
     stretches = [
         each
         for each in found["sensitivity"]["stretches"]
-        if (each["adjustment"], each["family"]) == (found["primary"], "clayton")
+        if (each["metric"], each["adjustment"], each["family"]) == ("ibs", found["primary"], "clayton")
     ]
     assert [each["model"] for each in stretches] == ["cox", "joint"]
     assert stretches[0]["low"] == 0.0

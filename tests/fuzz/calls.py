@@ -151,10 +151,24 @@ def score(d: Draw, of: Callable[..., Any], **more: Any) -> Any:
     return found
 
 
+def ranked(d: Draw, of: Callable[..., Any], **more: Any) -> Any:
+    """What is NaN where nobody had the event, or nobody is event-free."""
+    scoring = d.scoring()
+    how = d.adjusted(scoring[0] is not None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cc.HorizonWarning)
+        return of(*scoring, **how, **more)
+
+
 def skill(d: Draw) -> Any:
     scoring = d.scoring()
     reference = d.word("reference", "kaplan_meier", "kaplan_meier", "copula_graphic")
     return cc.brier_skill_score(*scoring, reference=reference, **d.adjusted(scoring[0] is not None))
+
+
+def concordance(d: Draw) -> Any:
+    scoring = d.scoring()
+    return cc.concordance_index(*scoring, **d.adjusted(scoring[0] is not None))
 
 
 def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
@@ -294,6 +308,13 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     "integrated_log_score": (
         4,
         lambda d: score(d, cc.integrated_log_score, floor=d.number("floor", 1e-6, 0.01, 0.4)),
+        ANY,
+    ),
+    "concordance_index": (6, concordance, ANY),
+    "cumulative_dynamic_auc": (6, lambda d: ranked(d, cc.cumulative_dynamic_auc)[0], ANY),
+    "survival_roc_curve": (
+        3,
+        lambda d: ranked(d, cc.survival_roc_curve, confidence_level=None)[0].found,
         ANY,
     ),
     "evaluate": (6, evaluation, scored),

@@ -5,7 +5,6 @@ import pytest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
-from cocensor.adjustments import Functionals
 from cocensor.curves import TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics import IntegratedBrierScore, IntegratedLogScore
@@ -41,7 +40,7 @@ def models(X):
 def asked(metric, status, predictions):
     """The score over time and at single times, of each model."""
     weights = np.column_stack((metric.time_weights(status.grid), np.eye(TIMES.size)))
-    return Functionals(tuple(metric.gradient(status, each) for each in predictions.values()), weights)
+    return metric.functionals_by_time(status, predictions, weights)
 
 
 def by_definition(adjustment, metric, test, fitted, predictions):
@@ -141,8 +140,7 @@ def test_weights_that_scikit_survival_has_as_0_do_not_move():
 
     def pulled(times):
         status = fitted.status(y, times)
-        functionals = Functionals((METRICS[0].gradient(status, predictions),), np.eye(len(times)))
-        return influence(status, functionals, y).fitted
+        return influence(status, METRICS[0].functionals_over_time(status, {"m": predictions}), y).fitted
 
     with pytest.warns(cc.HorizonWarning, match="count as 0"):
         found = pulled([1.0, 2.0, 3.0])  # from 3 on G is 0
@@ -185,8 +183,7 @@ def test_times_without_a_score_leave_those_before_alone():
     assert status.until == TIMES[4]
     whole = influence(status, asked(METRICS[0], status, predictions), y)
     status = adjustment.fit(y_fit).status(y, TIMES[:4])
-    first = tuple(METRICS[0].gradient(status, each) for each in predictions.values())
-    part = influence(status, Functionals(first, np.eye(4)), y)
+    part = influence(status, METRICS[0].functionals_over_time(status, predictions), y)
     for one, other in ((whole.test, part.test), (whole.fitted, part.fitted)):
         np.testing.assert_allclose(one[:, 1:5], other[:, :4], atol=1e-12)
     assert np.isfinite(whole.fitted).all()

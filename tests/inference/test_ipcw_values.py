@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments import Functionals
 from cocensor.inference import influence
 from cocensor.metrics import IntegratedBrierScore
 from tests.oracles.data import load, values
@@ -57,8 +56,8 @@ def ours(name, censoring, untied=False):
     rows, times = rows_of(name, untied)
     y, status = answer(name, censoring, rows, times)
     models = [cc.Predictions(times, each) for each in predicted(name, rows, times)]
-    gradients = tuple(IntegratedBrierScore().gradient(status, each) for each in models)
-    found = influence(status, Functionals(gradients, np.eye(times.size)), y).test
+    values = IntegratedBrierScore().functionals_over_time(status, dict(enumerate(models)))
+    found = influence(status, values, y).test
     return standard_errors(np.hsplit(found, 2))
 
 

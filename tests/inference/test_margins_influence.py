@@ -37,7 +37,7 @@ def models_of(n, times=TIMES):
 def functionals(metric, status, models):
     """The integrated score, and those at single times."""
     weights = np.column_stack((metric.time_weights(status.grid), np.eye(status.times.size)))
-    return Functionals(tuple(metric.gradient(status, each) for each in models), weights)
+    return metric.functionals_by_time(status, dict(enumerate(models)), weights)
 
 
 def pulled_back(status, wanted):

@@ -150,6 +150,22 @@ def test_predictions_of_0_and_1_are_held_at_the_others():
     np.testing.assert_array_equal(only.x, [1.0, -1.0, -1.0])
 
 
+def test_the_oracle_sees_what_no_censoring_shows():
+    rng = np.random.default_rng(18)
+    event, dropout = rng.exponential(size=(2, 150))
+    survival = np.exp(-rng.gamma(3.0, 0.3, size=(150, 1)))
+    known, seen = cc.Survival(event, np.ones(150)), cc.Survival.from_latent(event, dropout)
+    by_oracle, by_ipcw = (
+        cc.survival_calibration_curve(None, y, survival, AT, adjustment=how)
+        for y, how in ((seen, cc.Oracle(event)), (known, "ipcw"))
+    )
+    for name in ("observed", "band_low", "standard_error"):
+        np.testing.assert_allclose(getattr(by_oracle, name), getattr(by_ipcw, name), rtol=1e-9)
+    for name in ("ici", "e50", "e90", "slope", "intercept", "observed_expected"):
+        one, other = getattr(by_oracle, name), getattr(by_ipcw, name)
+        assert (one.value, one.standard_error) == pytest.approx((other.value, other.standard_error))
+
+
 # --- distances ----------------------------------------------------------------------------------------
 
 
@@ -300,6 +316,8 @@ def test_standard_errors_are_those_of_the_bootstrap(imputed):
     models = {"m": cc.Predictions([0.3, AT], both)}
     exact, resampled = (cc.evaluate(models, y, x, **asked, n_resamples=n) for n in (None, 100))
     for name in names:
+        # The reference curve, alike for all, is calibrated and tells nobody apart.
+        assert np.isnan(exact.skill("m", metric=f"{name} at {AT:g}").value)
         se, boot = (each.score("m", metric=f"{name} at {AT:g}").standard_error for each in (exact, resampled))
         # Of 100 resamples a standard error errs by 7 %; quantiles of distances are rough.
         assert se == pytest.approx(boot, rel=0.4 if name in ("e50", "e90") else 0.22), name

@@ -1,37 +1,18 @@
-"""Concordance: its definition over pairs, the textbook's, other packages' values, and how subjects move it."""
-
-import warnings
-from dataclasses import replace
+"""Concordance: its definition over pairs, the textbook's, and other packages' values."""
 
 import numpy as np
 import pytest
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
+from cocensor.adjustments.status import Group, Imputed
 from cocensor.curves import TimeGrid
-from cocensor.inference import influence
 from cocensor.metrics import ranks
-from cocensor.simulate import SyntheticDesign
-from tests.inference import case_weights
+from cocensor.metrics.concordance import _steps
+from tests.metrics.ranked import data_set, drawn, of_pairs
 from tests.refusals import refuses
 
 PLAIN, BY_TIME = cc.metric("concordance"), cc.metric("concordance", time_dependent=True)
-
-
-def of_pairs(a, b, marker, weights=None):
-    """The definition, with weights a and b by sorted time, a marker (subjects, times), and weights of subjects."""
-    n = len(a)
-    weights = np.ones(n) if weights is None else weights
-    pair = np.outer(weights, weights) * ~np.eye(n, dtype=bool)
-    a = np.column_stack((a[:, 0] + b[:, 0], a))
-    b = np.column_stack((np.zeros(n), b))
-    above = below = 0.0
-    for k in range(1, a.shape[1]):
-        m = marker[:, k - 1]
-        ahead = (m[:, None] > m) + 0.5 * (m[:, None] == m)
-        both = pair * np.outer(b[:, k] - b[:, k - 1], 0.5 * (a[:, k - 1] + a[:, k]))
-        above, below = above + (both * ahead).sum(), below + both.sum()
-    return above / below
 
 
 def textbook(time, marker, horizon=np.inf):
@@ -43,20 +24,6 @@ def textbook(time, marker, horizon=np.inf):
 def around(times):
     """Just before, and at, each of some times."""
     return np.union1d(times, np.nextafter(times, 0.0))
-
-
-def drawn(seed, n, tied=False):
-    """Outcomes, a risk score that has to do with them, and curves that cross."""
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=n)
-    if tied:
-        x = np.round(x)
-    event, dropout = rng.exponential(np.exp(-x)), rng.exponential(2.0, size=n)
-    times = np.linspace(0.05, 1.5, 7)
-    curves = cc.Predictions(
-        times, np.exp(-np.exp(0.5 * x)[:, None] * times ** rng.choice([0.7, 1.6], (n, 1)))
-    )
-    return cc.Survival.from_latent(event, dropout), event, x, curves
 
 
 @pytest.fixture
@@ -121,7 +88,7 @@ def test_self_pairs_have_a_closed_form_where_a_status_is_sure_or_imputed():
     a = np.column_stack((np.ones(40), status.a))
     every = sum(-np.diff(a).sum(axis=0)[k] * 0.5 * (a[:, k] + a[:, k + 1]).sum() for k in range(3))
     expected = every - 0.5 * (1.0 - status.a[:, -1] ** 2).sum()
-    [steps] = list(cc.metrics.concordance._steps(status, 1))
+    [steps] = _steps(status, 1)
     assert ranks.Order(x).pair_sums(steps.of, 3)[1] == pytest.approx(2 * expected, rel=1e-12)
 
 
@@ -237,15 +204,6 @@ def untied(time, event, rng):
     return shifted
 
 
-def data_set(name):
-    from sksurv import datasets
-
-    frame, y = getattr(datasets, f"load_{name}")()
-    event, time = (y[field] for field in y.dtype.names)
-    numbers = frame.select_dtypes("number").to_numpy(dtype=float)
-    return event.astype(bool), time, numbers
-
-
 @pytest.mark.parametrize("name", ["whas500", "gbsg2", "veterans_lung_cancer", "drawn"])
 @pytest.mark.parametrize("share", [0.5, 0.8])
 def test_unos_of_scikit_survival(name, share):
@@ -270,131 +228,6 @@ def test_unos_of_scikit_survival(name, share):
     assert cc.concordance_index(train, test, risk[~half], cuts) == pytest.approx(expected, abs=1e-10)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")
-@pytest.mark.parametrize("tied", [False, True])
-def test_harrells_of_scikit_survival_and_lifelines(tied):
-    from lifelines.utils import concordance_index
-    from sksurv.metrics import concordance_index_censored
-
-    rng = np.random.default_rng(10)
-    for n in (2, 3, 10, 37, 200):
-        for _ in range(10):
-            y, _, x, _ = drawn(rng, n, tied)
-            time = np.ceil(4 * y.time) if tied else y.time
-            later = (time[:, None] < time) | ((time[:, None] == time) & ~y.event)
-            if not (y.event[:, None] & later).any():
-                refuses(lambda y=y, time=time, x=x: cc.harrell_concordance((time, y.event), x), "y", "pair")
-                continue
-            found = cc.harrell_concordance((time, y.event), x)
-            expected = concordance_index_censored(y.event, time, x)[0]
-            assert found == pytest.approx(expected, abs=1e-14)
-            assert found == pytest.approx(concordance_index(time, -x, y.event), abs=1e-14)
-
-
-@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")
-@pytest.mark.parametrize("name", ["whas500", "gbsg2", "veterans_lung_cancer"])
-def test_harrells_on_real_data(name):
-    from sksurv.metrics import concordance_index_censored
-
-    event, time, numbers = data_set(name)
-    for risk in numbers.T:
-        expected = concordance_index_censored(event, time, risk)[0]
-        assert cc.harrell_concordance((time, event), risk) == pytest.approx(expected, abs=1e-14)
-
-
-def test_harrells_warns_of_censoring_and_says_what_it_needs():
-    with pytest.warns(cc.CensoringWarning, match="1 of 3"):
-        cc.harrell_concordance(([1.0, 2.0, 3.0], [1, 0, 1]), [3.0, 2.0, 1.0])
-    with warnings.catch_warnings(record=True) as caught:
-        assert cc.harrell_concordance(([1.0, 2.0, 3.0], [1, 1, 1]), [3.0, 2.0, 1.0]) == 1.0
-    assert not caught
-    refuses(lambda: cc.harrell_concordance(([1.0, 2.0], [1, 1]), [1.0]), "estimate", "1")
-    refuses(lambda: cc.harrell_concordance(([1.0, 2.0], [1, 1]), np.ones((2, 3))), "estimate", "(2, 3)")
-    refuses(lambda: cc.harrell_concordance(([1.0, 2.0], [1, 1]), [np.nan, 1.0]), "estimate", "nan")
-
-
-# --- how subjects move it -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("grouped", [False, True])
-@pytest.mark.parametrize("time_dependent", [False, True])
-def test_the_influence_under_ipcw_is_the_derivative_by_case_weights(grouped, time_dependent):
-    y, _, x, curves = drawn(11, 40, grouped)
-    time = np.ceil(8 * y.time) / 8 if grouped else y.time
-    y, times = cc.Survival(time, y.event), np.array([0.1, 0.3, 0.5, 0.6, 0.9])
-    marker = -curves(times) if time_dependent else np.repeat(x[:, None], times.size, axis=1)
-
-    def value(weights):
-        def inverse(s, side):
-            return 1.0 / case_weights.kaplan_meier(y.time, y.event, weights, s, side)
-
-        at_times = np.array([inverse(t, "right") for t in times])
-        at_events = np.array([inverse(t, "left") for t in y.time])
-        a = (y.time[:, None] > times) * at_times
-        b = ((y.time[:, None] <= times) & y.event[:, None]) * at_events[:, None]
-        return np.atleast_1d(of_pairs(a, b, marker, weights))
-
-    expected = case_weights.derivatives(value, 40)[:, 0]
-    found, moved = cc.concordance_index(
-        None, y, curves if time_dependent else x, times, time_dependent=time_dependent, return_influence=True
-    )
-    assert found == pytest.approx(np.real(value(np.ones(40, dtype=complex)))[0], abs=1e-12)
-    np.testing.assert_allclose(moved.test, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("metric", [PLAIN, BY_TIME], ids=lambda metric: metric.name)
-@pytest.mark.parametrize("tiled", [False, True])
-def test_the_influence_of_imputation_by_a_joint_model_is_the_derivative_by_case_weights(
-    metric, tiled, monkeypatch
-):
-    n, step = 100, 1e-5
-    data = SyntheticDesign(n=2 * n, n_features=2, copula=cc.Clayton.from_tau(0.4)).draw(5)
-    y, x = data.y[n:], data.X[n:]
-    times = np.linspace(0.0, np.quantile(y.time, 0.85), 9)
-    cox = cc.CoxPH().fit(data.X[:n], data.y[:n])
-    curves = cox.survival(times, x) ** np.random.default_rng(0).uniform(0.5, 2.0, size=(n, 9)).cumsum(axis=1)
-    predictions = {"m": cc.Predictions(times, np.minimum.accumulate(curves, axis=1))}
-    fitted = cc.Imputation("everything", cc.Clayton.from_tau(0.4)).fit(y, x, predictions)
-    status = fitted.status(y, times, x)
-    if tiled:
-        monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 900)
-    moved = influence(status, metric.functionals(status, predictions), y).test[:, 0]
-    assert moved.mean() == pytest.approx(0.0, abs=1e-13)
-    read = predictions["m"](times)
-    marker = -read if metric is BY_TIME else np.repeat(-np.trapezoid(read, times, axis=1)[:, None], 9, axis=1)
-
-    def value(weights):
-        problem = fitted.joint.problem.weighted(weights)
-        optimum, model = problem.optimum(cc.Clayton, fitted.joint.model.copula.theta)
-        joint = replace(fitted.joint, model=model, optimum=optimum)
-        again = replace(fitted, joint=joint).status(y, times, x)
-        return of_pairs(again.a, again.b, marker, weights)
-
-    for j in (0, 41, 77):
-        up, down = (np.full(n, 1.0 - sign * step) for sign in (1, -1))
-        up[j] += n * step
-        down[j] -= n * step
-        numeric = (value(up) - value(down)) / (2 * step)
-        assert moved[j] == pytest.approx(numeric, abs=1e-5 * np.abs(moved).max())
-
-
-@pytest.mark.parametrize("adjustment", ["ipcw", "imputed"])
-def test_the_bootstrap_agrees(adjustment):
-    """An error from 100 resamples has a relative error of 1/√200: four of them are allowed."""
-    data = SyntheticDesign(n=300, n_features=2, copula=cc.Clayton.from_tau(0.3)).draw(2)
-    train, test = data[:100], data[100:]
-    times = np.linspace(0.0, np.quantile(test.y.time, 0.8), 13)[1:]
-    model = cc.CoxPH().fit(train.X, train.y)
-    predicted = {"cox": cc.Predictions(times, model.survival(times, test.X))}
-    asked = {"times": times, "adjustments": adjustment, "metrics": [PLAIN, BY_TIME]}
-    analytic = cc.evaluate(predicted, test.y, **asked)
-    resampled = cc.evaluate(predicted, test.y, **asked, n_resamples=100, seed=1)
-    for metric in (PLAIN, BY_TIME):
-        one, other = (each.score("cox", metric=metric.name) for each in (analytic, resampled))
-        assert one.value == other.value
-        assert one.standard_error == pytest.approx(other.standard_error, rel=4 / np.sqrt(200))
-
-
 # --- edges ----------------------------------------------------------------------------------------------
 
 
@@ -406,6 +239,16 @@ def test_where_no_two_subjects_can_be_compared_there_is_none():
     )
     assert np.isnan(value)
     assert np.isnan(moved.standard_errors)
+    # One of two subjects alone has weights: no rounding makes a pair of it.
+    times = np.arange(1.0, 8.0)
+    q = np.exp(-times / 3.0)
+    alone = Imputed(lambda rows, columns: np.tile(q[columns], (rows.size, 1)))
+    status = cc.Status(
+        TimeGrid.of(times), 2, (Group.of(np.array([1]), np.zeros(2, dtype=int), alone, alone),)
+    )
+    for metric in (PLAIN, BY_TIME):
+        curves = cc.Predictions(times, q ** np.array([[1.0], [0.7]]))
+        assert np.isnan(metric.evaluate(status, {"m": curves})["m"].value)
     times = np.array([0.5, 0.9])
     result = cc.evaluate(
         {"m": (times, np.array([[0.9, 0.8], [0.9, 0.7]]))},

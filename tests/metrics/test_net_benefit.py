@@ -151,4 +151,6 @@ def test_refusals():
     refuses(lambda: cc.net_benefit(y, y, predicted, [1.0], [0.2, 0.0]), "thresholds", "row 1", "0.0")
     refuses(lambda: cc.net_benefit(y, y, predicted, [1.0], []), "thresholds", "empty")
     refuses(lambda: cc.decision_curve(y, y, [[0.5, 0.4]] * 2, [1.0, 1.5]), "time", "2")
+    late = ([1.0, 2.0, 4.0], [1, 1, 1])
+    refuses(lambda: cc.decision_curve(([1.0, 3.0], [1, 0]), late, np.full((3, 1), 0.5), 3.5), "3")
     refuses(lambda: cc.decision_curve(y, y, predicted, 1.0, confidence_level=0.0), "confidence_level", "0")

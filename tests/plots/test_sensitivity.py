@@ -118,7 +118,7 @@ def test_the_best_is_marked_in_the_direction_of_the_metric():
     y = cc.Survival([1, 2, 3, 4], [1, 0, 1, 1])
     models = {"low": np.full((4, 2), 0.4), "high": np.full((4, 2), 0.6)}
     asked = {"adjustments": "cg_q", "metrics": Hope(), "times": [1.0, 2.0], "confidence_level": None}
-    found = cc.evaluate(models, y, **asked, metrics="ibs")
+    found = cc.evaluate(models, y, **asked)
     display = SensitivityDisplay.from_sensitivity(found.sensitivity("clayton", [0.0, 0.4]))
     assert display.families["clayton"].best == (("high",), ("high",))
 

@@ -112,10 +112,13 @@ class _TermsBlock:
         return self._dense(self.event_free), self._dense(self.event)
 
     def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
-        everyone = np.ones(self.n_times)
-        products = [np.multiply.outer(subject, everyone if time is None else time) for subject, time in terms]
+        shape = (self.n_rows, self.n_times)
+        products = [
+            np.broadcast_to(subject[:, None], shape) if time is None else np.multiply.outer(subject, time)
+            for subject, time in terms
+        ]
         if not products:
-            return np.broadcast_to(0.0, (self.n_rows, self.n_times))
+            return np.broadcast_to(0.0, shape)
         return products[0] if len(products) == 1 else np.sum(products, axis=0)
 
 

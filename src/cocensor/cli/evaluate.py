@@ -169,7 +169,7 @@ def evaluate(
             "the first.",
             rich_help_panel=_SCORES,
         ),
-    ] = "ibs",
+    ] = "default",
     at: Annotated[
         str | None,
         typer.Option(

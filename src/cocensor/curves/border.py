@@ -13,7 +13,7 @@ from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.risk_scores import RiskScores
 from cocensor.curves.steps import are_step_functions
 
-_NO_RISKS = "Columns hold survival probabilities, not scikit-survival's risks; a risk score has one number per subject."
+_NO_RISKS = "columns hold survival probabilities, not scikit-survival's risks; a risk score has one number per subject."
 _METHODS = ("predict_survival_function", "predict_surv_df", "predict")
 
 
@@ -54,9 +54,9 @@ def as_predictions(
         try:
             found = _at_times(estimate, n, times, name)
         except ValueError as error:
-            raise ValueError(
-                f"{error} {_NO_RISKS}" if risk and np.ndim(estimate) == 2 else f"{error}"
-            ) from None
+            if risk and np.ndim(estimate) == 2:
+                raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
+            raise
     if len(found) != n:
         each = "curve" if found.risk is None else "number"
         raise ValueError(f"{name} must have one {each} per test subject, {n}, but has {len(found)}.")

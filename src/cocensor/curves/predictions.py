@@ -216,7 +216,7 @@ class Predictions:
         """The curves of a block off their grid."""
         grid = self.times
         left = np.searchsorted(grid, t, side="right") - 1
-        if np.array_equal(grid[left], t) and np.array_equal(np.diff(left), np.ones(t.size - 1)):
+        if t.size and np.array_equal(grid[left], t) and (np.diff(left) == 1).all():
             return table[:, left[0] : left[0] + t.size]
         # In double precision: a line between two times would be rounded once more.
         result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)

@@ -15,7 +15,8 @@ from cocensor.evaluation.curve_findings import CurveFindings
 from cocensor.metrics import BrierScore, CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.metrics.calibration_curve import calibration_at
 from cocensor.metrics.d_calibration import d_calibration_of
-from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds, decision_curve_at
+from cocensor.metrics.decision_curve import decision_curve_at
+from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds
 
 
 @dataclass(frozen=True, eq=False, repr=False)

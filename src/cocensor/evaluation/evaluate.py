@@ -54,7 +54,7 @@ def evaluate(
     y_train: Any = None,
     x_train: Any = None,
     adjustments: AskedAdjustment | Sequence[AskedAdjustment] | Mapping[str, AskedAdjustment] = "default",
-    metrics: str | Metric | Sequence[str | Metric] = "ibs",
+    metrics: str | Metric | Sequence[str | Metric] = "default",
     times: npt.ArrayLike | None = None,
     at: npt.ArrayLike | None = None,
     horizon: HorizonRule = None,

@@ -155,7 +155,7 @@ class Evaluation(Details):
         >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
         >>> cox = {k: cc.CoxPH().fit(data.X[:, :k], data.y) for k in (1, 2)}
         >>> curves = {f"{k}": model.predict_survival_function(data.X[:, :k]) for k, model in cox.items()}
-        >>> result = cc.evaluate(curves, data.y, adjustments="ipcw")
+        >>> result = cc.evaluate(curves, data.y, adjustments="ipcw", metrics="ibs")
         >>> resampled = result.bootstrap(200)
         >>> for found in (result, resampled):
         ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)

@@ -24,6 +24,7 @@ from cocensor.metrics.calibration_curve import (
 )
 from cocensor.metrics.concordance import Concordance, concordance_index
 from cocensor.metrics.d_calibration import DCalibration, DCalibrationResult, d_calibration
+from cocensor.metrics.decision_curve import DecisionCurve, decision_curve
 from cocensor.metrics.decomposition import (
     BrierDecomposition,
     Discrimination,
@@ -34,7 +35,7 @@ from cocensor.metrics.harrell import harrell_concordance
 from cocensor.metrics.horizon import time_grid
 from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
 from cocensor.metrics.mean_calibration import MeanCalibration, mean_calibration
-from cocensor.metrics.net_benefit import DecisionCurve, NetBenefit, decision_curve, net_benefit
+from cocensor.metrics.net_benefit import NetBenefit, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
 from cocensor.metrics.roc_curve import RocCurve, survival_roc_curve

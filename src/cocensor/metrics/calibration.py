@@ -66,7 +66,7 @@ class IntegratedCalibrationIndex(_CalibrationMetric):
     at: float | None = None
 
     name: ClassVar[str] = "ici"
-    label: ClassVar[str] = "integrated calibration index"
+    label: ClassVar[str] = "ICI"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class MedianCalibrationError(_CalibrationMetric):
     at: float | None = None
 
     name: ClassVar[str] = "e50"
-    label: ClassVar[str] = "median calibration error"
+    label: ClassVar[str] = "E50"
     level: ClassVar[float | None] = 0.5
 
 
@@ -87,7 +87,7 @@ class HighCalibrationError(_CalibrationMetric):
     at: float | None = None
 
     name: ClassVar[str] = "e90"
-    label: ClassVar[str] = "90 % quantile of calibration errors"
+    label: ClassVar[str] = "E90"
     level: ClassVar[float | None] = 0.9
 
 
@@ -166,7 +166,8 @@ def integrated_calibration_index(
     fewer columns, down to none for constant predictions. Where nobody, or everybody, had the event the value is NaN.
 
     The index is never negative: of a perfectly calibrated model it is above 0 by the noise of the curve, and close to
-    that its standard errors, which take the curve to be off the diagonal, are no guide. They take the knots as given.
+    that its standard errors, which take the curve to be off the diagonal, are no guide. They take the knots, and how
+    many there are, as given.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -199,20 +199,18 @@ def calibration_at(
         rows, np.cumsum([len(some) for some in values])[:-1], axis=1
     )
     names = tuple(each.name for each in values[2])
-    missing = {each.name: unknown or each.missing for each in values[2] if unknown or each.missing}
+    missing = {each.name: each.missing or unknown for each in values[2] if each.missing or unknown}
     found_values = np.array([each.value for each in values[2]])
     estimates = Estimates(names, found_values, summary_rows, missing=missing)
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
     counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, 1.0))
-    n = np.bincount(group)
-    mean_predicted = np.bincount(group, predicted) / n
     shares = np.array([each.value for each in values[1]])
     return CalibrationCurve(
         time=section.time,
         confidence_level=level,
         **_curve(predicted, smooth, curve_rows, level),
-        groups=CalibrationGroups(mean_predicted, shares, *_with_limits(shares, group_rows, level), n),
+        groups=_grouped(predicted, group, shares, group_rows, level),
         counts=counts,
         edges=edges,
         **{name: estimates.estimate(name) for name in names},  # type: ignore[arg-type]
@@ -220,12 +218,6 @@ def calibration_at(
         observed_expected_interval=interval,
         notes=_notes(section.time, smooth, unknown, status),
     )
-
-
-class _Limited(NamedTuple):
-    standard_error: FloatArray
-    low: FloatArray
-    high: FloatArray
 
 
 def _curve(
@@ -236,33 +228,33 @@ def _curve(
     names = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
     if smooth is None:
         return dict(zip(names, (points, *np.full((6, points.size), np.nan)), strict=True))
-    observed = smooth.curve(points)
     # On the scale of the link they are combinations of the errors of a few coefficients.
-    errors = rows @ smooth.design(points).T * _link_slope(observed)
-    quantile = simultaneous_quantile(errors, level)
-    pointwise = _with_limits(observed, errors, level)
-    band = _limits(observed, pointwise.standard_error, quantile)
-    return dict(zip(names, (points, observed, *pointwise, *band), strict=True))
+    rows_on_link, log_hazard = rows @ smooth.design(points).T, smooth.log_hazard(points)
+    errors = np.sqrt(np.square(rows_on_link).sum(axis=0))
+    quantiles = normal_quantile(level), simultaneous_quantile(rows_on_link, level)
+    limits = [each for quantile in quantiles for each in _limits(log_hazard, quantile * errors)]
+    slope = np.exp(log_hazard - np.exp(log_hazard))
+    found = (points, smooth.curve(points), errors * slope, *limits)
+    return dict(zip(names, found, strict=True))
 
 
-def _with_limits(chance: FloatArray, rows: FloatArray, level: float) -> _Limited:
-    """Standard errors and limits of chances."""
-    errors = np.sqrt(np.square(rows).sum(axis=0))
-    return _Limited(errors, *_limits(chance, errors, normal_quantile(level)))
-
-
-def _limits(chance: FloatArray, errors: FloatArray, quantile: float) -> FloatArray:
-    """So many standard errors away on the scale of the link; NaN where a chance is not between 0 and 1."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        reach = quantile * errors / _link_slope(chance)
-        hazard = -np.log1p(-chance) * np.exp(np.array([[-1.0], [1.0]]) * reach)
-        return np.where((chance > 0) & (chance < 1), -np.expm1(-hazard), np.nan)
-
-
-def _link_slope(chance: FloatArray) -> FloatArray:
-    """The derivative of a chance by log(−log(1 − chance))."""
+def _grouped(
+    predicted: FloatArray, group: IntArray, shares: FloatArray, rows: FloatArray, level: float
+) -> CalibrationGroups:
+    """The groups; those in which nobody or everybody had the event have no limits."""
+    n, errors = np.bincount(group), np.sqrt(np.square(rows).sum(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return -(1.0 - chance) * np.log1p(-chance)
+        hazard = np.where((shares > 0) & (shares < 1), -np.log1p(-shares), np.nan)
+        reach = normal_quantile(level) * errors / (hazard * np.exp(-hazard))
+    return CalibrationGroups(
+        np.bincount(group, predicted) / n, shares, errors, *_limits(np.log(hazard), reach), n
+    )
+
+
+def _limits(log_hazard: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Chances whose log cumulative hazard is less, and more, by ``reach``."""
+    with np.errstate(over="ignore"):
+        return -np.expm1(-np.exp(log_hazard - reach)), -np.expm1(-np.exp(log_hazard + reach))
 
 
 def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInterval]:

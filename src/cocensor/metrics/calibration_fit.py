@@ -91,9 +91,13 @@ class SmoothCalibration:
         """The columns of the regression at other predictions."""
         return self.form.columns(self.scores.at(1.0 - predicted))
 
+    def log_hazard(self, predicted: FloatArray) -> FloatArray:
+        """The curve c at other predictions on the scale of the link, log(−log(1 − c))."""
+        return self.design(predicted) @ self.fit.coefficients
+
     def curve(self, predicted: FloatArray) -> FloatArray:
         """The curve at other predictions."""
-        return -np.expm1(-np.exp(self.design(predicted) @ self.fit.coefficients))
+        return -np.expm1(-np.exp(self.log_hazard(predicted)))
 
     @property
     def notes(self) -> Iterator[Note]:

@@ -246,11 +246,11 @@ class _Moves:
         for steps in _steps(status, 4 * self.size):
             start, stop = steps.tile.columns.start, steps.tile.columns.stop
             columns = slice(max(start - 1, 0), stop)
+            gained, around = steps.of(slice(None))
             gradients, own = [], np.empty((status.n, self.size))
             for m, each in enumerate(self.predictions.values()):
                 order = orders[m] or steps.orders(status, each)
-                by_gain, by_around = _by_steps(steps, order, *sums[m])
-                gained, around = steps.of(slice(None))
+                by_gain, by_around = _by_steps(gained, around, order, *sums[m])
                 own[:, m] = status.n * (
                     np.einsum("ij,ij->i", by_gain, gained) + np.einsum("ij,ij->i", by_around, around)
                 )
@@ -260,10 +260,9 @@ class _Moves:
 
 
 def _by_steps(
-    steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
+    gained: FloatArray, around: FloatArray, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> tuple[FloatArray, FloatArray]:
     """The derivatives of the quotient by what b gains in each step, and by the sum of a around it."""
-    gained, around = steps.of(slice(None))
     below = order.below(around) - 0.5 * around
     above = gained.sum(axis=0) - order.below(gained) - 0.5 * gained
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -234,7 +234,12 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> tuple[floa
     by_level = np.append(expected.size - 1, np.arange(expected.size - 1))
     starts = pool_starts(n * expected[by_level], _FEWEST)
     if starts.size < 2:
-        return np.nan, 0, np.nan, f"fewer than {2 * _FEWEST:g} subjects are expected: too few for a test."
+        return (
+            np.nan,
+            0,
+            np.nan,
+            f"there are no two cells in which {_FEWEST:g} subjects are expected: no test.",
+        )
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)
     covariance = _null_covariance(moved.test @ pooled, gap @ pooled, expected @ pooled)

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import isotonic_regression
 
 from cocensor._validation import FloatArray
 from cocensor.adjustments import Adjustment, Fitted, Status
@@ -57,6 +56,8 @@ def _parts(section: Section) -> _Parts | None:
 
 def _recalibrated(section: Section) -> FloatArray:
     """The isotonic regression of b/(a + b) on the predicted chance, weighted by a + b."""
+    from scipy.optimize import isotonic_regression  # late: it takes a moment
+
     rows = section.order.rows
     n = rows.size
     first: Any = np.arange(n) if section.order.ties is None else section.order.ties[0]
@@ -77,10 +78,13 @@ class _PartOfBrier(SectionMetric):
     """A part of the Brier score at one time."""
 
     at: float | None = None
-    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         self._check_time(type(self).name, type(self).label)
+
+    def skill(self, value: float, reference: float) -> float:
+        """NaN: a reference that is alike for all has no discrimination, and is calibrated as such."""
+        return np.nan
 
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""
@@ -112,6 +116,7 @@ class Miscalibration(_PartOfBrier):
     name: ClassVar[str] = "miscalibration"
     label: ClassVar[str] = "miscalibration"
     direction: ClassVar[Direction] = "smaller"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,7 @@ class Discrimination(_PartOfBrier):
     name: ClassVar[str] = "discrimination"
     label: ClassVar[str] = "discrimination"
     direction: ClassVar[Direction] = "greater"
+    range: ClassVar[tuple[float, float]] = (0.0, 0.25)
 
 
 @dataclass(frozen=True, eq=False)

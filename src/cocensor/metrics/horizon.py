@@ -10,6 +10,7 @@ import numpy as np
 
 from cocensor._numerics import settled
 from cocensor._validation import FloatArray, HorizonWarning, check_number, check_whole
+from cocensor.adjustments import Status
 from cocensor.outcomes import Survival
 
 _FEW = 0.01
@@ -75,6 +76,12 @@ def time_grid(
             stacklevel=2,
         )
     return grid
+
+
+def refuse_unanswered(status: Status) -> None:
+    """Refuse a status that gives no answer at its last time."""
+    if status.until <= status.grid.last:
+        raise ValueError(f"times must not reach {status.until:g}, from where the adjustment gives no score.")
 
 
 def _share_at_risk(y: Survival, t: float) -> float:

@@ -21,6 +21,7 @@ import numpy as np
 from cocensor._validation import FloatArray, IntArray, Rows, row_blocks
 from cocensor.adjustments import DenseGradient, Functionals, Status
 from cocensor.curves import Predictions
+from cocensor.metrics.horizon import refuse_unanswered
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +138,7 @@ def refuse_unless_known(status: Status) -> None:
     """Refuse a status that is not known from time 0 up to its last time."""
     if status.grid.sorted[0] != 0:
         raise ValueError(f"times must start at 0, but start at {status.grid.sorted[0]:g}.")
-    if status.until <= status.grid.last:
-        raise ValueError(f"times must not reach {status.until:g}, from where the adjustment gives no score.")
+    refuse_unanswered(status)
 
 
 def _lower(upper: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,10 @@ from cocensor._validation import FloatArray, as_vector, check_number, refuse_fir
 from cocensor.adjustments import Adjustment, DenseGradient, Fitted, Functionals, Part, Status, Tile
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions
-from cocensor.inference import influence
-from cocensor.inference.bands import normal_quantile
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Profile
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
-from cocensor.outcomes import Survival
 
 #: Thresholds that a decision curve is told at, unless others are given.
 THRESHOLDS = np.arange(1, 100) / 100
@@ -64,39 +61,6 @@ class NetBenefit(SectionMetric):
     def profile(self, section: Section) -> Profile | None:
         """The decision curve: the net benefit at thresholds from 1 to 99 %."""
         return Profile(THRESHOLDS, benefits(section, THRESHOLDS))
-
-
-class Limited(NamedTuple):
-    """Values with standard errors and the limits of intervals, each for itself; NaN where they are not known."""
-
-    values: FloatArray
-    standard_error: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class DecisionCurve:
-    """The net benefit of acting on one model's predictions at one time, over risk thresholds; see
-    :func:`decision_curve`. That of treating nobody is 0.
-
-    Attributes
-    ----------
-    time : float
-    thresholds : array
-    net_benefit, treat_all, difference : tuple of array
-        Of treating those whose predicted risk reaches the threshold, of treating everybody, and what the first gains
-        over the second: ``values``, ``standard_error``, ``low`` and ``high``.
-    missing : str or None
-        Why there are no standard errors.
-    """
-
-    time: float
-    thresholds: FloatArray
-    net_benefit: Limited
-    treat_all: Limited
-    difference: Limited
-    missing: str | None = None
 
 
 def net_benefit(
@@ -150,100 +114,6 @@ def net_benefit(
     return asked.over_time(table, return_influence)
 
 
-def decision_curve(
-    y_train: Any,
-    y_test: Any,
-    estimate: Any,
-    time: float,
-    thresholds: npt.ArrayLike = THRESHOLDS,
-    *,
-    adjustment: str | Adjustment | Fitted = "ipcw",
-    x_train: Any = None,
-    x_test: Any = None,
-    copula: Copula | None = None,
-    confidence_level: float = 0.95,
-) -> Any:
-    r"""The net benefit at one time over risk thresholds, beside that of treating everybody, with intervals.
-
-    Intervals hold at each threshold for itself. See :func:`net_benefit` for the equation and other parameters.
-
-    Parameters
-    ----------
-    estimate : Predictions, array of shape (n_test, 1), frame, step functions, or a dict of these
-        Predicted survival probabilities; an array has those at ``time``.
-    time : float
-        The time by which events count.
-    thresholds : array-like
-        Of the risk; from 1 to 99 % unless given.
-    confidence_level : float
-
-    Returns
-    -------
-    DecisionCurve, or a dict of such
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> risk = rng.uniform(0.2, 2.0, size=(500, 1))
-    >>> y = (rng.exponential(1.0 / risk[:, 0]), np.ones(500, bool))
-    >>> curve = decision_curve(y, y, np.exp(-risk), 1.0, [0.4, 0.6])
-    >>> curve.net_benefit.values.round(2), curve.treat_all.values.round(2)
-    (array([0.43, 0.27]), array([0.42, 0.13]))
-    >>> curve.difference.low.round(2), curve.difference.high.round(2)
-    (array([-0.01,  0.07]), array([0.04, 0.21]))
-    """
-    levels = as_thresholds(thresholds)
-    normal_quantile(confidence_level)
-    asked = Asked.of(y_train, y_test, estimate, time, adjustment, x_train, x_test, copula)
-    if asked.grid.times.size != 1:
-        raise ValueError(f"time must be a single time, but there are {asked.grid.times.size}.")
-
-    def curves(status: Status, models: Mapping[Any, Predictions]) -> dict[Any, DecisionCurve]:
-        return decision_curve_at(status, models, asked.samples.y_test, levels, confidence_level)
-
-    return asked.each(curves, asked.grid)
-
-
-def decision_curve_at(
-    status: Status,
-    predictions: Mapping[Any, Predictions],
-    y: Survival,
-    thresholds: FloatArray = THRESHOLDS,
-    confidence_level: float = 0.95,
-) -> dict[Any, DecisionCurve]:
-    """What :func:`decision_curve` says of several models, under the status of the test outcomes ``y`` at one time."""
-    quantile = normal_quantile(confidence_level)
-    values = BenefitTable(thresholds).values_over_time(status, predictions)
-    [tile] = status.tiles()
-    # Treating everybody gives the events, less the others at the odds of the threshold.
-    of_both = np.array([np.ones(thresholds.size), -_odds(thresholds)])
-    treat_all = np.array([tile.event.sum(), tile.event_free.sum()]) @ of_both / status.normaliser
-    errors, missing = np.full((len(predictions), 3, thresholds.size), np.nan), None
-    try:
-        if status.n < 2:
-            raise ValueError("a single subject does not tell how far others would be off.")
-        none, each = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
-        gradients = (DenseGradient(none, each), DenseGradient(each, none))
-        everybody = influence(status, Functionals(gradients, np.ones((1, 1))), y)
-        for some in _blocks(thresholds.size, status.n * len(predictions)):
-            of_all = everybody.combined(of_both[:, some])
-            moved = influence(status, BenefitFunctionals(predictions, thresholds[some]), y)
-            for m, own in enumerate(moved.split(len(predictions))):
-                errors[m, :, some] = [part.standard_errors for part in (own, of_all, own - of_all)]
-    except ValueError as error:
-        missing = str(error)
-
-    def limited(each: FloatArray, spread: FloatArray) -> Limited:
-        return Limited(each, spread, each - quantile * spread, each + quantile * spread)
-
-    found = {}
-    for (name, [own]), spread in zip(values.items(), errors, strict=True):
-        three = [limited(*pair) for pair in zip((own, treat_all, own - treat_all), spread, strict=True)]
-        found[name] = DecisionCurve(status.grid.last, thresholds, three[0], three[1], three[2], missing)
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class BenefitTable:
     """Net benefits at several times and thresholds."""
@@ -295,7 +165,7 @@ class BenefitFunctionals:
                 asked = np.flatnonzero(given == column)
                 for m, each in enumerate(self.predictions.values()):
                     for _, section in sections(status, one, each):
-                        for some in _blocks(self.thresholds.size, status.n * asked.size):
+                        for some in threshold_blocks(self.thresholds.size, status.n * asked.size):
                             functionals = self._of(section, some, asked.size)
                             where = places[m, asked, some].T.ravel()
                             yield Part(status.only(one.columns), functionals, where)
@@ -317,13 +187,13 @@ def benefits(section: Section, thresholds: FloatArray) -> FloatArray:
     in_vain, found = (
         np.append(0.0, np.cumsum(weight[riskiest]))[treated] for weight in (section.event_free, section.event)
     )
-    return (found - in_vain * _odds(thresholds)) / section.normaliser
+    return (found - in_vain * odds(thresholds)) / section.normaliser
 
 
 def _derivatives(section: Section, threshold: float) -> tuple[FloatArray, FloatArray]:
     """Of the net benefit, by the weights a and b."""
     treated = (section.survival <= _reaching(threshold)) / section.normaliser
-    return -_odds(threshold) * treated, treated
+    return -odds(threshold) * treated, treated
 
 
 def _reaching(threshold: Any) -> Any:
@@ -331,11 +201,12 @@ def _reaching(threshold: Any) -> Any:
     return (1.0 - threshold) + _ROUNDING
 
 
-def _odds(threshold: Any) -> Any:
+def odds(threshold: Any) -> Any:
+    """How many events one treatment in vain weighs as much as."""
     return threshold / (1.0 - threshold)
 
 
-def _blocks(size: int, each: int) -> Iterator[slice]:
+def threshold_blocks(size: int, each: int) -> Iterator[slice]:
     """Parts of some thresholds, of which each takes so many numbers."""
     step = max(1, _AT_ONCE // max(1, each))
     for start in range(0, size, step):
@@ -343,7 +214,7 @@ def _blocks(size: int, each: int) -> Iterator[slice]:
 
 
 def as_thresholds(thresholds: npt.ArrayLike) -> FloatArray:
-    """Thresholds of a risk, strictly between 0 and 1."""
+    """Risk thresholds, checked."""
     levels = as_vector(thresholds, "thresholds", copy=True, single=True)
     bad = ~((levels > 0) & (levels < 1))
     if bad.any():

@@ -71,13 +71,14 @@ class Order:
         :math:`\sum_{i \ne j} x_i y_j (1[M_i > M_j] + \tfrac12 1[M_i = M_j])` and :math:`\sum_{i \ne j} x_i y_j`. The
         weights are taken some subjects at a time, so that there is no array of them all in order.
         """
-        ordered, pairs = _ahead(self.rows, taken, n_columns)
-        if self.ties is None:
-            return ordered, pairs
-        # Of two that tie each is ahead once, in the one order or in the other.
-        first, end = self.ties
-        turned = self.rows[first + end - 1 - np.arange(self.rows.size)]
-        return 0.5 * (ordered + _ahead(turned, taken, n_columns)[0]), pairs
+        ordered, turned = _ahead_and_behind(self.rows, taken, n_columns)
+        pairs = ordered + turned
+        if self.ties is not None:
+            # Of two that tie each is ahead once, in the one order or in the other.
+            first, end = self.ties
+            rows = self.rows[first + end - 1 - np.arange(self.rows.size)]
+            ordered = 0.5 * (ordered + _ahead_and_behind(rows, taken, n_columns)[0])
+        return ordered, pairs
 
     def _halfway(self, taken: FloatArray) -> FloatArray:
         """Sums of weights in the order up to halfway through those with an equal marker."""
@@ -120,9 +121,10 @@ class OrdersByColumn:
 
     def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
         """Sums over all pairs, as :meth:`Order.pair_sums`."""
+        # Nothing is subtracted but what was added last: where there are no pairs, the sums are 0.
         x, y = taken(slice(None))
-        both = float(np.vdot(x, y))
-        return float(np.vdot(x, self.below(y))) - 0.5 * both, float(x.sum(axis=0) @ y.sum(axis=0)) - both
+        ordered = float(np.vdot(x, self.below(y) - 0.5 * y))
+        return ordered, ordered + float(np.vdot(y, self.below(x) - 0.5 * x))
 
 
 def _sorted_rows(marker: FloatArray) -> IntArray:
@@ -136,8 +138,8 @@ def _sorted_rows(marker: FloatArray) -> IntArray:
     return roughly[np.argsort(marker[roughly], kind="stable")]
 
 
-def _ahead(rows: Rows, taken: Taken, n_columns: int) -> tuple[float, float]:
-    """The sums of x_i y_j over all i that come after j in ``rows``, and over all pairs.
+def _ahead_and_behind(rows: Rows, taken: Taken, n_columns: int) -> tuple[float, float]:
+    """The sums of x_i y_j over all i that come after j in ``rows``, and over all that come before.
 
     Stretches of the rows go side by side: the first of each, then the second, and so on. So each step takes
     subjects from all over, adds to as many running sums, and no sum waits for the one before it.
@@ -145,18 +147,17 @@ def _ahead(rows: Rows, taken: Taken, n_columns: int) -> tuple[float, float]:
     length = max(1, -(-rows.size * n_columns // _TAKEN_ELEMENTS))
     n_stretches = rows.size // length
     side_by_side = rows[: n_stretches * length].reshape(n_stretches, length)
-    sums, others = np.zeros((2, n_stretches + 1, n_columns))
-    ordered = same = 0.0
+    sums_x, sums_y = np.zeros((2, n_stretches + 1, n_columns))
+    ahead = behind = 0.0
     for step in range(length):
         x, y = taken(side_by_side[:, step])
-        ordered += float(np.vdot(x, others[:-1]))
-        same += float(np.vdot(x, y))
-        sums[:-1] += x
-        others[:-1] += y
+        ahead += float(np.vdot(x, sums_y[:-1]))
+        behind += float(np.vdot(y, sums_x[:-1]))
+        sums_x[:-1] += x
+        sums_y[:-1] += y
     x, y = taken(rows[n_stretches * length :])  # fewer than a stretch is long
-    ordered += float(np.vdot(x, np.cumsum(y, axis=0) - y))
-    same += float(np.vdot(x, y))
-    sums[-1], others[-1] = x.sum(axis=0), y.sum(axis=0)
-    earlier = np.cumsum(others, axis=0)
-    ordered += float(np.vdot(sums[1:], earlier[:-1]))
-    return ordered, float(sums.sum(axis=0) @ earlier[-1]) - same
+    sums_x[-1], sums_y[-1] = x.sum(axis=0), y.sum(axis=0)
+    for later, earlier in (x, y), (sums_x, sums_y):
+        ahead += float(np.vdot(later[1:], np.cumsum(earlier, axis=0)[:-1]))
+        behind += float(np.vdot(earlier[1:], np.cumsum(later, axis=0)[:-1]))
+    return ahead, behind

@@ -65,13 +65,13 @@ class Roc:
     def gradients(self, marker: FloatArray) -> list[RocGradient]:
         """The derivatives at each share of false alarms; ``marker`` is that of the order, by subject."""
         alarms, _, levels = self._corners
-        found, slopes = self.found(), self.slopes()
+        found = self.found()
         if not np.isfinite(found[0]):
             return [NO_CURVE] * FALSE_ALARMS.size
         at = np.minimum(np.searchsorted(alarms, FALSE_ALARMS + _ROUNDING, "right") - 1, alarms.size - 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             called = np.clip((FALSE_ALARMS - alarms[at]) / (alarms[at + 1] - alarms[at]), 0.0, 1.0)
-        by_free, by_event = -slopes / self.event_free.sum(), 1.0 / self.event.sum()
+        by_free, by_event = -self.slopes() / self.event_free.sum(), 1.0 / self.event.sum()
         each = zip(levels[at], np.nan_to_num(called), FALSE_ALARMS, found, by_free, strict=True)
         return [
             RocGradient(marker, level, share, p, value, slope, float(by_event))

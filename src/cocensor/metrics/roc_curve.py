@@ -62,6 +62,9 @@ def survival_roc_curve(
     :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` are found. Of equal markers a share is called, so that the curve runs
     along a line there.
 
+    Weights below 0, which dependent IPCW and AIPCW may have, make the share of false alarms fall on the way: it is
+    taken as the largest so far, and the area under that curve is not the AUC.
+
     The limits are R(p) ± z standard errors, cut to [0, 1]. Who joins those event-free moves the threshold, which
     counts with the slope of the curve around p, taken over ± max(0.02, m^(−1/3)/2) for m event-free subjects: limits
     are approximate where the curve is steep. Of more than 4,096 subjects random batches stand for the single ones.
@@ -119,7 +122,7 @@ def _curves(
     found = np.array([(each.profile or nothing).y for each in values.values()])
     limits = np.full((2, *found.shape), np.nan)
     if confidence_level is not None:
-        rows = batched_rows(status, metric.profile_functionals(status, models), asked.samples.y_test)
+        rows = _rows(asked, metric, status, models)
         names = tuple(map(str, range(found.size)))
         errors = Estimates(names, found.ravel(), rows, range=metric.range)
         limits = np.reshape(errors.confidence_intervals(confidence_level), limits.shape)
@@ -127,3 +130,10 @@ def _curves(
         name: RocCurve(time, FALSE_ALARMS, found[m], limits[0, m], limits[1, m], value.value)
         for m, (name, value) in enumerate(values.items())
     }
+
+
+def _rows(asked: Asked, metric: CumulativeDynamicAUC, status: Status, models: dict[Any, Any]) -> FloatArray:
+    try:
+        return batched_rows(status, metric.profile_functionals(status, models), asked.samples.y_test)
+    except ValueError as error:
+        raise ValueError(f"confidence_level must be None: {error}") from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Self
@@ -91,7 +91,7 @@ class DecisionCurveDisplay:
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per time, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, t) for t in self.panels], ax)
+        return draw_panels([partial(self._draw, t) for t in self.panels], ax, share_y=False)
 
     def _draw(self, t: float, ax: Axes) -> None:
         curves = self.panels[t]
@@ -104,24 +104,24 @@ class DecisionCurveDisplay:
             ax, self.models, {model: self._line(curve) for model, curve in curves.items()}, self.shaded
         )
         ax.set(xlabel="threshold of the predicted risk", ylabel=f"net benefit\n{self.adjustment}")
-        ax.set(xlim=(0.0, self._last), ylim=self._limits, title=f"event by time {t:g}")
+        ax.set(
+            xlim=(0.0, _last(curves.values())), ylim=_limits(curves.values()), title=f"event by time {t:g}"
+        )
 
     def _line(self, curve: DecisionCurve) -> Line:
         found = curve.net_benefit
         limits = (found.low, found.high) if self.shaded else np.full((2, found.values.size), np.nan)
         return Line(curve.thresholds, found.values, *limits)
 
-    @property
-    def _last(self) -> float:
-        """Just above the last threshold from which any model still treats anybody."""
-        curves = [curve for panel in self.panels.values() for curve in panel.values()]
-        reached = [curve.thresholds[curve.net_benefit.values != 0].max(initial=0.0) for curve in curves]
-        return min(1.0, 1.1 * max(reached)) or 1.0
 
-    @property
-    def _limits(self) -> tuple[float, float]:
-        """One range of net benefits for all panels."""
-        curves = [curve for panel in self.panels.values() for curve in panel.values()]
-        found = [each.values for curve in curves for each in (curve.net_benefit, curve.treat_all)]
-        top = _ABOVE * max(float(np.nanmax(np.concatenate(found))), 0.01)
-        return -_BELOW * top, top
+def _last(curves: Collection[DecisionCurve]) -> float:
+    """Just above the last threshold from which any model still treats anybody."""
+    reached = [curve.thresholds[curve.net_benefit.values != 0].max(initial=0.0) for curve in curves]
+    return min(1.0, 1.1 * max(reached)) or 1.0
+
+
+def _limits(curves: Collection[DecisionCurve]) -> tuple[float, float]:
+    """From below 0 to above all net benefits, though not above all intervals."""
+    values = [each.values for curve in curves for each in (curve.net_benefit, curve.treat_all)]
+    top = _ABOVE * max(float(np.nanmax(np.concatenate(values))), 0.01)
+    return -_BELOW * top, top

@@ -62,7 +62,7 @@ class DifferenceDisplay:
     >>> train, test = data[:300], data[300:]
     >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
     ...           for k in (1, 3)}
-    >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y)
+    >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
     >>> display = DifferenceDisplay.from_sensitivity(result.sensitivity("clayton", [0.0, 0.4, 0.8]))
     >>> display.reference, list(display.families["clayton"])
     ('1', ['3'])

@@ -64,7 +64,7 @@ def sensitivity(
     >>> train, test = data[:300], data[300:]
     >>> cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k]) for k in (3, 10)}
     >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
-    >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y)
+    >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
     By “imputed”, at τ = 0 (independent censoring) 10 covariates beats 3 covariates, which holds as long as τ is below
     about 0.2. The scores of 10 covariates and 3 covariates change order at about τ = 0.5 (95 % interval 0.2 or more),

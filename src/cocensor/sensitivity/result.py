@@ -67,7 +67,7 @@ class Sensitivity(GridScores):
     >>> train, test = data[:300], data[300:]
     >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
     ...           for k in (1, 3)}
-    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0))
+    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0), metrics="ibs")
     >>> over_tau = result.sensitivity("clayton", [0.0, 0.4, 0.8])
     >>> over_tau.leaders()
     {'clayton': {0.0: ('1',), 0.4: ('1',), 0.8: ('1',)}}
