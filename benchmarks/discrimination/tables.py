@@ -85,12 +85,12 @@ class Errors:
             }
         )
 
-    def by_draw(self, judge: str, size: Callable[[Any], Any] = np.abs, **where: Any) -> FloatArray:
-        """By draw, the mean over models, laws and copulas of |errors|, or of what ``size`` makes of them."""
+    def by_draw(self, judge: str, *, signed: bool = False, **where: Any) -> FloatArray:
+        """By draw, the mean over models, laws and copulas of |errors|, or of errors."""
         mine = self.by_judge[judge]
         for level, value in where.items():
             mine = mine[mine.index.get_level_values(level) == value]
-        means = size(mine).mean(axis=1).groupby(level="seed").mean()
+        means = (mine if signed else mine.abs()).mean(axis=1).groupby(level="seed").mean()
         return np.asarray(means, dtype=np.float64)
 
     def mean(self, judge: str, **where: Any) -> Estimate:
@@ -142,7 +142,7 @@ def _by_copula(found: Errors) -> str:
             cells = []
             for family, tau in found.copulas:
                 where = {"metric": metric, "family": family, "tau": tau}
-                size, bias = (found.by_draw(judge, each, **where).mean() for each in (np.abs, np.asarray))
+                size, bias = (found.by_draw(judge, signed=signed, **where).mean() for signed in (False, True))
                 cells.append(f"{1_000 * size:.1f} ({1_000 * bias:+.1f})")
             lines.append([metric, judge, *cells])
     return markdown(["metric", "adjustment", *(_copula(*where) for where in found.copulas)], lines)
