@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +14,32 @@ from benchmarks.impartiality.truths import Truth, draw
 SHARES = (0.25, 0.5)
 _N_TIMES_FROM, _TIMES_SEED = 200_000, 20_000_000
 
-#: By name: whether it is asked for over all times, at single times, and with which settings.
-_OVER_TIME = ("auc", "concordance", "d_calibration", "absolute_error")
-_AT_TIMES = ("auc", "brier", "ici", "net_benefit")
-_SETTINGS: dict[str, dict[str, float]] = {"net_benefit": {}}
+#: By name in the rows: the metric, and its settings.
+_OVER_TIME: dict[str, tuple[str, dict[str, Any]]] = {
+    "auc": ("auc", {}),
+    "concordance": ("concordance", {}),
+    "concordance, time-dependent": ("concordance", {"time_dependent": True}),
+    "d_calibration": ("d_calibration", {}),
+    "absolute_error": ("absolute_error", {}),
+}
+_AT_TIMES: dict[str, tuple[str, dict[str, Any]]] = {
+    "auc": ("auc", {}),
+    "brier": ("brier", {}),
+    "ici": ("ici", {}),
+    "net_benefit": ("net_benefit", {}),
+}
 
 
 def metrics(truth: Truth) -> dict[str, cc.Metric]:
     """Those that there are: over all times, and at the single times of a law."""
     known = cc.metric_names()
-    found = {name: cc.metric(name) for name in _OVER_TIME if name in known}
-    for name in _AT_TIMES:
+    found = {
+        label: cc.metric(name, **settings) for label, (name, settings) in _OVER_TIME.items() if name in known
+    }
+    for label, (name, settings) in _AT_TIMES.items():
         if name in known:
             for share, t in zip(SHARES, single_times(truth), strict=True):
-                found[f"{name} at {share:g}"] = cc.metric(name, at=t, **_SETTINGS.get(name, {}))
+                found[f"{label} at {share:g}"] = cc.metric(name, at=t, **settings)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -107,7 +108,7 @@ def _goals(found: Errors) -> str:
     head = ["metric", *(_copula(*where) for where in found.copulas if where[1] in (0.0, 0.5)), "τ = 0.5, all"]
     lines = []
     for metric in found.metrics:
-        limit = GOALS.get(metric.split(" ")[0], np.inf)
+        limit = GOALS.get(re.split(r"[ ,]", metric)[0], np.inf)
         cells = [
             _against(found, AT_INDEPENDENCE if not tau else limit, metric=metric, family=family, tau=tau)
             for family, tau in found.copulas
