@@ -18,7 +18,7 @@ from cocensor._validation import FloatArray
 
 N = 1_000
 _CHUNKS, _CHUNK = 10, 100_000
-IPCW, IMPUTED = "ipcw", "imputed"
+ORACLE, IPCW, IMPUTED = "oracle", "ipcw", "imputed"
 BY_CHANCE = "linear, dropout by chance"
 #: Events of the linear law, and dropout that depends on nothing, as IPCW (KM) has it.
 _DROPOUT_BY_CHANCE = Truth(BY_CHANCE, LAWS["linear"].event, FORMS[0].dropout)
@@ -110,7 +110,7 @@ def _oracle(where: Setting, asked: dict[str, cc.Metric], seed: int) -> pd.DataFr
 
 
 def repeat(at: Condition, number: int, wanted: dict[str, cc.Metric]) -> list[dict[str, Any]]:
-    """Metrics and their differences under IPCW and under imputation with the true copula, with standard errors."""
+    """Values and differences with standard errors: by known event times, IPCW, and imputation with the true copula."""
     where = at.setting
     sample = draw(at.truth, at.copula, N, at.seed(number))
     curves: dict[str, FloatArray] = where.curves(sample.x)
@@ -118,13 +118,13 @@ def repeat(at: Condition, number: int, wanted: dict[str, cc.Metric]) -> list[dic
         curves,
         sample.y,
         where.given(sample.x),
-        adjustments=[IPCW, IMPUTED],
+        adjustments={ORACLE: cc.Oracle(sample.event_time), IPCW: IPCW, IMPUTED: IMPUTED},
         metrics=list(wanted.values()),
         times=where.times,
         copula=at.copula,
     )
     rows = []
-    for judge in (IPCW, IMPUTED):
+    for judge in (ORACLE, IPCW, IMPUTED):
         for name, by in wanted.items():
             scores = {model: result.score(model, by.name, judge) for model in MODELS}
             pairs = {f"{a} - {b}": result.compare(a, b, by.name, judge) for a, b in PAIRS}
