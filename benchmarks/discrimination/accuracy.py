@@ -16,6 +16,7 @@ from benchmarks.discrimination.asked import metrics
 from benchmarks.impartiality.models import predictions
 from benchmarks.impartiality.study import AT_RISK, FAMILIES, N_TIMES, lines
 from benchmarks.impartiality.truths import TRUTHS, draw, true_law
+from cocensor.evaluation.scores import scores_at_copula
 
 TAUS = (0.25, 0.5, 0.75)
 COPULAS = (("independence", 0.0), *((family, tau) for family in FAMILIES for tau in TAUS))
@@ -72,8 +73,6 @@ def run_cell(cell: Cell, wanted: set[str]) -> dict[str, Any]:
         IPCW: "ipcw",
         IMPUTED: cc.Imputation("everything", cell.copula),
     }
-    if cell.tau:
-        adjustments[INDEPENDENCE] = cc.Imputation("everything", cc.Independence())
     result = cc.evaluate(
         curves,
         test.y,
@@ -83,12 +82,14 @@ def run_cell(cell: Cell, wanted: set[str]) -> dict[str, Any]:
         times=times,
         confidence_level=None,
     )
+    found = dict(result.results)
+    if cell.tau:
+        found[INDEPENDENCE] = scores_at_copula(result.data, found[IMPUTED], cc.Independence())
     scores = {
         judge: {
-            name: [round(result.score(model, by.name, judge).value, 6) for model in curves]
-            for name, by in asked.items()
+            name: [round(each.value(by.name, model), 6) for model in curves] for name, by in asked.items()
         }
-        for judge in adjustments
+        for judge, each in found.items()
     }
     return {**asdict(cell), "models": list(curves), "scores": scores}
 
