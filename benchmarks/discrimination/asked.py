@@ -26,7 +26,7 @@ _AT_TIMES: dict[str, tuple[str, dict[str, Any]]] = {
     "auc": ("auc", {}),
     "brier": ("brier", {}),
     "ici": ("ici", {}),
-    "net_benefit": ("net_benefit", {}),
+    "net_benefit": ("net_benefit", {"threshold": 0.3}),
 }
 
 
