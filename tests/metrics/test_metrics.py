@@ -164,6 +164,9 @@ def test_skill_and_ranks_follow_the_direction():
     assert brier.ranks(values) == {"a": 2, "b": 1, "c": 2}
     assert share.ranks(values) == {"a": 1, "b": 3, "c": 1}
     assert np.isnan(brier.skill(0.0, 0.0))
+    # A curve that is alike for all is calibrated; nobody reaches a net benefit of 1.
+    for each in (cc.metric("ici"), cc.metric("d_calibration"), cc.metric("net_benefit", threshold=0.2)):
+        assert np.isnan(each.skill(0.1, 0.2))
 
 
 def test_a_metric_without_a_gradient_and_a_status_without_one_say_so():

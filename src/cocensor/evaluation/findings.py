@@ -159,7 +159,7 @@ class Findings:
         base, errors = found.reference.get(by.name), found.errors.get(by.name)
         value = np.nan if base is None else by.skill(found.value(by.name, model), base.value)
         if errors is not None:
-            known = np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+            known = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
             errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
         error = self._error(errors, model)
         return Score(

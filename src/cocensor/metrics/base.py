@@ -39,9 +39,10 @@ class MetricValue:
 class Metric(ABC):
     """A score of predictions that reads a :class:`Status`, and nothing else, about the censoring.
 
-    A value: a frozen dataclass, whose fields are its settings. Subclasses define :meth:`evaluate`, and may define
-    :meth:`gradient`. A status hands out the weights of all subjects block by block (``status.blocks()``), or as arrays
-    (``status.a``, ``status.b``); predictions are read by ``predictions.read(times, rows)``.
+    A value: a frozen dataclass, whose fields are its settings. Subclasses define :meth:`evaluate`, and for intervals
+    from formulas :meth:`functionals`; without, there is the bootstrap. A status hands out the weights of all subjects
+    block by block (``status.blocks()``), or as arrays (``status.a``, ``status.b``); predictions are read by
+    ``predictions.read(times, rows)``.
 
     Attributes
     ----------
@@ -62,6 +63,9 @@ class Metric(ABC):
         What the curve behind a value runs over, and what it shows.
     profile_range : pair of float
         Between which values that curve lies.
+    has_skill : bool
+        Whether a value can be held against that of a curve which is alike for all; not where such a curve is as good
+        as any, as by calibration, nor where no model can have the best value.
     at : float or None
         The time of its value, where that is at a single one which was chosen.
     """
@@ -75,6 +79,7 @@ class Metric(ABC):
     single_times: ClassVar[SingleTimes] = "never"
     profile_labels: ClassVar[tuple[str, str] | None] = None
     profile_range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
+    has_skill: ClassVar[bool] = True
     at: float | None = None
 
     @abstractmethod
@@ -132,7 +137,7 @@ class Metric(ABC):
         For a score whose best value is 0 that is :math:`1 - v/r`.
         """
         way = self.best - reference
-        return (value - reference) / way if np.isfinite(way) and way != 0 else np.nan
+        return (value - reference) / way if self.has_skill and np.isfinite(way) and way != 0 else np.nan
 
     def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
         """1 for the best; equal values share the better rank, and those without a value have none."""

@@ -28,6 +28,7 @@ class _CalibrationMetric(SectionMetric):
     at: float | None = None
     direction: ClassVar[Direction] = "smaller"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    has_skill: ClassVar[bool] = False
     profile_labels: ClassVar[tuple[str, str] | None] = (
         "predicted probability of the event",
         "observed share with the event",

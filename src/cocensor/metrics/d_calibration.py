@@ -44,6 +44,7 @@ class DCalibration(Metric):
     label: ClassVar[str] = "D-calibration error"
     direction: ClassVar[Direction] = "smaller"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    has_skill: ClassVar[bool] = False
     #: At level 0 are those event-free at the last time.
     profile_labels: ClassVar[tuple[str, str] | None] = (
         "predicted survival at the event, up to",

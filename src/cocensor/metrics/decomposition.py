@@ -78,13 +78,10 @@ class _PartOfBrier(SectionMetric):
     """A part of the Brier score at one time."""
 
     at: float | None = None
+    has_skill: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         self._check_time(type(self).name, type(self).label)
-
-    def skill(self, value: float, reference: float) -> float:
-        """NaN: a reference that is alike for all has no discrimination, and is calibrated as such."""
-        return np.nan
 
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""

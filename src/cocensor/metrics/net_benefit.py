@@ -41,6 +41,7 @@ class NetBenefit(SectionMetric):
     label: ClassVar[str] = "net benefit"
     direction: ClassVar[Direction] = "greater"
     range: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
+    has_skill: ClassVar[bool] = False
     profile_labels: ClassVar[tuple[str, str] | None] = ("risk threshold", "net benefit")
 
     def __post_init__(self) -> None:

@@ -18,7 +18,8 @@ _WIDTH = 80
 
 def caption(metric: Metric) -> str:
     """What a table by one metric shows."""
-    return f"{metric.label} ({metric.direction} is better), skill against Kaplan–Meier"
+    skill = ", skill against Kaplan–Meier" if metric.has_skill else ""
+    return f"{metric.label} ({metric.direction} is better){skill}"
 
 
 def summary_caption(evaluation: Evaluation) -> str:
@@ -44,7 +45,7 @@ def score_cells(evaluation: Evaluation, metric: Metric) -> dict[str, list[str]]:
             skill = evaluation.skill(model, metric.name, name).value
             saved = f" ({round(100 * skill):+d} %)" if np.isfinite(skill) else " (–)"
             cell = by_place[name][model]
-            cells.append(cell if cell == "–" else cell + saved)
+            cells.append(cell + saved if cell != "–" and metric.has_skill else cell)
     return rows
 
 
