@@ -42,6 +42,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.wide
 	$(BIN)/python -m benchmarks.impartiality tables
+	$(BIN)/python -m benchmarks.discrimination tables
 	$(BIN)/python -m benchmarks.floor
 	$(BIN)/python -m benchmarks.margins
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint

@@ -89,7 +89,7 @@ def _summary(both: dict[str, Found], names: tuple[str, ...]) -> str:
         cells = []
         for found in both.values():
             for tau in taus:
-                shares = [_held(found[law, n, tau][name]) for name in names]
+                shares = [held(found[law, n, tau][name]) for name in names]
                 cells.append(f"{100.0 * np.mean(shares):.1f} ({100.0 * min(shares):.1f})")
         lines.append([f"{law}, {n:,}", *cells])
     return markdown(["law, n", *(f"{JUDGES[judge]}, τ = {tau:g}" for judge in both for tau in taus)], lines)
@@ -105,14 +105,14 @@ def _table(found: Found, cell: Callable[[Estimated], str]) -> str:
     )
 
 
-def _held(each: Estimated) -> float:
+def held(each: Estimated) -> float:
     """The share of the intervals that there are which hold the truth."""
     known = ~np.isnan(each.errors)
     return float(np.mean((np.abs(each.values - each.truth) <= _Z * each.errors)[known]))
 
 
 def _coverage(each: Estimated) -> str:
-    return percent(_held(each))
+    return percent(held(each))
 
 
 def _bias_and_error(each: Estimated) -> str:

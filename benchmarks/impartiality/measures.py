@@ -39,7 +39,7 @@ class Estimate:
         return Estimate(value, float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2))))
 
 
-def _ratio(both: FloatArray) -> float:
+def ratio_of_means(both: FloatArray) -> float:
     above, below = both.mean(axis=0)
     return float(above / below)
 
@@ -116,7 +116,7 @@ class Condition:
 
     def ratio(self, above: FloatArray, below: FloatArray) -> Estimate:
         """The ratio of two means, over what both have."""
-        return Estimate.of(np.column_stack(self._alike(above, below)), _ratio)
+        return Estimate.of(np.column_stack(self._alike(above, below)), ratio_of_means)
 
     def gain(self, more: FloatArray, less: FloatArray) -> Estimate:
         """The difference of two means, over what both have."""

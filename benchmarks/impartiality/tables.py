@@ -93,7 +93,7 @@ def _goals(found: Conditions, judge: str, against: str) -> Iterator[str]:
 
 
 def _check_cell(check: Check, goal: Goal) -> str:
-    shown = _plus_minus(check.figure, goal.scale, 2 if goal.scale == 1.0 else 1)
+    shown = plus_minus(check.figure, goal.scale, 2 if goal.scale == 1.0 else 1)
     where = f" ({check.where})" if check.where else ""
     return f"{shown}{where}" + ("" if check.met else f", **{check.verdict}**")
 
@@ -122,7 +122,7 @@ def _matrix(entries: dict[Key, Check], goal: Goal) -> str:
 
 def _size_and_bias(found: Condition, judge: str, errors: FloatArray) -> str:
     silent = int((found.asked[judge] & np.isnan(errors).any(axis=1)).sum())
-    size = _plus_minus(found.mean(np.abs(errors)), 1_000.0, 1)
+    size = plus_minus(found.mean(np.abs(errors)), 1_000.0, 1)
     bias = 1_000 * found.mean(errors).value
     return f"{size} ({bias:+.1f})" + (f" [{silent} without answer]" if silent else "")
 
@@ -131,7 +131,7 @@ def _difference_size(found: Condition, judge: str, pairs: Pairs) -> str:
     """Mean |error|, and the mean over pairs of |bias|."""
     errors = found.difference_errors(judge, pairs)
     size, bias = found.mean(np.abs(errors)), found.mean_bias(errors)
-    return f"{_plus_minus(size, 1_000.0, 1)} ({_plus_minus(bias, 1_000.0, 1)})"
+    return f"{plus_minus(size, 1_000.0, 1)} ({plus_minus(bias, 1_000.0, 1)})"
 
 
 MEASURES: dict[str, Callable[[Condition, str], str]] = {
@@ -147,7 +147,7 @@ MEASURES: dict[str, Callable[[Condition, str], str]] = {
     "Cox − forest: mean |error| (bias), in units of 0.001": lambda found, judge: _size_and_bias(
         found, judge, found.difference_errors(judge, [_cox_and_forest(found)])
     ),
-    "Better model of a clear pair picked, %": lambda found, judge: _plus_minus(
+    "Better model of a clear pair picked, %": lambda found, judge: plus_minus(
         found.mean(found.right(judge)), 100.0, 1
     ),
 }
@@ -176,7 +176,7 @@ def _cox_and_forest(found: Condition) -> tuple[int, int]:
     return found.models.index("Cox"), found.models.index("forest")
 
 
-def _plus_minus(figure: Estimate, scale: float, digits: int) -> str:
+def plus_minus(figure: Estimate, scale: float, digits: int) -> str:
     if np.isnan(figure.value):
         return "–"
     error = "" if np.isnan(figure.error) else f" ± {scale * figure.error:.{digits}f}"
@@ -212,4 +212,4 @@ def _forms(found: Conditions) -> str:
 
 def _loss(excess: Estimate) -> str:
     beyond_noise = excess.value > 2.0 * excess.error
-    return _plus_minus(excess, 1_000.0, 2) + (", **beyond noise**" if beyond_noise else "")
+    return plus_minus(excess, 1_000.0, 2) + (", **beyond noise**" if beyond_noise else "")

@@ -21,6 +21,8 @@ N_COVARIATES = 6
 #: The share of subjects whose dropout comes first, in the population.
 DROPOUT = 0.45
 _CALIBRATION = 200_000
+# Cumulative hazards from which bisection starts, and its steps: to 1e-11 of the cumulative hazard.
+_HAZARDS, _BISECTIONS = (1e-12, 700.0), 42
 
 #: From covariates and survival probabilities given them to times.
 Law = Callable[[FloatArray, FloatArray], FloatArray]
@@ -66,6 +68,32 @@ def _dropout_scale(truth: Truth, copula: cc.Copula) -> float:
     """What dropout times are multiplied with, so that the wanted share of them comes first."""
     _, event, dropout = _latent(truth, copula, _CALIBRATION, np.random.default_rng(0))
     return float(np.quantile(event / dropout, 1.0 - DROPOUT))
+
+
+def true_law(truth: Truth, copula: cc.Copula, x: FloatArray) -> cc.TrueLaw:
+    """The imputation that knows the law of subjects ``x``: what it is off by is chance alone."""
+    scale = _dropout_scale(truth, copula)
+
+    def event(t: FloatArray) -> FloatArray:
+        return _survival(truth.event, x, t)
+
+    def dropout(t: FloatArray) -> FloatArray:
+        return _survival(truth.dropout, x, t / scale)
+
+    def events(times: FloatArray) -> FloatArray:
+        return np.column_stack([event(np.full(len(x), t)) for t in times])
+
+    return cc.TrueLaw(copula, events, event, dropout)
+
+
+def _survival(law: Law, x: FloatArray, t: FloatArray) -> FloatArray:
+    """The survival probability at which a law has the time ``t`` of each subject, by bisection of its −log."""
+    low, high = (np.full(len(x), np.log(end)) for end in _HAZARDS)
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        early = law(x, np.exp(-np.exp(middle))) < t
+        low, high = np.where(early, middle, low), np.where(early, high, middle)
+    return np.exp(-np.exp(high))
 
 
 def _weibull(hazard: FloatArray, risk: FloatArray, shape: float | FloatArray) -> FloatArray:

@@ -88,8 +88,17 @@ def test_intervals_are_those_of_the_library(study, samples, models):
 def test_the_outputs_have_intervals_over_time_of_the_primary_adjustment_alone(study):
     found = study.numbers()
     assert list(found["metrics"][0]["curve_errors"]) == [found["primary"]]
+    asked = ["--metrics", "auc,ici,net_benefit", "--threshold", "0.2", "--at", "1"]
+    several = study.numbers(*asked, "--adjustments", "ipcw")
+    details, models = several["details"], [each["name"] for each in several["models"]]
+    for kind in ("calibration", "d_calibration"):
+        assert [each["model"] for each in details[kind]] == models
+    assert [each["time"] for each in details["decision_curves"]] == [1]
+    roc = next(each for each in several["metrics"] if each["name"] == "auc at 1")
+    assert list(roc["profile_errors"]["ipcw"]) == models
     none = study.numbers("--confidence", "none")
     assert none["confidence_level"] is None
+    assert not any(none["details"].values())
     assert "intervals" not in none["metrics"][0]
     assert "errors" not in none["sensitivity"]
 

@@ -45,6 +45,8 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def __post_init__(self) -> None:
         self._check_time("auc", "AUC")
+        if self.at is not None:
+            object.__setattr__(self, "curve_label", None)
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """The one time, or all."""

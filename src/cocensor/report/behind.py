@@ -144,23 +144,14 @@ def _d_calibration_tables(evaluation: Evaluation) -> list[NumberTable]:
 
 
 def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """The times of the curves behind values, as the script knows them and as they are shown; '' for the horizon."""
+    """The times that the sections show, as the script knows them and as they are said; '' for the horizon."""
     families = {family for each in _SECTIONS.values() for family in each}
-    found = dict.fromkeys(
-        each.at
-        for each in evaluation.data.metrics
-        if each.family in families
-        and each.profile_labels is not None
-        and each.single_times != "never"
-        and any(
-            value.profile is not None
-            for answer in evaluation.results.values()
-            for value in answer.values[each.name].values()
-        )
-    )
-    horizon = f"{evaluation.horizon.time:.6g}"
-    known = [(at, time_in_name(at)) for at in found if at is not None]
-    return [*((repr(at), said) for at, said in sorted(known)), *([("", horizon)] if None in found else [])]
+    metrics = [each for each in evaluation.data.metrics if each.family in families]
+    times = sorted({each.at for each in metrics if each.at is not None})
+    found = [(repr(at), time_in_name(at)) for at in times]
+    if any(each.at is None and each.single_times == "only" for each in metrics):
+        found.append(("", f"{evaluation.horizon.time:.6g}"))
+    return found
 
 
 def _curve_table(evaluation: Evaluation, metric: Metric) -> NumberTable:

@@ -30,9 +30,10 @@ def score_tables(evaluation: Evaluation) -> list[NumberTable]:
     """For every metric, models by adjustments: score, skill and rank, with the reference in the last row."""
     tables = []
     for metric in evaluation.data.metrics:
+        columns = [_scores(evaluation, metric.name, name) for name in evaluation.results]
         rows = [
-            NumberRow((model,), [_score(evaluation, model, metric.name, name) for name in evaluation.results])
-            for model in evaluation.models
+            NumberRow((model,), list(cells))
+            for model, cells in zip(evaluation.models, zip(*columns, strict=True), strict=True)
         ]
         bases = [each.reference.get(metric.name) for each in evaluation.results.values()]
         reference = [number_cell(None if base is None else base.value) for base in bases]
@@ -182,14 +183,19 @@ def why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _score(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> NumberCell:
-    score = evaluation.score(model, metric, adjustment)
-    if np.isnan(score.value):
-        return NumberCell(MISSING)
-    rank = evaluation.ranks(metric, adjustment).get(model)
-    skill = evaluation.skill(model, metric, adjustment).value
-    beside = [] if rank is None else [f"rank {rank}"]
-    beside += [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
-    best = model in evaluation.best(metric, adjustment)
-    interval = interval_of(score, evaluation.confidence_level)
-    return NumberCell(f"{score.value:.4f}", score.value, ", ".join(beside), best, interval)
+def _scores(evaluation: Evaluation, metric: str, adjustment: str) -> list[NumberCell]:
+    """The scores of all models, with rank and skill."""
+    ranks, best = evaluation.ranks(metric, adjustment), evaluation.best(metric, adjustment)
+    cells = []
+    for model in evaluation.models:
+        score = evaluation.score(model, metric, adjustment)
+        if np.isnan(score.value):
+            cells.append(NumberCell(MISSING))
+            continue
+        skill = evaluation.skill(model, metric, adjustment).value
+        beside = [f"rank {ranks[model]}"] if model in ranks else []
+        beside += [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
+        interval = interval_of(score, evaluation.confidence_level)
+        text = f"{score.value:z.4f}"
+        cells.append(NumberCell(text, score.value, ", ".join(beside), model in best, interval))
+    return cells

@@ -1,0 +1,1 @@
+"""Discrimination, calibration and benefit under dependent censoring: how far from the truth, do intervals cover?"""
