@@ -44,7 +44,7 @@ class CumulativeDynamicAUC(SectionMetric):
     profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        self._check_time("auc", "AUC")
+        super().__post_init__()
         if self.at is not None:
             object.__setattr__(self, "curve_label", None)
 

@@ -36,9 +36,6 @@ class _CalibrationMetric(SectionMetric):
     profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     level: ClassVar[float | None] = None
 
-    def __post_init__(self) -> None:
-        self._check_time(type(self).name, type(self).label)
-
     def value(self, section: Section) -> float:
         """The summary; NaN where there is no curve."""
         smooth = section.once(smooth_calibration)

@@ -80,9 +80,6 @@ class _PartOfBrier(SectionMetric):
     at: float | None = None
     has_skill: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        self._check_time(type(self).name, type(self).label)
-
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""
         parts = section.once(_parts)

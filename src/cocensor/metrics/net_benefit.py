@@ -46,7 +46,7 @@ class NetBenefit(SectionMetric):
 
     def __post_init__(self) -> None:
         check_number(self.threshold, "threshold", lower=0.0, upper=1.0)
-        self._check_time("net_benefit", "net benefit")
+        super().__post_init__()
         object.__setattr__(self, "label", f"{self.label} from a risk of {self.threshold:g}")
 
     def value(self, section: Section) -> float:
