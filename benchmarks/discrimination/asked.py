@@ -29,6 +29,9 @@ _AT_TIMES: dict[str, tuple[str, dict[str, Any]]] = {
     "net_benefit": ("net_benefit", {"threshold": 0.3}),
 }
 
+#: All names, in the order of tables.
+NAMES = (*_OVER_TIME, *(f"{label} at {share:g}" for label in _AT_TIMES for share in SHARES))
+
 
 def metrics(truth: Truth) -> dict[str, cc.Metric]:
     """Those that there are: over all times, and at the single times of a law."""

@@ -14,6 +14,7 @@ from benchmarks.coverage.measures import of
 from benchmarks.coverage.setting import MODELS, PAIRS
 from benchmarks.coverage.tables import Estimated, held
 from benchmarks.discrimination.accuracy import FLOOR, IMPUTED, INDEPENDENCE, IPCW, ORACLE
+from benchmarks.discrimination.asked import NAMES
 from benchmarks.discrimination.coverage import BY_CHANCE
 from benchmarks.impartiality.measures import Estimate, ratio_of_means
 from benchmarks.impartiality.tables import plus_minus
@@ -66,8 +67,9 @@ class Errors:
 
     @property
     def metrics(self) -> list[str]:
-        """In the order of the rows of one cell."""
-        return list(dict.fromkeys(self.by_judge[IPCW].index.get_level_values("metric")))
+        """Those that there are."""
+        known = set(self.by_judge[IPCW].index.get_level_values("metric"))
+        return [name for name in NAMES if name in known]
 
     @property
     def copulas(self) -> list[Where]:
@@ -183,8 +185,13 @@ def coverage_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[st
         f"# Coverage, {repeats.min()} to {repeats.max()} repeats: a share of 95 % has a standard error of "
         f"up to {error:.1f} %"
     )
+    by_judge = {judge: _estimates(population, rows[rows["judge"] == judge]) for judge in LABELS}
+    yield (
+        "## All conditions: intervals that hold the truth, %: mean (lowest to highest); mean standard error over "
+        "standard deviation\n\n" + _summary(by_judge)
+    )
     for judge, label in LABELS.items():
-        found = _estimates(population, rows[rows["judge"] == judge])
+        found = by_judge[judge]
         for kind, names in KINDS.items():
             for title, cell in CELLS.items():
                 yield f"## {label}, {kind}: {title}\n\n" + _coverage_table(found, names, cell)
@@ -208,18 +215,34 @@ def _estimates(population: pd.DataFrame, rows: pd.DataFrame) -> Found:
 
 
 def _coverage_table(found: Found, names: tuple[str, ...], cell: Callable[[list[Estimated]], str]) -> str:
-    metrics = dict.fromkeys(metric for by_metric in found.values() for metric in by_metric)
-    lines = [
-        [
-            metric,
-            *(
-                cell([found[at][metric][name] for name in names]) if metric in found[at] else "–"
-                for at in found
-            ),
-        ]
-        for metric in metrics
-    ]
+    lines = []
+    for metric in _metrics(found):
+        each = [by_metric.get(metric) for by_metric in found.values()]
+        lines.append([metric, *("–" if one is None else cell([one[name] for name in names]) for one in each)])
     return markdown(["metric", *(f"{law}, {_copula(family, tau)}" for law, family, tau in found)], lines)
+
+
+def _metrics(found: Found) -> list[str]:
+    known = {metric for by_metric in found.values() for metric in by_metric}
+    return [name for name in NAMES if name in known]
+
+
+def _summary(by_judge: dict[str, Found]) -> str:
+    """IPCW only where what it assumes is true."""
+    kept = {judge: dict(found) for judge, found in by_judge.items()}
+    kept["ipcw"] = {at: each for at, each in kept["ipcw"].items() if at[0] == BY_CHANCE}
+    lines = []
+    for metric in _metrics(kept["imputed"]):
+        cells = []
+        for found in kept.values():
+            for names in KINDS.values():
+                each = [by_metric[metric][name] for by_metric in found.values() for name in names]
+                shares = [100.0 * held(one) for one in each]
+                ratio = np.mean([np.nanmean(one.errors) / np.nanstd(one.values, ddof=1) for one in each])
+                cells.append(f"{np.mean(shares):.1f} ({min(shares):.1f} to {max(shares):.1f}); {ratio:.2f}")
+        lines.append([metric, *cells])
+    heads = [f"{LABELS[judge]}, {kind}" for judge in kept for kind in KINDS]
+    return markdown(["metric", *heads], lines)
 
 
 def _shares(each: list[Estimated]) -> str:

@@ -1,3 +1,5 @@
+import os
+import shutil
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -10,6 +12,7 @@ from cocensor.metrics import Metric, MetricValue
 from cocensor.simulate import SyntheticDesign
 from tests.strategies import cox_predictions
 
+CHROMIUM = shutil.which("chromium")
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -89,3 +92,37 @@ def several(split, cox):
 @pytest.fixture(scope="session")
 def page_of_several(several, tmp_path_factory):
     return several.to_html(tmp_path_factory.mktemp("several") / "a.html")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's chromium, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    if CHROMIUM is None and os.environ.get("CI") != "true":
+        pytest.skip("chromium is not installed")
+    assert CHROMIUM, "chromium is needed where CI is true"
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser, report):
+    """The page, with all that it said and asked for."""
+
+    def open_at(width=1280, at=report, **settings):
+        context = browser.new_context(viewport={"width": width, "height": 800}, **settings)
+        page = context.new_page()
+        page.heard, page.asked = [], []
+        page.on("console", lambda message: page.heard.append(message.text))
+        page.on("pageerror", lambda error: page.heard.append(str(error)))
+        page.on("dialog", lambda dialog: (page.heard.append(dialog.message), dialog.dismiss()))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto(at.as_uri())
+        return page
+
+    yield open_at
+    for context in browser.contexts:
+        context.close()

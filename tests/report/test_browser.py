@@ -1,8 +1,6 @@
 """The report in a real browser: Debian's chromium, driven by Playwright."""
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,41 +8,6 @@ import pytest
 
 import cocensor as cc
 from tests.report.conftest import HOSTILE, Sureness
-
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None and os.environ.get("CI") != "true":
-    pytest.skip("chromium is not installed", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    assert CHROMIUM, "chromium is needed where CI is true"
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def opened(browser, report):
-    """The page, with all that it said and asked for."""
-
-    def open_at(width=1280, at=report, **settings):
-        context = browser.new_context(viewport={"width": width, "height": 800}, **settings)
-        page = context.new_page()
-        page.heard, page.asked = [], []
-        page.on("console", lambda message: page.heard.append(message.text))
-        page.on("pageerror", lambda error: page.heard.append(str(error)))
-        page.on("dialog", lambda dialog: (page.heard.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: page.asked.append(request.url))
-        page.goto(at.as_uri())
-        return page
-
-    yield open_at
-    for context in browser.contexts:
-        context.close()
 
 
 @pytest.fixture(scope="module")
@@ -180,64 +143,6 @@ def test_curves_are_shaded_where_their_errors_were_asked_for(opened, numbers):
         assert page.locator("#plot-curves path.area").count() == expected
         assert page.locator("#plot-curves path.edge").count() == 2 * expected
         assert page.locator("#curve-bands").is_visible() == (name == shaded)
-
-
-def test_time_family_and_tau_move_discrimination_calibration_and_benefit(opened, several, page_of_several):
-    page, numbers = opened(at=page_of_several), several.to_dict()
-    metrics = {each["name"]: each for each in numbers["metrics"]}
-
-    def told(section):
-        cells = page.locator(f"#{section} .told td[data-value]")
-        return [float(cell.get_attribute("data-value")) for cell in cells.all()]
-
-    def drawn():
-        plots = page.locator("#discrimination .plot, #calibration .plot, #benefit .plot")
-        return [plot.inner_html() for plot in plots.all()]
-
-    names = ("auc", "auc at 8", "concordance")
-    assert told("discrimination") == [
-        metrics[name]["scores"]["imputed"][model] for model in several.models for name in names
-    ]
-    shaded = page.locator("#discrimination path.area, #calibration path.area, #benefit path.area")
-    for plot in page.locator("[data-profile], [data-over-time]").all():
-        assert plot.locator("path.area").count() >= len(several.models)
-    assert page.locator("#benefit .plot path.line").count() == len(several.models) + 1
-    assert page.locator("#calibration path.block").count() == 11 * len(several.models)
-    before = drawn()
-    page.locator("#calibration [data-choice=at]").select_option("12.0")
-    later = drawn()
-    assert [a != b for a, b in zip(before, later, strict=True)] == [False, True, True, False, True]
-    page.locator("#calibration [data-choice=dependence]").select_option("frank")
-    page.locator("#calibration [data-choice=tau]").fill("1")
-    assert all(a != b for a, b in zip(later, drawn(), strict=True))
-    grid = numbers["sensitivity"]["scores"]
-    names = ("auc", "auc at 12", "concordance")
-    assert told("discrimination") == [
-        grid[name]["imputed"]["frank"][model][1] for model in several.models for name in names
-    ]
-    assert told("benefit") == [grid["net_benefit at 12"]["imputed"]["frank"][m][1] for m in several.models]
-    assert shaded.count() == 0
-    page.locator("#benefit [data-choice=curves]").select_option("ipcw")
-    assert "rests on no copula" in page.locator("#benefit .where").inner_text()
-    assert page.locator("#benefit [data-choice=tau]").is_disabled()
-    assert page.heard == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_the_sections_need_no_scrolling_sideways(opened, page_of_several, scheme):
-    page = opened(360, at=page_of_several, color_scheme=scheme)
-    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.heard == []
-
-
-def test_what_is_unfolded_is_drawn_to_its_width(opened, several, page_of_several):
-    page = opened(at=page_of_several)
-    page.locator("#differences summary", has_text="By the other metrics").click()
-    drawn = page.locator("#differences details .plot svg")
-    assert drawn.count() == len(several.metrics) - 1
-    widths = drawn.evaluate_all("(all) => all.map((e) => e.viewBox.baseVal.width - e.clientWidth)")
-    assert max(map(abs, widths)) <= 1
 
 
 def test_ties_are_said_beside_the_slider(opened, split, tmp_path):
