@@ -100,11 +100,11 @@ def restricted_absolute_error(
 
     .. math:: \frac1m\sum_i \int_0^h \left( b_i(t)\,1[t < p_i] + a_i(t)\,1[t \ge p_i] \right) dt,
 
-    which without censoring is the mean of :math:`|\min(E_i, h) - \min(p_i, h)|`, in the unit of time. The predicted
-    time :math:`p_i` is the curve's median, where it stays above one half the time h, or its restricted mean
-    :math:`\int_0^h \hat S_i(t)\,dt`. The median is what this error rewards; both tell less of a model than
-    its curves do. Who is event-free is read at ``times`` and at 0, and lines join the weights between: with few times
-    the error itself is a little off. Other parameters as in :func:`brier_score`.
+    with the weights of the adjustment, on whose ``assumption`` it rests. Without censoring it is the mean of
+    :math:`|\min(E_i, h) - \min(p_i, h)|`, in the unit of time. The predicted time :math:`p_i` is the median of the
+    curve (h if the curve stays above one half) or its restricted mean :math:`\int_0^h \hat S_i(t)\,dt`. This error
+    rewards the median; both tell less of a model than its curves do. The weights are read at ``times`` and at 0, with
+    lines in between: with few times the error itself is a little off. Other parameters as in :func:`brier_score`.
 
     Parameters
     ----------

@@ -24,11 +24,10 @@ from cocensor.metrics.single_time import SingleTimes
 
 @dataclass(frozen=True)
 class CumulativeDynamicAUC(SectionMetric):
-    r"""How well a model orders who had the event by a time before who is still event-free; see
-    :func:`cumulative_dynamic_auc`.
+    """How well a model tells those who had the event by a time from those still event-free.
 
-    At the time ``at``, or, where that is None, the mean over the times of an evaluation, each weighted by the share of
-    events since the time before.
+    At the time ``at``; where that is None, the mean over the times of an evaluation, each weighted by the events since
+    the time before. See :func:`cumulative_dynamic_auc`.
     """
 
     at: float | None = None
@@ -151,19 +150,24 @@ def cumulative_dynamic_auc(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""The area under the ROC curve at each time, of a risk score, one number per subject and greater is riskier, or
-    of predicted *survival* probabilities: arrays with a column per time hold these, unlike scikit-survival's, and so
-    do curves and models.
+    r"""The area under the ROC curve at each time, and its mean.
 
-    It is the chance that, of somebody who had the event by t and somebody who is still event-free, the model takes the
-    former for the riskier,
+    A one-dimensional ``estimate`` is a risk score, the greater the riskier. An array with a column per time holds
+    predicted *survival* probabilities, unlike scikit-survival's, as curves and models do.
+
+    The AUC is the chance that, of one subject who had the event by t and one who is still event-free, the model gives
+    the former the higher risk,
 
     .. math:: AUC(t) = \frac{\sum_{i \ne j} b_i(t)\,a_j(t)\,(1[M_i > M_j] + \tfrac12 1[M_i = M_j])}
         {\sum_{i \ne j} b_i(t)\,a_j(t)},
 
     with the weights of the adjustment: who is still event-free at t. The marker M is the risk score, or
-    :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed is on both sides in part, but is
-    never held against itself.
+    :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed counts on both sides in part, but
+    is never held against itself.
+
+    The AUC rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
+    of the event and of the predictions. It rewards ranking only: predicted risks that are all too high do not change
+    it.
 
     The mean is :math:`\sum_k AUC(t_k)\,[B(t_k) - B(t_{k-1})] / B(t_K)` with :math:`B(t) = \sum_i b_i(t)`, the events
     by t as the adjustment has them. scikit-survival takes the steps of the Kaplan–Meier curve of the test sample, which

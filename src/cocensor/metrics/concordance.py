@@ -98,19 +98,19 @@ def concordance_index(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""The concordance up to the last time: of two subjects, how often the one at more risk has its event first.
+    r"""The concordance up to the last time: of two subjects, how often the one at higher risk has the event first.
 
-    A one-dimensional ``estimate`` is a risk score, of which more is riskier; a two-dimensional one has survival
-    *probabilities*, of which more is safer. Over the sorted times,
+    A one-dimensional ``estimate`` is a risk score, the greater the riskier; an array with a column per time holds
+    predicted *survival* probabilities. Over the sorted times,
 
     .. math:: C = \frac{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)
         \left(1[M_i > M_j] + \tfrac12 1[M_i = M_j]\right)}{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)},
 
-    with :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`, the chance of i to have its event since the time before, and
-    :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) + a_j(t_k))`, that of j to be event-free halfway, with the weights of
-    the adjustment: who is still event-free at t. Without the halfway point the concordance of few times is too large.
-    Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which is 1
-    where the status of everybody is known or imputed. ½ is no better than chance.
+    with the weights of the adjustment: who is still event-free at t. :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`
+    is the chance that i has had the event since the time before, and :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) +
+    a_j(t_k))` the chance that j is event-free halfway. Without the halfway point the concordance at few times is too
+    large. Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which
+    is 1 where the status of everybody is known or imputed. ½ is chance, 1 is perfect.
 
     Parameters
     ----------
@@ -135,9 +135,9 @@ def concordance_index(
 
     Notes
     -----
-    It is right where the adjustment is, which states its ``assumption`` about the censoring; under IPCW, that dropout
-    is independent of the event. Concordance rewards ranking only: a model whose risks are all ten times too large has
-    the same. What it says of the risk of one patient is for calibration and the Brier score to judge.
+    The concordance rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is
+    independent of the event and of the predictions. It rewards ranking only: a model whose hazards are all ten times
+    too large has the same concordance. Whether predicted risks are right is for calibration and the Brier score to say.
 
     Examples
     --------

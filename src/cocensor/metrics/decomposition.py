@@ -168,7 +168,8 @@ def brier_decomposition(
 
     An isotonic regression follows noise: in small samples the first two are too large, by the same amount. Standard
     errors, of ``cc.metric("miscalibration")`` and ``cc.metric("discrimination")``, take its blocks as given.
-    Where two weights of a subject have a negative sum, there is no isotonic regression, and the parts are NaN.
+    Where two weights of a subject have a negative sum, there is no isotonic regression, and the parts are NaN. All
+    parts rest on the ``assumption`` of the adjustment.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 r"""The ROC curve of subjects at a time, and how it answers to their weights.
 
-Of a subject with the marker M a share h is called: 1 above a threshold, 0 below, and one and the same share of all who
-are level with it, such that of those event-free the share :math:`p = \sum_i a_i h_i / \sum_i a_i` is called. Of the
-events the share :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` is found.
+An alarm is raised for a share h of a subject with the marker M: 1 above a threshold, 0 below, and one and the same
+share of all who are level with it, such that the share of false alarms among those event-free is
+:math:`p = \sum_i a_i h_i / \sum_i a_i`. Of the events the share :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` is found.
 """
 
 from __future__ import annotations
