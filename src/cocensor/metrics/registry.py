@@ -88,7 +88,7 @@ def metric_names() -> list[str]:
 
 
 def metric(name: str, **settings: Any) -> Metric:
-    """A metric by name, with its settings: a time ``at``, the ``floor`` of a log score, the ``threshold`` of net benefit.
+    """A metric by name, with its settings: a time ``at``, a log score's ``floor``, net benefit's ``threshold``.
 
     Examples
     --------
