@@ -38,7 +38,7 @@ def test_metrics_at_one_time_and_of_order_are_scored_as_in_an_evaluation(sample)
         "auc",
         "concordance",
         "d_calibration",
-        cc.metric("net_benefit", threshold=0.3, at=12.0),
+        cc.metric("net_benefit", threshold=0.3, at=20.0),
     ]
     for each in asked:
         scorer = cc.survival_scorer(each, "ipcw", y_train=y)
