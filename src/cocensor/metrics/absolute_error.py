@@ -56,15 +56,15 @@ class RestrictedAbsoluteError(Metric):
         """The values of several models, in one pass over the weights."""
         return self._values(status, predictions, None)
 
-    def evaluate_by_subject(
+    def evaluate_linearised(
         self, status: Status, predictions: Mapping[str, Predictions]
-    ) -> tuple[dict[str, MetricValue], FloatArray | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of several models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
         values = self._values(status, predictions, by_subject)
-        return values, by_subject.sums * (status.n / status.normaliser)
+        return values, by_subject.known_of(self.functionals(status, predictions))
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Functionals:
         """The values as functions of the weights, in which they are linear."""
         refuse_unless_known(status)
         gradients = (LossGradient(status, _MISSED, each) for each in self._times(status, predictions))

@@ -18,7 +18,15 @@ from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import MetricValue, Profile
 from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
 from cocensor.metrics.scoring import Asked
-from cocensor.metrics.sections import IN_CACHE, Linear, Section, SectionFunctionals, SectionMetric, sections
+from cocensor.metrics.sections import (
+    IN_CACHE,
+    Linear,
+    Section,
+    SectionFunctionals,
+    SectionMetric,
+    held,
+    sections,
+)
 from cocensor.metrics.single_time import SingleTimes
 
 
@@ -54,21 +62,30 @@ class CumulativeDynamicAUC(SectionMetric):
     def value(self, section: Section) -> float:
         """The AUC; NaN where there are no cases, or no controls."""
         a, b = section.event_free, section.event
-        both = float(a @ b)
-        pairs = a.sum() * b.sum() - both
-        return float((section.order.pairs(a, b) - 0.5 * both) / pairs) if pairs > 0 else np.nan
+        pairs = a.sum() * b.sum() - float(a @ b)
+        if not pairs > 0:
+            return np.nan
+        order = section.order
+        return 0.5 if order.constant else float(b[order.rows] @ order.others_below(a[order.rows]) / pairs)
 
     def linear(self, section: Section) -> Linear:
         """The AUC and its derivatives, by the rule for quotients."""
-        a, b = section.event_free, section.event
-        below = section.order.below(a) - 0.5 * a
-        above = (b.sum() - section.order.below(b)) - 0.5 * b
-        pairs = a.sum() * b.sum() - float(a @ b)
-        value = float(b @ below / pairs) if pairs > 0 else np.nan
-        with np.errstate(divide="ignore", invalid="ignore"):
-            by_a = (above - value * (b.sum() - b)) / pairs
-            by_b = (below - value * (a.sum() - a)) / pairs
-        return Linear(value, by_a, by_b)
+        a, b, order = section.event_free, section.event, section.order
+        n_a, n_b = a.sum(), b.sum()
+        pairs = n_a * n_b - float(a @ b)
+        if not pairs > 0 or order.constant:
+            return Linear(0.5 if pairs > 0 else np.nan, *np.zeros((2, a.size)))
+        a, b = a[order.rows], b[order.rows]
+        by_b, by_a = order.others_below(a), order.others_below(b)
+        value = float(b @ by_b / pairs)
+        # In place, one factor after the other: by_a is (above - value (n_b - b)) / pairs, above what is not below.
+        by_a += (1.0 - value) * b
+        by_a -= (1.0 - value) * n_b
+        by_a *= -1.0 / pairs
+        by_b += value * a
+        by_b -= value * n_a
+        by_b *= 1.0 / pairs
+        return Linear(value, order.by_subject(by_a), order.by_subject(by_b))
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
@@ -87,7 +104,23 @@ class CumulativeDynamicAUC(SectionMetric):
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
-        curves, events = self._over_time(status, predictions)
+        return self._means(status, predictions, *self._over_time(status, predictions))
+
+    def evaluate_linearised(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values, and these as functions of the weights: both at once where that takes little memory."""
+        if self.at is not None:
+            return super().evaluate_linearised(status, predictions)
+        known = dict[tuple[int, int], Linear]()
+        at_once = status.fit_in_one(held(2 * len(predictions)))
+        curves, events = self._over_time(status, predictions, known if at_once else None)
+        values = self._means(status, predictions, curves, events)
+        return values, self._mean_linearised(predictions, curves, events, known)
+
+    def _means(
+        self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, events: FloatArray
+    ) -> dict[str, MetricValue]:
         return {
             name: MetricValue(_mean(curve, events), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
@@ -104,27 +137,38 @@ class CumulativeDynamicAUC(SectionMetric):
         r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
         if self.at is not None:
             return super().functionals(status, predictions)
-        curves, events = self._over_time(status, predictions)
+        return self._mean_linearised(predictions, *self._over_time(status, predictions))
+
+    def _mean_linearised(
+        self,
+        predictions: Mapping[str, Predictions],
+        curves: FloatArray,
+        events: FloatArray,
+        known: Mapping[tuple[int, int], Linear] | None = None,
+    ) -> Linearised:
         curves = np.where(events == 0, 0.0, curves)
         scale = np.broadcast_to(events / events.sum(), curves.shape)
         mean = curves @ events[:, None] / events.sum()
         # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
         by_new = (curves - mean) / events.sum()
         by_events = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
-        return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events)
+        return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events, known or {})
 
     def _over_time(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self,
+        status: Status,
+        predictions: Mapping[str, Predictions],
+        known: dict[tuple[int, int], Linear] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """The AUCs by model and sorted time; and the sums of b at each time, less that at the time before."""
         sums = np.zeros(status.grid.sorted.size)
 
         def with_sums() -> Iterator[Tile]:
-            for tile in status.tiles(IN_CACHE):
+            for tile in status.tiles(IN_CACHE if known is None else held(2 * len(predictions))):
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
-        curves = self._values(status, predictions, with_sums())
+        curves = self._values(status, predictions, with_sums(), known)
         return curves, np.diff(sums, prepend=0.0)
 
 
