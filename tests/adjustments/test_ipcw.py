@@ -67,6 +67,36 @@ def test_administrative_censoring_is_censoring():
     np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("censoring", ["km", "cox"])
+@pytest.mark.parametrize("same", [True, False])
+def test_those_censored_at_the_end_of_a_study_are_event_free_at_it(censoring, same):
+    (X, y), (X_train, y_train) = (regression_data(200, seed) for seed in (0, 0 if same else 1))
+    y, y_train = (
+        cc.Survival(np.minimum(each.time, 0.5), each.event & (each.time < 0.5)) for each in (y, y_train)
+    )
+    times = np.array([np.nextafter(0.5, 0.0), 0.5, 0.2])
+    predicted = np.exp(-np.outer(np.exp(X[:, 0]), times)[:, [0, 0, 2]])
+    covariates = {"x_train": X_train, "x_test": X} if censoring == "cox" else {}
+    scores, moved = cc.brier_score(
+        y_train, y, predicted, times, adjustment=cc.IPCW(censoring), return_influence=True, **covariates
+    )
+    # the end tells no less than the moment before
+    assert scores[0] == scores[1]
+    np.testing.assert_array_equal(moved.test[:, 0], moved.test[:, 1])
+    if same and censoring == "km":
+        status = cc.IPCW().fit(y).status(y, times)
+        kaplan_meier = cc.KaplanMeier().fit(y).predict(0.5)
+        np.testing.assert_allclose(status.a.mean(axis=0)[1], kaplan_meier, rtol=1e-12)
+        np.testing.assert_allclose((status.a + status.b).mean(axis=0), 1.0, rtol=1e-12)
+
+
+def test_a_last_dropout_beside_an_event_is_event_free_at_its_time():
+    y = cc.Survival([1.0, 2.0, 3.0, 3.0], [1, 0, 1, 0])
+    status = cc.IPCW().fit(y).status(y, [2.5, 3.0])
+    np.testing.assert_allclose(status.a, [[0, 0], [0, 0], [1.5, 0], [1.5, 1.5]])
+    np.testing.assert_allclose(status.b, [[1, 1], [0, 0], [0, 1.5], [0, 0]])
+
+
 def test_cox_weights_from_its_own_model():
     X, y = regression_data(300, 0)
     X_test, y_test = regression_data(40, 1)

@@ -51,7 +51,8 @@ class IPCW(Adjustment):
     r"""The usual weights: :math:`a = 1[t_i > t]/G(t)`, :math:`b = \delta_i 1[t_i \le t]/G(t_i-)`.
 
     G is the probability of being uncensored, marginal (Kaplan–Meier, events before censorings) or given
-    covariates. Administrative censoring is censoring like any other here.
+    covariates. Administrative censoring is censoring like any other here. At the last observed time itself, the end of
+    a study, those censored then are event-free, by :math:`a = 1[t_i = t]/G(t-)`.
 
     Parameters
     ----------
@@ -155,6 +156,7 @@ class _FittedIPCW(Fitted):
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         how = self.adjustment
         side: Side = "left" if how.convention == "left_limit" else "right"
+        y, at = _seen_through(y, grid.sorted)
         cut = grid.cut(y.time)
         seen = by_cut(np.flatnonzero(y.event), cut)
         censored = by_cut(np.flatnonzero(~y.event), cut)
@@ -173,7 +175,7 @@ class _FittedIPCW(Fitted):
         if self.curve is not None:
             at_events = np.asarray(self.curve(y.time[events], side))
             needed = grid.sorted < y.t_max
-            at_times, small = self._inverse(np.asarray(self.curve(grid.sorted)), grid.sorted, needed)
+            at_times, small = self._inverse(np.asarray(self.curve(at)), grid.sorted, needed)
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
             floored += int(at_risk[small].sum())
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
@@ -184,7 +186,7 @@ class _FittedIPCW(Fitted):
 
             def inverse(rows: Rows, columns: slice) -> tuple[FloatArray, BoolArray]:
                 times = grid.sorted[columns]
-                return self._inverse(curves.grid(times, rows), times, y.time[rows][:, None] > times)
+                return self._inverse(curves.grid(at[columns], rows), times, y.time[rows][:, None] > times)
 
             for part in row_blocks(len(y), n_times):
                 block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
@@ -212,7 +214,7 @@ class _FittedIPCW(Fitted):
         if given is not None and not isinstance(given, ByCox):
             return Status(grid, len(y), groups, until=until, n_floored=floored)
         ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
-        use = HazardUse(y, side, weights, before, ceiling, given)
+        use = HazardUse(y, at, side, weights, before, ceiling, given)
         return IPCWStatus(grid, groups, use, self, until=until, n_floored=floored)
 
     def _inverse(
@@ -251,3 +253,17 @@ class _FittedIPCW(Fitted):
             return ByCox(self.model, x)
         check_length(x, "x_test", n, "y_test")
         return by_model(self.model, x, n)
+
+
+def _seen_through(y: Survival, times: FloatArray) -> tuple[Survival, FloatArray]:
+    """The outcomes with those censored at the last time seen through it, and the times at which G is read.
+
+    After that time nobody is seen. At it, those who are censored then, as at the end of a study, are event-free, and
+    were not censored before it: G is the one just before.
+    """
+    end = times == y.t_max
+    last = ~y.event & (y.time == y.t_max)
+    if not (end.any() and last.any()):
+        return y, times
+    seen = Survival(np.where(last, np.nextafter(y.t_max, np.inf), y.time), y.event)
+    return seen, np.where(end, np.nextafter(y.t_max, -np.inf), times)

@@ -50,6 +50,8 @@ class HazardUse:
     Attributes
     ----------
     y : Survival
+    times : array of shape (n_times,)
+        At which those seen event-free at each sorted time use the hazard.
     side : {"left", "right"}
         Whether the weight of an event uses the hazard before or from its time on.
     at_event : array of shape (n,)
@@ -63,6 +65,7 @@ class HazardUse:
     """
 
     y: Survival
+    times: FloatArray
     side: Side
     at_event: FloatArray
     at_risk: Weights
@@ -144,7 +147,7 @@ class _Sums:
         self.times = status.grid.sorted[:known]
         self.weights = functionals.time_weights[:known]
         self.at = lookup(response.steps, use.y.time, use.side)
-        self.grid_at = np.searchsorted(response.steps, self.times, "right")
+        self.grid_at = np.searchsorted(response.steps, use.times[:known], "right")
         n_models, p = len(functionals.gradients), response.drift.shape[1]
         self.at_risk = np.zeros((n_models, known))
         self.moments = np.zeros((n_models, known, p))
