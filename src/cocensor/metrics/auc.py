@@ -116,7 +116,8 @@ class CumulativeDynamicAUC(SectionMetric):
         at_once = status.fit_in_one(held(2 * len(predictions)))
         curves, events = self._over_time(status, predictions, known if at_once else None)
         values = self._means(status, predictions, curves, events)
-        return values, self._mean_linearised(predictions, curves, events, known)
+        # Without events there is no mean.
+        return values, self._mean_linearised(predictions, curves, events, known) if events.any() else None
 
     def _means(
         self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, events: FloatArray
