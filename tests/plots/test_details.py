@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.metrics.net_benefit import Limited
+from cocensor.metrics.decision_curve import Limited
 from cocensor.plots import DecisionCurveDisplay, RocDisplay
 from cocensor.plots.lines import Line
 from tests.plots.reading import areas, drawn, limits, texts

@@ -42,6 +42,7 @@ class CumulativeDynamicAUC(SectionMetric):
     single_times: ClassVar[SingleTimes] = "also"
     profile_labels: ClassVar[tuple[str, str] | None] = ("share of false alarms", "share of events found")
     profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    undefined: ClassVar[str] = "nobody had the event, or nobody is event-free"
 
     def __post_init__(self) -> None:
         self._check_time("auc", "AUC")
@@ -88,9 +89,9 @@ class CumulativeDynamicAUC(SectionMetric):
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
-        curves, events = self._over_time(status, predictions)
+        curves, sums = self._over_time(status, predictions)
         return {
-            name: MetricValue(_mean(curve, events), status.grid.restore(curve))
+            name: MetricValue(_mean(curve, _new_events(sums)), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
         }
 
@@ -105,19 +106,22 @@ class CumulativeDynamicAUC(SectionMetric):
         r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
         if self.at is not None:
             return super().functionals(status, predictions)
-        curves, events = self._over_time(status, predictions)
+        curves, sums = self._over_time(status, predictions)
+        events = _new_events(sums)
         curves = np.where(events == 0, 0.0, curves)
-        scale = np.broadcast_to(events / events.sum(), curves.shape)
-        mean = curves @ events[:, None] / events.sum()
-        # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
-        by_new = (curves - mean) / events.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
+            scale = np.broadcast_to(events / events.sum(), curves.shape)
+            mean = curves @ events[:, None] / events.sum()
+            # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
+            by_new = (curves - mean) / events.sum()
         by_events = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
+        by_events[:, sums < 0] = 0.0
         return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events)
 
     def _over_time(
         self, status: Status, predictions: Mapping[str, Predictions]
     ) -> tuple[FloatArray, FloatArray]:
-        """The AUCs by model and sorted time; and the sums of b at each time, less that at the time before."""
+        """The AUCs by model and sorted time; and the sums of b at each time."""
         sums = np.zeros(status.grid.sorted.size)
 
         def with_sums() -> Iterator[Tile]:
@@ -125,12 +129,16 @@ class CumulativeDynamicAUC(SectionMetric):
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
-        curves = self._values(status, predictions, with_sums())
-        return curves, np.diff(sums, prepend=0.0)
+        return self._values(status, predictions, with_sums()), sums
 
 
 def _roc(section: Section) -> Roc:
     return Roc(section.order, section.event_free, section.event)
+
+
+def _new_events(sums: FloatArray) -> FloatArray:
+    """What the sums of b gain at each time; where weights below 0 prevail, nobody had the event yet."""
+    return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def _mean(curve: FloatArray, events: FloatArray) -> float:
