@@ -106,7 +106,7 @@ def test_until_weights_of_events_prevail_over_those_below_zero_nobody_had_the_ev
     b[:, 0] = -0.001
     status = status_with(a, np.cumsum(b, axis=1))
     found = cc.metric("auc").evaluate(status, {"m": PREDICTED})["m"]
-    early = TIMES == SORTED[0]
+    early = SORTED[0] == TIMES
     np.testing.assert_array_equal(np.isnan(found.curve), early)
     # the times without an event have no part in the mean
     events = np.diff(np.cumsum(b.sum(axis=0))[1:], prepend=0.0)
