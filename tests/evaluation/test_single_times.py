@@ -78,6 +78,7 @@ def test_a_value_that_is_not_defined_at_one_time_costs_no_other(study):
     none = result.score("one", "auc", at=0.5 * first)
     assert np.isnan(none.value)
     assert [note.kind for note in none.notes] == ["missing"]
+    assert "nobody had the event" in none.notes[0].text
     assert np.isfinite([result.score("one", "auc", at=12.0).value, result.score("one", "auc").value]).all()
 
 

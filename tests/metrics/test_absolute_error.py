@@ -84,6 +84,21 @@ def test_standard_errors_are_those_of_resamples(predicted):
     assert float(moved.standard_errors) == pytest.approx(np.std(again, ddof=1), rel=0.15)
 
 
+def test_median_and_mean_are_scored_side_by_side():
+    rng = np.random.default_rng(0)
+    rate = rng.uniform(0.5, 2.0, size=(60, 1))
+    y = cc.Survival(rng.exponential(1.0 / rate[:, 0]), np.ones(60, bool))
+    times = np.linspace(0.0, 2.0, 21)
+    metrics = [cc.metric("absolute_error", predicted=each) for each in ("median", "mean")]
+    result = cc.evaluate({"m": np.exp(-rate * times)}, y, times=times, metrics=metrics, adjustments="ipcw")
+    found = [result.score("m", name).value for name in result.metrics]
+    known = [
+        cc.restricted_absolute_error(y, y, np.exp(-rate * times), times, predicted=each)
+        for each in ("median", "mean")
+    ]
+    np.testing.assert_allclose(found, known, rtol=1e-12)
+
+
 def test_refusals():
     y, predicted = ([1.0, 2.0], [1, 1]), [[0.5], [0.5]]
     refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [0.0]), "times", "0")

@@ -210,6 +210,28 @@ def test_times_without_cases_and_without_controls():
     np.testing.assert_array_equal(found.test, 0.0)
 
 
+@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
+@pytest.mark.parametrize("score", [cc.cumulative_dynamic_auc, cc.integrated_calibration_index])
+def test_a_value_that_is_not_defined_has_no_standard_error(score):
+    y = cc.Survival([1.0, 2.0, 3.0, 4.0], [True, False, True, True])
+    curves = np.array([[0.9, 0.6], [0.8, 0.5], [0.7, 0.6], [0.9, 0.8]])
+    found, moved = score(y, y, curves, [0.5, 1.5], return_influence=True)
+    values, moved = (found[0], moved[0]) if score is cc.cumulative_dynamic_auc else (found, moved)
+    np.testing.assert_array_equal(np.isfinite(values), [False, True])
+    np.testing.assert_array_equal(np.isfinite(moved.standard_errors), [False, True])
+
+
+def test_without_any_event_neither_the_mean_nor_its_error_is_defined():
+    y = cc.Survival([1.0, 2.0, 3.0], [False, False, False])
+    with pytest.warns(cc.HorizonWarning, match="mean AUC is NaN") as warned:
+        (_, mean), (_, moved) = cc.cumulative_dynamic_auc(
+            y, y, [3.0, 1.0, 2.0], [0.5, 1.5], return_influence=True
+        )
+    assert len(warned) == 1
+    assert np.isnan(mean)
+    assert np.isnan(moved.standard_errors)
+
+
 def test_risks_where_survival_is_meant_are_refused():
     risks = 1.0 - CURVES
     times = np.sort(TIMES)

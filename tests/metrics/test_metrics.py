@@ -101,6 +101,19 @@ def test_the_gradient_is_that_of_finite_differences_in_the_weights(metric):
             assert found[place] == pytest.approx((up - down) / (2 * step), abs=1e-8)
 
 
+def test_until_weights_of_events_prevail_over_those_below_zero_nobody_had_the_event():
+    a, b = RNG.uniform(0.1, 1.0, (2, N, SORTED.size))
+    b[:, 0] = -0.001
+    status = status_with(a, np.cumsum(b, axis=1))
+    found = cc.metric("auc").evaluate(status, {"m": PREDICTED})["m"]
+    early = SORTED[0] == TIMES
+    np.testing.assert_array_equal(np.isnan(found.curve), early)
+    # the times without an event have no part in the mean
+    events = np.diff(np.cumsum(b.sum(axis=0))[1:], prepend=0.0)
+    aucs = [found.curve[list(TIMES).index(t)] for t in SORTED[1:]]
+    assert found.value == pytest.approx(events @ aucs / events.sum(), rel=1e-12)
+
+
 @every_metric
 def test_a_block_of_the_gradient_is_a_part_of_the_whole(metric):
     n_times = metric.grid(TimeGrid.of(TIMES)).sorted.size

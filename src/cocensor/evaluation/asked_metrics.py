@@ -120,7 +120,9 @@ def _takes_times(each: Metric) -> bool:
 
 def _check_differ(metrics: Sequence[Metric]) -> None:
     if len({each.name for each in metrics}) < len(metrics):
-        raise ValueError(f"metrics must differ, but are {', '.join(each.name for each in metrics)}.")
+        raise ValueError(
+            f"metrics must have different names, but are {', '.join(each.name for each in metrics)}."
+        )
 
 
 def _in_two_digits(t: float, end: float) -> float:

@@ -312,7 +312,8 @@ class _Scoring:
             return
         undefined = [name for name, value in found.items() if not np.isfinite(value.value)]
         if undefined:
-            self._missing({name: models[name] for name in undefined}, f"the {metric.label} is not defined.")
+            why = f"the {metric.label} is not defined: {metric.undefined}."
+            self._missing({name: models[name] for name in undefined}, why)
             found = {name: value for name, value in found.items() if name not in undefined}
             linearised = None
         if with_errors and found:

@@ -52,7 +52,8 @@ class Influence:
         """That on some of the values."""
         return self._each(lambda part: part[:, values])
 
-    def __mul__(self, factor: float) -> Influence:
+    def __mul__(self, factor: float | FloatArray) -> Influence:
+        """That on values times a factor, or times one of each."""
         return self._each(lambda part: factor * part)
 
     def __sub__(self, other: Influence) -> Influence:

@@ -47,6 +47,9 @@ class RestrictedAbsoluteError(Metric):
 
     def __post_init__(self) -> None:
         check_choice(self.predicted, "predicted", get_args(PredictedTime))
+        if self.predicted != "median":
+            for field in ("name", "label"):
+                object.__setattr__(self, field, f"{getattr(type(self), field)} ({self.predicted})")
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """All times, and 0."""

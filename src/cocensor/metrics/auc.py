@@ -49,6 +49,7 @@ class CumulativeDynamicAUC(SectionMetric):
     single_times: ClassVar[SingleTimes] = "also"
     profile_labels: ClassVar[tuple[str, str] | None] = ("share of false alarms", "share of events found")
     profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    undefined: ClassVar[str] = "nobody had the event, or nobody is event-free"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,16 +115,15 @@ class CumulativeDynamicAUC(SectionMetric):
             return super().evaluate_linearised(status, predictions)
         known = dict[tuple[int, int], Linear]()
         at_once = status.fit_in_one(held(2 * len(predictions)))
-        curves, events = self._over_time(status, predictions, known if at_once else None)
-        values = self._means(status, predictions, curves, events)
-        # Without events there is no mean.
-        return values, self._mean_linearised(predictions, curves, events, known) if events.any() else None
+        curves, sums = self._over_time(status, predictions, known if at_once else None)
+        values = self._means(status, predictions, curves, sums)
+        return values, self._mean_linearised(predictions, curves, sums, known)
 
     def _means(
-        self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, events: FloatArray
+        self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, sums: FloatArray
     ) -> dict[str, MetricValue]:
         return {
-            name: MetricValue(_mean(curve, events), status.grid.restore(curve))
+            name: MetricValue(_mean(curve, _new_events(sums)), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
         }
 
@@ -144,15 +144,18 @@ class CumulativeDynamicAUC(SectionMetric):
         self,
         predictions: Mapping[str, Predictions],
         curves: FloatArray,
-        events: FloatArray,
+        sums: FloatArray,
         known: Mapping[tuple[int, int], Linear] | None = None,
     ) -> Linearised:
+        events = _new_events(sums)
         curves = np.where(events == 0, 0.0, curves)
-        scale = np.broadcast_to(events / events.sum(), curves.shape)
-        mean = curves @ events[:, None] / events.sum()
-        # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
-        by_new = (curves - mean) / events.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
+            scale = np.broadcast_to(events / events.sum(), curves.shape)
+            mean = curves @ events[:, None] / events.sum()
+            # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
+            by_new = (curves - mean) / events.sum()
         by_events = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
+        by_events[:, sums < 0] = 0.0
         return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events, known or {})
 
     def _over_time(
@@ -161,7 +164,7 @@ class CumulativeDynamicAUC(SectionMetric):
         predictions: Mapping[str, Predictions],
         known: dict[tuple[int, int], Linear] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """The AUCs by model and sorted time; and the sums of b at each time, less that at the time before."""
+        """The AUCs by model and sorted time; and the sums of b at each time."""
         sums = np.zeros(status.grid.sorted.size)
 
         def with_sums() -> Iterator[Tile]:
@@ -169,12 +172,16 @@ class CumulativeDynamicAUC(SectionMetric):
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
-        curves = self._values(status, predictions, with_sums(), known)
-        return curves, np.diff(sums, prepend=0.0)
+        return self._values(status, predictions, with_sums(), known), sums
 
 
 def _roc(section: Section) -> Roc:
     return Roc(section.order, section.event_free, section.event)
+
+
+def _new_events(sums: FloatArray) -> FloatArray:
+    """What the sums of b gain at each time; where weights below 0 prevail, nobody had the event yet."""
+    return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def _mean(curve: FloatArray, events: FloatArray) -> float:

@@ -66,6 +66,8 @@ class Metric(ABC):
     has_skill : bool
         Whether a value can be held against that of a curve which is alike for all; not where such a curve is as good
         as any, as by calibration, nor where no model can have the best value.
+    undefined : str
+        Where it has no value, in words.
     at : float or None
         The time of its value, where that is at a single one which was chosen.
     """
@@ -80,6 +82,7 @@ class Metric(ABC):
     profile_labels: ClassVar[tuple[str, str] | None] = None
     profile_range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     has_skill: ClassVar[bool] = True
+    undefined: ClassVar[str] = "these weights give it no value"
     at: float | None = None
 
     @abstractmethod

@@ -34,6 +34,7 @@ class _CalibrationMetric(SectionMetric):
         "observed share with the event",
     )
     profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    undefined: ClassVar[str] = "nobody, or everybody, had the event"
     level: ClassVar[float | None] = None
 
     def value(self, section: Section) -> float:

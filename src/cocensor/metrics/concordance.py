@@ -44,6 +44,7 @@ class Concordance(Metric):
     direction: ClassVar[Direction] = "greater"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs_curves: ClassVar[bool] = False
+    undefined: ClassVar[str] = "no two subjects can be compared"
 
     def __post_init__(self) -> None:
         if not isinstance(self.time_dependent, bool | np.bool_):

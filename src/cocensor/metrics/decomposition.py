@@ -45,8 +45,8 @@ def _parts(section: Section) -> _Parts | None:
     at_best, alike = score(recalibrated), score(overall)
     m = section.normaliser
     return _Parts(
-        (score(predicted) - at_best) / m,
-        (alike - at_best) / m,
+        max(0.0, score(predicted) - at_best) / m,  # below 0 by rounding alone
+        max(0.0, alike - at_best) / m,
         alike / m,
         predicted,
         recalibrated,
@@ -78,6 +78,7 @@ class _PartOfBrier(SectionMetric):
     """A part of the Brier score at one time."""
 
     at: float | None = None
+    undefined: ClassVar[str] = "the weights of a subject have a negative sum"
     has_skill: ClassVar[bool] = False
 
     def value(self, section: Section) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray, PredictionWarning
@@ -85,6 +86,7 @@ class Asked:
         values, moved = self._answer(
             metric.values_over_time, metric.functionals_over_time if return_influence else None
         )
+        moved = {name: _where_defined(each, values[name]) for name, each in moved.items()}
         return self._returned(values, moved, return_influence)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
@@ -123,7 +125,10 @@ class Asked:
 
         asked = (metric.functionals_over_time, metric.functionals) if return_influence else ()
         values, moved = self._answers(evaluated, *asked)
-        pairs = {name: (over_time, mean[0]) for name, (over_time, mean) in moved.items()}
+        pairs = {
+            name: (_where_defined(over_time, values[name][0]), _where_defined(mean, values[name][1])[0])
+            for name, (over_time, mean) in moved.items()
+        }
         return self._returned(values, pairs, return_influence)
 
     def _answer(
@@ -158,6 +163,12 @@ class Asked:
     def _returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:
         found = (values, moved) if self.several else (values[""], moved.get(""))
         return found if return_influence else found[0]
+
+
+def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:
+    """The influence on values, NaN on those that are not defined."""
+    undefined = np.isnan(np.ravel(values))
+    return moved * np.where(undefined, np.nan, 1.0) if undefined.any() else moved
 
 
 def _named(name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any, risk: bool) -> Predictions:
