@@ -145,9 +145,10 @@ class SectionMetric(SingleTime, Metric):
             yield name, next((section for _, section in sections(status, tile, each)), None)
 
     def _valued(self, section: Section | None) -> MetricValue:
-        value = np.nan if section is None else self.value(section)
-        known = section is not None and np.isfinite(value)
-        return MetricValue(value, profile=self.profile(section) if known else None)
+        if section is None:
+            return MetricValue(np.nan)
+        value = self.value(section)
+        return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
 
     def values_over_time(
         self, status: Status, predictions: Mapping[str, Predictions]
