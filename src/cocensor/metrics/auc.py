@@ -19,7 +19,6 @@ from cocensor.metrics.base import MetricValue, Profile
 from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import (
-    IN_CACHE,
     Linear,
     Section,
     SectionFunctionals,
@@ -168,7 +167,7 @@ class CumulativeDynamicAUC(SectionMetric):
         sums = np.zeros(status.grid.sorted.size)
 
         def with_sums() -> Iterator[Tile]:
-            for tile in status.tiles(IN_CACHE if known is None else held(2 * len(predictions))):
+            for tile in status.tiles() if known is None else status.tiles(held(2 * len(predictions))):
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
