@@ -16,7 +16,8 @@ from cocensor.adjustments.registry import (
     register_adjustment,
     unregister_adjustment,
 )
-from cocensor.adjustments.status import Status, Tile
+from cocensor.adjustments.status import Status
+from cocensor.adjustments.tile import Tile
 from cocensor.adjustments.true_law import TrueLaw
 
 __all__ = [

@@ -22,6 +22,7 @@ from cocensor._notes import Note
 from cocensor._numerics import put_rows
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.tile import Tile
 from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
 
@@ -228,20 +229,6 @@ class Block:
                 else:
                     weight[:, within] += np.where(mask, values, 0.0)
         return both
-
-
-@dataclass(frozen=True, eq=False)
-class Tile:
-    """All subjects at some of the sorted times: the weights a and b, (subjects, columns) each."""
-
-    columns: slice
-    event_free: FloatArray
-    event: FloatArray
-
-    @cached_property
-    def by_time(self) -> tuple[FloatArray, FloatArray]:
-        """The weights a and b, (columns, subjects) each."""
-        return np.ascontiguousarray(self.event_free.T), np.ascontiguousarray(self.event.T)
 
 
 class Status:

@@ -78,9 +78,10 @@ class Concordance(Metric):
             )
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):
+            taken = steps.of_once if len(predictions) == 1 else steps.of
             for m, each in enumerate(predictions.values()):
                 order = self._order(status, steps, each)
-                sums[m] += order.pair_sums(steps.of, steps.size)
+                sums[m] += order.pair_sums(taken, steps.size)
         return sums
 
     def _order(self, status: Status, steps: _Steps, predictions: Predictions) -> Order | OrdersByColumn:
@@ -215,21 +216,32 @@ class _Steps:
         gained, around = self._both
         return gained.take(rows, axis=0), around.take(rows, axis=0)
 
+    def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
+        """The same where each subject is asked for once: nothing is kept."""
+        a, b = (each.take(rows, axis=0) for each in (self.tile.event_free, self.tile.event))
+        return _of_steps(a, b, self.before[0][rows], self.before[1][rows])
+
     @cached_property
     def _both(self) -> tuple[FloatArray, FloatArray]:
         a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
-        gained, around = np.empty_like(b), np.empty_like(a)
-        # Row after row in one go, which is faster than row by row; the first of each is mended.
-        np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
-        np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
-        gained[:, 0], around[:, 0] = b[:, 0] - self.before[1], a[:, 0] + self.before[0]
-        return gained, around
+        return _of_steps(a, b, *self.before)
 
     @cached_property
     def totals(self) -> tuple[FloatArray, FloatArray]:
         """Over all subjects, the sums of both."""
         gained, around = (each.sum(axis=0) for each in self._both)
         return gained, around
+
+
+def _of_steps(
+    a: FloatArray, b: FloatArray, a_before: FloatArray, b_before: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    gained, around = np.empty_like(b), np.empty_like(a)
+    # Row after row in one go, which is faster than row by row; the first of each is mended.
+    np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
+    np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
+    gained[:, 0], around[:, 0] = b[:, 0] - b_before, a[:, 0] + a_before
+    return gained, around
 
 
 def _steps(status: Status, n_arrays: int = 16) -> Iterator[_Steps]:

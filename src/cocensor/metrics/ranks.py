@@ -29,8 +29,8 @@ class Order:
     Examples
     --------
     >>> order = Order(np.array([0.2, 0.9, 0.2]))
-    >>> order.below(np.array([1.0, 10.0, 100.0]))
-    array([ 50.5, 106. ,  50.5])
+    >>> order.by_subject(order.others_below(np.array([1.0, 10.0, 100.0])[order.rows]))
+    array([ 50. , 101. ,   0.5])
     """
 
     #: The subjects, from the lowest marker to the highest.
@@ -68,16 +68,6 @@ class Order:
         if self.ends is None or other.ends is None:
             return self.ends is other.ends
         return np.array_equal(self.ends, other.ends)
-
-    def below(self, weights: FloatArray) -> FloatArray:
-        r"""For each subject i the weights of those below it, and half of those level with it, its own among them:
-
-        :math:`\sum_j w_j (1[M_j < M_i] + \tfrac12 1[M_j = M_i])`, for each column of (subjects, columns).
-        """
-        taken = weights[self.rows]
-        halfway = self.others_below(taken)
-        halfway += 0.5 * taken
-        return self.by_subject(halfway)
 
     def others_below(self, taken: FloatArray) -> FloatArray:
         """Of weights in the order, the sums of those below each, and half of the others level with it, in the order."""
