@@ -26,9 +26,6 @@ class Share(SectionMetric):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     profile_labels: ClassVar[tuple[str, str]] = ("factor", "share")
 
-    def __post_init__(self):
-        self._check_time("share", "share of events")
-
     def value(self, section):
         return float(section.event.sum() / section.normaliser)
 

@@ -27,6 +27,30 @@ def test_a_fold_is_scored_by_the_metric_on_the_common_interval(sample):
         assert score == pytest.approx(-expected, rel=1e-12)
 
 
+def test_metrics_at_one_time_and_of_order_are_scored_as_in_an_evaluation(sample):
+    X, y = sample
+    model, first, rest = CoxPHSurvivalAnalysis(), slice(0, 200), slice(200, None)
+    model.fit(X[rest], y[rest])
+    asked = [
+        cc.metric("brier", at=8.0),
+        cc.metric("ici", at=8.0),
+        "brier",
+        "auc",
+        "concordance",
+        "d_calibration",
+        cc.metric("net_benefit", threshold=0.3, at=20.0),
+    ]
+    for each in asked:
+        scorer = cc.survival_scorer(each, "ipcw", y_train=y)
+        options = {"metrics": each, "times": scorer.times, "confidence_level": None}
+        result = cc.evaluate({"m": model}, y[first], X[first], y_train=y, adjustments="ipcw", **options)
+        sign = 1.0 if scorer.metric.direction == "greater" else -1.0
+        value = result.score("m").value
+        assert scorer(model, X[first], y[first]) == pytest.approx(sign * value, rel=1e-12)
+        assert abs(value) > 1e-3
+    refuses(lambda: cc.survival_scorer(cc.metric("brier", at=11.0), horizon=10.0), "at", "10", "11")
+
+
 @pytest.mark.parametrize(
     "adjustment", ["ipcw", "dep", "imputed_margins", "imputed_prediction", "imputed_covariates"]
 )

@@ -169,8 +169,8 @@ def true_law(x):
     ("adjustment", "copula", "repeats"),
     [
         (cc.IPCW(), cc.Independence(), 300),
-        (true_law, CLAYTON, 300),
-        (cc.Imputation("covariates", CLAYTON, margins="weibull"), CLAYTON, 300),
+        (true_law, CLAYTON, 150),
+        (cc.Imputation("covariates", CLAYTON, margins="weibull"), CLAYTON, 100),
     ],
     ids=["ipcw", "true law", "imputation"],
 )

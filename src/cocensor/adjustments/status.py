@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,9 @@ from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
 
 # Of all subjects at some times so many numbers are held at once.
-_TILE_ELEMENTS = 2**21
+_TILE_ELEMENTS = 2**24
+# Weights at all times are kept, where these are fewer.
+_KEPT_ELEMENTS = 2**21
 Term = tuple[FloatArray | None, FloatArray | None]
 
 
@@ -227,12 +229,18 @@ class Block:
         return both
 
 
-class Tile(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Tile:
     """All subjects at some of the sorted times: the weights a and b, (subjects, columns) each."""
 
     columns: slice
     event_free: FloatArray
     event: FloatArray
+
+    @cached_property
+    def by_time(self) -> tuple[FloatArray, FloatArray]:
+        """The weights a and b, (columns, subjects) each."""
+        return np.ascontiguousarray(self.event_free.T), np.ascontiguousarray(self.event.T)
 
 
 class Status:
@@ -316,13 +324,23 @@ class Status:
                 )
                 yield Block(rows, used)
 
-    def tiles(self, n_models: int = 1) -> Iterator[Tile]:
-        """All subjects at some of the times, with their weights as arrays; ``n_models`` more are to be held beside."""
+    def tiles(self, n_arrays: int = 8) -> Iterator[Tile]:
+        """All subjects at some of the times, with their weights as arrays; so many such are to be held at once."""
         n_times = self.grid.sorted.size
-        width = max(1, _TILE_ELEMENTS // max(1, self.n * n_models))
+        width = max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))
         for start in range(0, n_times, width):
             columns = slice(start, min(start + width, n_times))
-            yield Tile(columns, *self._dense(columns))
+            kept = self.n * n_times <= _KEPT_ELEMENTS
+            yield Tile(columns, *(self._whole[:, :, columns] if kept else self._dense(columns)))
+
+    def fit_in_one(self, n_arrays: int) -> bool:
+        """Whether so many arrays of all subjects at all times can be held at once."""
+        return self.n * self.grid.sorted.size * n_arrays <= _TILE_ELEMENTS
+
+    @cached_property
+    def _whole(self) -> FloatArray:
+        """Both weights of all subjects at all of the sorted times."""
+        return self._dense(slice(0, self.grid.sorted.size))
 
     def only(self, columns: slice) -> Status:
         """The same answer at some of the sorted times alone."""

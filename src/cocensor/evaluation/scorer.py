@@ -13,7 +13,7 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid, predict
-from cocensor.evaluation.asked_metrics import as_interval, as_metrics
+from cocensor.evaluation.asked_metrics import as_metrics, as_scored_times
 from cocensor.evaluation.options import usable_covariates
 from cocensor.evaluation.times import DEFAULT_HORIZON, N_TIMES, HorizonRule
 from cocensor.metrics import Metric, time_grid
@@ -65,10 +65,11 @@ def survival_scorer(
     >>> bool((found < 0).all())
     True
     """
+    [chosen] = as_metrics(metric)
     if times is not None:
         if horizon is not None:
             raise ValueError("horizon must be None where times are given: they end where it lies.")
-        grid = as_interval(times)
+        grid = as_scored_times(times, [chosen])
     elif y_train is not None:
         grid = time_grid(y_train, n=N_TIMES, horizon=DEFAULT_HORIZON if horizon is None else horizon)
     elif horizon is not None and not isinstance(horizon, str | Mapping):
@@ -82,7 +83,7 @@ def survival_scorer(
         raise ValueError("y_train is needed where x_train is given.")
     if "covariates" in needs and y_train is not None and x_train is None:
         raise ValueError("x_train is needed beside y_train for an adjustment given covariates.")
-    [chosen] = as_metrics(metric)
+    chosen.grid(TimeGrid.of(grid))  # refuses a time past the last
     return Scorer(chosen, made, grid, y_train, x_train, covariates)
 
 
@@ -108,7 +109,7 @@ class Scorer:
             given = Samples(test, X, train, self.x_train)
             samples, _ = usable_covariates(given, self.covariates, {repr(self.adjustment): self.adjustment})
             [(models, _, status)] = samples.statuses(
-                self.adjustment, TimeGrid.of(self.times), {"": predict(estimator, X)}
+                self.adjustment, self.metric.grid(TimeGrid.of(self.times)), {"": predict(estimator, X)}
             )
             value = self.metric.evaluate(status, models)[""].value
             return value if self.metric.direction == "greater" else -value

@@ -10,7 +10,7 @@ import numpy as np
 
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, FloatArray, HorizonWarning, collected
-from cocensor.adjustments import Adjustment, Fitted, Status
+from cocensor.adjustments import Adjustment, Fitted, Linearised, Status
 from cocensor.curves import Predictions
 from cocensor.evaluation.data import REFERENCE, EvaluationData, ResampledData, Resampling
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
@@ -304,9 +304,9 @@ class _Scoring:
         with_errors = self.data.confidence_level is not None
         try:
             if with_errors:
-                found, own = metric.evaluate_by_subject(status, read)
+                found, linearised = metric.evaluate_linearised(status, read)
             else:
-                found, own = metric.evaluate(status, read), None
+                found, linearised = metric.evaluate(status, read), None
         except ValueError as error:
             self._missing(models, f"no {metric.label}: {error}")
             return
@@ -315,22 +315,26 @@ class _Scoring:
             why = f"the {metric.label} is not defined: {metric.undefined}."
             self._missing({name: models[name] for name in undefined}, why)
             found = {name: value for name, value in found.items() if name not in undefined}
+            linearised = None
         if with_errors and found:
-            kept = [name in found for name in read]
-            own = None if own is None else own[:, kept]
-            self._err(metric, status, {name: read[name] for name in found}, own)
+            self._err(metric, status, {name: read[name] for name in found}, linearised)
         if REFERENCE in found:
             self.reference[metric.name] = found.pop(REFERENCE)
         self.values[metric.name] |= found
 
     def _err(
-        self, metric: Metric, status: Status, read: Mapping[str, Predictions], own: FloatArray | None
+        self,
+        metric: Metric,
+        status: Status,
+        read: Mapping[str, Predictions],
+        linearised: Linearised | None,
     ) -> None:
         """How far the values of some models may be off, or why that is not known."""
         try:
             if status.n < 2:
                 raise ValueError("a single subject does not tell how far others would be off.")
-            found = influence(status, metric.functionals(status, read), self.data.samples.y_test, own)
+            known = linearised or metric.functionals(status, read)
+            found = influence(status, known, self.data.samples.y_test)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
             text = f"{NO_INTERVAL}{error}"

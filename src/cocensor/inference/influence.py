@@ -77,14 +77,10 @@ class Influence:
         return Influence(change(self.test), None if self.fitted is None else change(self.fitted))
 
 
-def influence(status: Status, values: Linearised, y: Survival, own: FloatArray | None = None) -> Influence:
-    """The influence of every subject on some values, under the status of the test outcomes ``y``.
-
-    ``own`` is the part of each subject's own weights where it is known already (see
-    :meth:`Metric.evaluate_by_subject <cocensor.Metric.evaluate_by_subject>`).
-    """
+def influence(status: Status, values: Linearised, y: Survival) -> Influence:
+    """The influence of every subject on some values, under the status of the test outcomes ``y``."""
     parts = _Parts.of(status, y)
-    test, pulled = _gathered(status, values, parts, _by_subject, own)
+    test, pulled = _gathered(status, values, parts, _by_subject)
     test = test - test.mean(axis=0)
     if pulled is None:
         return Influence(test)
@@ -151,18 +147,15 @@ class _Parts(NamedTuple):
 
 
 def _gathered(
-    status: Status, values: Linearised, parts: _Parts, gather: _Gather, own: FloatArray | None = None
+    status: Status, values: Linearised, parts: _Parts, gather: _Gather
 ) -> tuple[FloatArray, FloatArray | None]:
     """What each test subject's own weights add, not centred, and what each of the sample does; None without a fit."""
     n, sample = status.n, parts.sample
-    test = gather(iter(()), n, values.size) if own is None else own
+    test = gather(iter(()), n, values.size)
     pulled = None if sample is None else gather(iter(()), len(sample), values.size)
-    if own is not None and pulled is None:
-        return test, None
     for part in values.parts(status):
         size = part.functionals.size
-        if own is None:
-            test[:, part.places] += gather(_own(part.status, part.functionals), n, size)
+        test[:, part.places] += gather(_own(part.status, part.functionals), n, size)
         if pulled is not None and sample is not None:
             blocks = part.status.pull_back(part.functionals)
             pulled[:, part.places] += gather(blocks, len(sample), size)

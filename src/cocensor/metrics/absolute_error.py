@@ -59,15 +59,15 @@ class RestrictedAbsoluteError(Metric):
         """The values of several models, in one pass over the weights."""
         return self._values(status, predictions, None)
 
-    def evaluate_by_subject(
+    def evaluate_linearised(
         self, status: Status, predictions: Mapping[str, Predictions]
-    ) -> tuple[dict[str, MetricValue], FloatArray | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of several models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
         values = self._values(status, predictions, by_subject)
-        return values, by_subject.sums * (status.n / status.normaliser)
+        return values, by_subject.known_of(self.functionals(status, predictions))
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Functionals:
         """The values as functions of the weights, in which they are linear."""
         refuse_unless_known(status)
         gradients = (LossGradient(status, _MISSED, each) for each in self._times(status, predictions))
@@ -103,11 +103,11 @@ def restricted_absolute_error(
 
     .. math:: \frac1m\sum_i \int_0^h \left( b_i(t)\,1[t < p_i] + a_i(t)\,1[t \ge p_i] \right) dt,
 
-    which without censoring is the mean of :math:`|\min(E_i, h) - \min(p_i, h)|`, in the unit of time. The predicted
-    time :math:`p_i` is the curve's median, where it stays above one half the time h, or its restricted mean
-    :math:`\int_0^h \hat S_i(t)\,dt`. The median is what this error rewards; both tell less of a model than
-    its curves do. Who is event-free is read at ``times`` and at 0, and lines join the weights between: with few times
-    the error itself is a little off. Other parameters as in :func:`brier_score`.
+    with the weights of the adjustment, on whose ``assumption`` it rests. Without censoring it is the mean of
+    :math:`|\min(E_i, h) - \min(p_i, h)|`, in the unit of time. The predicted time :math:`p_i` is the median of the
+    curve (h if the curve stays above one half) or its restricted mean :math:`\int_0^h \hat S_i(t)\,dt`. This error
+    rewards the median; both tell less of a model than its curves do. The weights are read at ``times`` and at 0, with
+    lines in between: with few times the error itself is a little off. Other parameters as in :func:`brier_score`.
 
     Parameters
     ----------

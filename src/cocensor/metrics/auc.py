@@ -18,17 +18,24 @@ from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import MetricValue, Profile
 from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
 from cocensor.metrics.scoring import Asked
-from cocensor.metrics.sections import IN_CACHE, Linear, Section, SectionFunctionals, SectionMetric, sections
+from cocensor.metrics.sections import (
+    IN_CACHE,
+    Linear,
+    Section,
+    SectionFunctionals,
+    SectionMetric,
+    held,
+    sections,
+)
 from cocensor.metrics.single_time import SingleTimes
 
 
 @dataclass(frozen=True)
 class CumulativeDynamicAUC(SectionMetric):
-    r"""How well a model orders who had the event by a time before who is still event-free; see
-    :func:`cumulative_dynamic_auc`.
+    """How well a model tells those who had the event by a time from those still event-free.
 
-    At the time ``at``, or, where that is None, the mean over the times of an evaluation, each weighted by the share of
-    events since the time before.
+    At the time ``at``; where that is None, the mean over the times of an evaluation, each weighted by the events since
+    the time before. See :func:`cumulative_dynamic_auc`.
     """
 
     at: float | None = None
@@ -45,7 +52,7 @@ class CumulativeDynamicAUC(SectionMetric):
     undefined: ClassVar[str] = "nobody had the event, or nobody is event-free"
 
     def __post_init__(self) -> None:
-        self._check_time("auc", "AUC")
+        super().__post_init__()
         if self.at is not None:
             object.__setattr__(self, "curve_label", None)
 
@@ -56,21 +63,30 @@ class CumulativeDynamicAUC(SectionMetric):
     def value(self, section: Section) -> float:
         """The AUC; NaN where there are no cases, or no controls."""
         a, b = section.event_free, section.event
-        both = float(a @ b)
-        pairs = a.sum() * b.sum() - both
-        return float((section.order.pairs(a, b) - 0.5 * both) / pairs) if pairs > 0 else np.nan
+        pairs = a.sum() * b.sum() - float(a @ b)
+        if not pairs > 0:
+            return np.nan
+        order = section.order
+        return 0.5 if order.constant else float(b[order.rows] @ order.others_below(a[order.rows]) / pairs)
 
     def linear(self, section: Section) -> Linear:
         """The AUC and its derivatives, by the rule for quotients."""
-        a, b = section.event_free, section.event
-        below = section.order.below(a) - 0.5 * a
-        above = (b.sum() - section.order.below(b)) - 0.5 * b
-        pairs = a.sum() * b.sum() - float(a @ b)
-        value = float(b @ below / pairs) if pairs > 0 else np.nan
-        with np.errstate(divide="ignore", invalid="ignore"):
-            by_a = (above - value * (b.sum() - b)) / pairs
-            by_b = (below - value * (a.sum() - a)) / pairs
-        return Linear(value, by_a, by_b)
+        a, b, order = section.event_free, section.event, section.order
+        n_a, n_b = a.sum(), b.sum()
+        pairs = n_a * n_b - float(a @ b)
+        if not pairs > 0 or order.constant:
+            return Linear(0.5 if pairs > 0 else np.nan, *np.zeros((2, a.size)))
+        a, b = a[order.rows], b[order.rows]
+        by_b, by_a = order.others_below(a), order.others_below(b)
+        value = float(b @ by_b / pairs)
+        # In place, one factor after the other: by_a is (above - value (n_b - b)) / pairs, above what is not below.
+        by_a += (1.0 - value) * b
+        by_a -= (1.0 - value) * n_b
+        by_a *= -1.0 / pairs
+        by_b += value * a
+        by_b -= value * n_a
+        by_b *= 1.0 / pairs
+        return Linear(value, order.by_subject(by_a), order.by_subject(by_b))
 
     def profile(self, section: Section) -> Profile | None:
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
@@ -89,9 +105,26 @@ class CumulativeDynamicAUC(SectionMetric):
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
-        curves, sums = self._over_time(status, predictions)
+        return self._means(status, predictions, *self._over_time(status, predictions))
+
+    def evaluate_linearised(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values, and these as functions of the weights: both at once where that takes little memory."""
+        if self.at is not None:
+            return super().evaluate_linearised(status, predictions)
+        known = dict[tuple[int, int], Linear]()
+        at_once = status.fit_in_one(held(2 * len(predictions)))
+        curves, events = self._over_time(status, predictions, known if at_once else None)
+        values = self._means(status, predictions, curves, events)
+        # Without events there is no mean.
+        return values, self._mean_linearised(predictions, curves, events, known) if events.any() else None
+
+    def _means(
+        self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, events: FloatArray
+    ) -> dict[str, MetricValue]:
         return {
-            name: MetricValue(_mean(curve, _new_events(sums)), status.grid.restore(curve))
+            name: MetricValue(_mean(curve, events), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
         }
 
@@ -106,8 +139,15 @@ class CumulativeDynamicAUC(SectionMetric):
         r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
         if self.at is not None:
             return super().functionals(status, predictions)
-        curves, sums = self._over_time(status, predictions)
-        events = _new_events(sums)
+        return self._mean_linearised(predictions, *self._over_time(status, predictions))
+
+    def _mean_linearised(
+        self,
+        predictions: Mapping[str, Predictions],
+        curves: FloatArray,
+        events: FloatArray,
+        known: Mapping[tuple[int, int], Linear] | None = None,
+    ) -> Linearised:
         curves = np.where(events == 0, 0.0, curves)
         with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
             scale = np.broadcast_to(events / events.sum(), curves.shape)
@@ -115,30 +155,32 @@ class CumulativeDynamicAUC(SectionMetric):
             # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
             by_new = (curves - mean) / events.sum()
         by_events = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
-        by_events[:, sums < 0] = 0.0
-        return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events)
+        by_events[:, np.cumsum(events) <= 0] = 0.0
+        return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events, known or {})
 
     def _over_time(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self,
+        status: Status,
+        predictions: Mapping[str, Predictions],
+        known: dict[tuple[int, int], Linear] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """The AUCs by model and sorted time; and the sums of b at each time."""
+        """The AUCs by model and sorted time; and the sums of b at each time, less that at the time before.
+
+        Where weights below 0 prevail, nobody had the event yet.
+        """
         sums = np.zeros(status.grid.sorted.size)
 
         def with_sums() -> Iterator[Tile]:
-            for tile in status.tiles(IN_CACHE):
+            for tile in status.tiles(IN_CACHE if known is None else held(2 * len(predictions))):
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
-        return self._values(status, predictions, with_sums()), sums
+        curves = self._values(status, predictions, with_sums(), known)
+        return curves, np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def _roc(section: Section) -> Roc:
     return Roc(section.order, section.event_free, section.event)
-
-
-def _new_events(sums: FloatArray) -> FloatArray:
-    """What the sums of b gain at each time; where weights below 0 prevail, nobody had the event yet."""
-    return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def _mean(curve: FloatArray, events: FloatArray) -> float:
@@ -159,19 +201,24 @@ def cumulative_dynamic_auc(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""The area under the ROC curve at each time, of a risk score, one number per subject and greater is riskier, or
-    of predicted *survival* probabilities: arrays with a column per time hold these, unlike scikit-survival's, and so
-    do curves and models.
+    r"""The area under the ROC curve at each time, and its mean.
 
-    It is the chance that, of somebody who had the event by t and somebody who is still event-free, the model takes the
-    former for the riskier,
+    A one-dimensional ``estimate`` is a risk score, the greater the riskier. An array with a column per time holds
+    predicted *survival* probabilities, unlike scikit-survival's, as curves and models do.
+
+    The AUC is the chance that, of one subject who had the event by t and one who is still event-free, the model gives
+    the former the higher risk,
 
     .. math:: AUC(t) = \frac{\sum_{i \ne j} b_i(t)\,a_j(t)\,(1[M_i > M_j] + \tfrac12 1[M_i = M_j])}
         {\sum_{i \ne j} b_i(t)\,a_j(t)},
 
     with the weights of the adjustment: who is still event-free at t. The marker M is the risk score, or
-    :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed is on both sides in part, but is
-    never held against itself.
+    :math:`-\hat S(t)`. ½ is chance, 1 is perfect. A subject whose status is imputed counts on both sides in part, but
+    is never held against itself.
+
+    The AUC rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
+    of the event and of the predictions. It rewards ranking only: predicted risks that are all too high do not change
+    it.
 
     The mean is :math:`\sum_k AUC(t_k)\,[B(t_k) - B(t_{k-1})] / B(t_K)` with :math:`B(t) = \sum_i b_i(t)`, the events
     by t as the adjustment has them. scikit-survival takes the steps of the Kaplan–Meier curve of the test sample, which

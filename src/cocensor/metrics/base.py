@@ -89,13 +89,10 @@ class Metric(ABC):
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of several models under one and the same status."""
 
-    def evaluate_by_subject(
+    def evaluate_linearised(
         self, status: Status, predictions: Mapping[str, Predictions]
-    ) -> tuple[dict[str, MetricValue], FloatArray | None]:
-        """The values, and what each subject's own weights add to n times each of them, where that comes on the way.
-
-        It is what :func:`~cocensor.inference.influence` starts from, and else computes from :meth:`functionals`.
-        """
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values, and what :meth:`functionals` gives of them where that comes on the way; else None."""
         return self.evaluate(status, predictions), None
 
     def grid(self, times: TimeGrid) -> TimeGrid:

@@ -55,9 +55,6 @@ class BrierScore(AtOneTime):
     label: ClassVar[str] = "Brier score"
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def __post_init__(self) -> None:
-        self._check_time("brier", "Brier score")
-
     @property
     def loss(self) -> Loss:
         """The squared distance from the status."""

@@ -37,9 +37,6 @@ class _CalibrationMetric(SectionMetric):
     undefined: ClassVar[str] = "nobody, or everybody, had the event"
     level: ClassVar[float | None] = None
 
-    def __post_init__(self) -> None:
-        self._check_time(type(self).name, type(self).label)
-
     def value(self, section: Section) -> float:
         """The summary; NaN where there is no curve."""
         smooth = section.once(smooth_calibration)
@@ -167,9 +164,10 @@ def integrated_calibration_index(
     With fewer distinct predictions than coefficients, or where a spline tells events apart perfectly, the spline has
     fewer columns, down to none for constant predictions. Where nobody, or everybody, had the event the value is NaN.
 
-    The index is never negative: of a perfectly calibrated model it is above 0 by the noise of the curve, and close to
-    that its standard errors, which take the curve to be off the diagonal, are no guide. They take the knots, and how
-    many there are, as given.
+    The index rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
+    of the event and of the predictions. It is never negative: the index of a perfectly calibrated model is above 0 by
+    the noise of the curve. Near there its standard errors are no guide, as they take the curve to be off the diagonal.
+    They take the knots, and how many there are, as given.
 
     Parameters
     ----------

@@ -133,8 +133,9 @@ def survival_calibration_curve(
     weights add up to 1, so that the two are the same; of IPCW by Kaplan–Meier of the same sample all weights add up to
     n, so that they are the same over all subjects, though not by group.
 
-    Standard errors account for the estimation of the weights where the adjustment knows how, and take the knots and the
-    groups as given.
+    All of it rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent
+    of the event and of the predictions. Standard errors account for the estimation of the weights where the adjustment
+    knows how, and take the knots and the groups as given.
 
     Parameters
     ----------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,8 +25,9 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
-from cocensor.metrics.ranks import Order, OrdersByColumn
+from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Asked
+from cocensor.metrics.sections import held
 
 
 @dataclass(frozen=True)
@@ -54,36 +56,39 @@ class Concordance(Metric):
 
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of several models; NaN where no two subjects can be compared."""
-        sums = self._pair_sums(status, predictions, self._orders(status, predictions))
-        return {
-            name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
-            for name, (ordered, pairs) in zip(predictions, sums, strict=True)
-        }
+        return self.evaluate_linearised(status, predictions)[0]
+
+    def evaluate_linearised(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values, and these as functions of the weights."""
+        found = _Moves(self, predictions, self._pair_sums(status, predictions))
+        return found.values, found
 
     def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
         """The values as functions of the weights."""
-        return _Moves(self, predictions)
+        return _Moves(self, predictions, self._pair_sums(status, predictions))
 
-    def _orders(self, status: Status, predictions: Mapping[str, Predictions]) -> list[Order | None]:
-        """The order of the subjects by each model; None where it differs by time."""
+    def _pair_sums(self, status: Status, predictions: Mapping[str, Predictions]) -> FloatArray:
+        """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
         if status.until <= status.grid.last:
             raise ValueError(
                 f"times must not reach {status.until:g}, from where on the adjustment gives no answer."
             )
-        if self.time_dependent:
-            return [None] * len(predictions)
-        return [Order(one_risk(each, status.grid.sorted)) for each in predictions.values()]
-
-    def _pair_sums(
-        self, status: Status, predictions: Mapping[str, Predictions], orders: list[Order | None]
-    ) -> FloatArray:
-        """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
         sums = np.zeros((len(predictions), 2))
-        for steps in _steps(status, 1):
+        for steps in _steps(status, 8):
             for m, each in enumerate(predictions.values()):
-                order = orders[m] or steps.orders(status, each)
+                order = self._order(status, steps, each)
                 sums[m] += order.pair_sums(steps.of, steps.size)
         return sums
+
+    def _order(self, status: Status, steps: _Steps, predictions: Predictions) -> Order | OrdersByColumn:
+        """The order of the subjects by one model."""
+        times = status.grid.sorted
+        if self.time_dependent:
+            return OrdersByColumn(predictions.marker(times[steps.tile.columns], slice(None)))
+        key = times.tobytes() if predictions.risk is None else "risk"
+        return orders_of(predictions).of(key, lambda: one_risk(predictions, times))
 
 
 def concordance_index(
@@ -99,19 +104,19 @@ def concordance_index(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""The concordance up to the last time: of two subjects, how often the one at more risk has its event first.
+    r"""The concordance up to the last time: of two subjects, how often the one at higher risk has the event first.
 
-    A one-dimensional ``estimate`` is a risk score, of which more is riskier; a two-dimensional one has survival
-    *probabilities*, of which more is safer. Over the sorted times,
+    A one-dimensional ``estimate`` is a risk score, the greater the riskier; an array with a column per time holds
+    predicted *survival* probabilities. Over the sorted times,
 
     .. math:: C = \frac{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)
         \left(1[M_i > M_j] + \tfrac12 1[M_i = M_j]\right)}{\sum_k \sum_{i \ne j} \Delta b_i(t_k)\,\bar a_j(t_k)},
 
-    with :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`, the chance of i to have its event since the time before, and
-    :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) + a_j(t_k))`, that of j to be event-free halfway, with the weights of
-    the adjustment: who is still event-free at t. Without the halfway point the concordance of few times is too large.
-    Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which is 1
-    where the status of everybody is known or imputed. ½ is no better than chance.
+    with the weights of the adjustment: who is still event-free at t. :math:`\Delta b_i(t_k) = b_i(t_k) - b_i(t_{k-1})`
+    is the chance that i has had the event since the time before, and :math:`\bar a_j(t_k) = \tfrac12 (a_j(t_{k-1}) +
+    a_j(t_k))` the chance that j is event-free halfway. Without the halfway point the concordance at few times is too
+    large. Before the first time nobody has had the event: :math:`b = 0`, and :math:`a_j = a_j(t_1) + b_j(t_1)`, which
+    is 1 where the status of everybody is known or imputed. ½ is chance, 1 is perfect.
 
     Parameters
     ----------
@@ -136,9 +141,9 @@ def concordance_index(
 
     Notes
     -----
-    It is right where the adjustment is, which states its ``assumption`` about the censoring; under IPCW, that dropout
-    is independent of the event. Concordance rewards ranking only: a model whose risks are all ten times too large has
-    the same. What it says of the risk of one patient is for calibration and the Brier score to judge.
+    The concordance rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is
+    independent of the event and of the predictions. It rewards ranking only: a model whose hazards are all ten times
+    too large has the same concordance. Whether predicted risks are right is for calibration and the Brier score to say.
 
     Examples
     --------
@@ -206,17 +211,24 @@ class _Steps:
 
     def of(self, rows: Any) -> tuple[FloatArray, FloatArray]:
         """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
-        (a, b), (a_before, b_before) = (self.tile.event_free[rows], self.tile.event[rows]), self.before
+        gained, around = self._both
+        return gained[rows], around[rows]
+
+    @cached_property
+    def _both(self) -> tuple[FloatArray, FloatArray]:
+        a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
         gained, around = np.empty_like(b), np.empty_like(a)
         # Row after row in one go, which is faster than row by row; the first of each is mended.
         np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
         np.add(a.ravel()[1:], a.ravel()[:-1], out=around.ravel()[1:])
-        gained[:, 0], around[:, 0] = b[:, 0] - b_before[rows], a[:, 0] + a_before[rows]
+        gained[:, 0], around[:, 0] = b[:, 0] - self.before[1], a[:, 0] + self.before[0]
         return gained, around
 
-    def orders(self, status: Status, predictions: Predictions) -> OrdersByColumn:
-        """The subjects by their risk at the end of each step."""
-        return OrdersByColumn(predictions.marker(status.grid.sorted[self.tile.columns], slice(None)))
+    @cached_property
+    def totals(self) -> tuple[FloatArray, FloatArray]:
+        """Over all subjects, the sums of both."""
+        gained, around = (each.sum(axis=0) for each in self._both)
+        return gained, around
 
 
 def _steps(status: Status, n_arrays: int) -> Iterator[_Steps]:
@@ -231,49 +243,70 @@ def _steps(status: Status, n_arrays: int) -> Iterator[_Steps]:
 
 @dataclass(frozen=True, eq=False)
 class _Moves:
-    """How the concordance of several models answers to the weights."""
+    """How the concordance of several models answers to the weights.
+
+    ``sums`` are, for each, those over pairs that are ordered as their events are, and over all pairs.
+    """
 
     metric: Concordance
     predictions: Mapping[str, Predictions]
+    sums: FloatArray
 
     @property
     def size(self) -> int:
         return len(self.predictions)
 
+    @property
+    def values(self) -> dict[str, MetricValue]:
+        """The concordances; NaN where no two subjects can be compared."""
+        return {
+            name: MetricValue(float(ordered / pairs) if pairs > 0 else np.nan)
+            for name, (ordered, pairs) in zip(self.predictions, self.sums, strict=True)
+        }
+
     def parts(self, status: Status) -> Iterator[Part]:
         """Some steps in each part; the time before the first of them is in it too."""
-        orders = self.metric._orders(status, self.predictions)
-        sums = self.metric._pair_sums(status, self.predictions, orders)
-        for steps in _steps(status, 4 * self.size):
+        for steps in _steps(status, held(self.size)):
             start, stop = steps.tile.columns.start, steps.tile.columns.stop
             columns = slice(max(start - 1, 0), stop)
-            gained, around = steps.of(slice(None))
-            gradients, own = [], np.empty((status.n, self.size))
+            gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
             for m, each in enumerate(self.predictions.values()):
-                order = orders[m] or steps.orders(status, each)
-                by_gain, by_around = _by_steps(gained, around, order, *sums[m])
-                own[:, m] = status.n * (
-                    np.einsum("ij,ij->i", by_gain, gained) + np.einsum("ij,ij->i", by_around, around)
-                )
-                gradients.append(_by_weights(by_gain, by_around, first=start == 0))
+                order = self.metric._order(status, steps, each)
+                gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
+                for rows, share, by_gain, by_around, presence in _by_steps(steps, order, *self.sums[m]):
+                    by_weights = _by_weights(by_gain, by_around, first=start == 0)
+                    if share == 1.0:
+                        gradient.event_free[rows], gradient.event[rows] = by_weights
+                    else:
+                        gradient.event_free[rows] += share * by_weights[0]
+                        gradient.event[rows] += share * by_weights[1]
+                    own[rows, m] += status.n * share * presence
+                if not self.sums[m, 1] > 0:
+                    own[:, m] = np.nan
+                gradients.append(gradient)
             functionals = Functionals(tuple(gradients), np.ones((columns.stop - columns.start, 1)), own)
             yield Part(status.only(columns), functionals, slice(None))
 
 
 def _by_steps(
-    gained: FloatArray, around: FloatArray, order: Order | OrdersByColumn, ordered: float, pairs: float
-) -> tuple[FloatArray, FloatArray]:
-    """The derivatives of the quotient by what b gains in each step, and by the sum of a around it."""
-    below = order.below(around) - 0.5 * around
-    above = gained.sum(axis=0) - order.below(gained) - 0.5 * gained
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.divide(ordered, pairs)
-        by_gain = (below - value * (around.sum(axis=0) - around)) / pairs
-        by_around = (above - value * (gained.sum(axis=0) - gained)) / pairs
-    return by_gain, by_around
+    steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
+) -> Iterator[tuple[Any, float, FloatArray, FloatArray, FloatArray]]:
+    """The derivatives of the quotient by what b gains in each step, and by the sum of a around it.
+
+    They come for some subjects at a time, with a share; and beside them what the presence of each of these adds.
+    """
+    if not pairs > 0:
+        return
+    value = ordered / pairs
+    of_gains, of_arounds = steps.totals
+    for rows, share, gained, around, gained_below, around_below in order.lower(steps.of, steps.size):
+        by_gain = (around_below - value * (of_arounds - around)) / pairs
+        by_around = ((1.0 - value) * (of_gains - gained) - gained_below) / pairs
+        presence = np.einsum("ij,ij->i", by_gain, gained) + np.einsum("ij,ij->i", by_around, around)
+        yield rows, share, by_gain, by_around, presence
 
 
-def _by_weights(by_gain: FloatArray, by_around: FloatArray, *, first: bool) -> DenseGradient:
+def _by_weights(by_gain: FloatArray, by_around: FloatArray, *, first: bool) -> tuple[FloatArray, FloatArray]:
     """The derivatives by the weights at the ends of steps; before the ``first`` time a is what a and b are then."""
     n, n_steps = by_gain.shape
     alpha, beta = np.zeros((2, n, n_steps + 1))
@@ -281,7 +314,7 @@ def _by_weights(by_gain: FloatArray, by_around: FloatArray, *, first: bool) -> D
     alpha[:, :-1] += by_around
     beta[:, :-1] -= by_gain
     if not first:
-        return DenseGradient(alpha, beta)
+        return alpha, beta
     alpha[:, 1] += alpha[:, 0]
     beta[:, 1] += alpha[:, 0]
-    return DenseGradient(alpha[:, 1:], beta[:, 1:])
+    return alpha[:, 1:], beta[:, 1:]

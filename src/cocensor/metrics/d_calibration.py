@@ -143,12 +143,15 @@ def d_calibration(
     them gets the share of what is observed there which the curve expects of it. A model that is right at the times
     passes on any grid; a fine grid finds more of what is wrong.
 
-    The statistic is :math:`d'\hat\Sigma^- d` of :math:`d = o - e`, compared with χ² of as many degrees of freedom as
-    Σ has ranks. Σ is made of the influence of every subject on d, with what it moves by way of the fit of the
-    adjustment, so that weights and imputed statuses count for what they tell and no more. It is that of subjects
-    reweighted to fulfil d = 0, beside one more who is spread as expected: without censoring that is
-    exactly Pearson's :math:`n\sum_c (o_c - e_c)^2/e_c`, where a plain covariance rejects models that are right in far
-    too many small samples. Neighbouring cells are pooled until 5 subjects are expected.
+    The statistic is :math:`d'\hat\Sigma^- d` with :math:`d = o - e`, compared with χ² whose degrees of freedom are the
+    rank of Σ. Σ is the covariance of the influence of every subject on d, that by way of the fit of the adjustment
+    included: weights and imputed statuses count for what they tell and no more. It is taken under the hypothesis:
+    subjects are reweighted so that d = 0, and one more is added who is spread as expected. Without censoring the
+    statistic is exactly Pearson's :math:`n\sum_c (o_c - e_c)^2/e_c`; with a plain covariance, far too many small
+    samples reject a model that is right. Neighbouring cells are pooled until 5 subjects are expected.
+
+    The shares and the test rest on the ``assumption`` of the adjustment, its copula included: under a wrong one a model
+    that is right may fail.
 
     Parameters
     ----------

@@ -81,9 +81,6 @@ class _PartOfBrier(SectionMetric):
     undefined: ClassVar[str] = "the weights of a subject have a negative sum"
     has_skill: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        self._check_time(type(self).name, type(self).label)
-
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""
         parts = section.once(_parts)
@@ -172,7 +169,8 @@ def brier_decomposition(
 
     An isotonic regression follows noise: in small samples the first two are too large, by the same amount. Standard
     errors, of ``cc.metric("miscalibration")`` and ``cc.metric("discrimination")``, take its blocks as given.
-    Where two weights of a subject have a negative sum, there is no isotonic regression, and the parts are NaN.
+    Where two weights of a subject have a negative sum, there is no isotonic regression, and the parts are NaN. All
+    parts rest on the ``assumption`` of the adjustment.
 
     Parameters
     ----------

@@ -13,28 +13,33 @@ from cocensor.outcomes import Survival
 
 
 def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
-    r"""Harrell's concordance of a risk score, for reference: of the pairs whose first time is an event, the share in
-    which that subject has the higher risk,
+    r"""Harrell's concordance of a risk score, for reference.
+
+    Of the pairs of subjects whose earlier time is an event, it is the share in which that subject has the higher risk,
 
     .. math:: C_H = \frac{\sum_{i,j} \delta_i 1[t_i < t_j] (1[M_i > M_j] + \frac12 1[M_i = M_j])}
         {\sum_{i,j} \delta_i 1[t_i < t_j]}.
 
-    Which pairs that are depends on who was censored when: there is a :class:`CensoringWarning` where anybody was. Two
-    studies of the same patients with different follow-up differ in it, also where censoring is independent of the
-    event. :func:`concordance_index` takes the censoring out, under what an adjustment assumes of it.
+    Which pairs can be compared depends on when subjects were censored: two studies of the same patients with different
+    follow-up differ in it, even if censoring is independent of the event. So there is a :class:`CensoringWarning`
+    where anybody was censored. :func:`concordance_index` adjusts for the censoring, under a stated assumption.
 
     Parameters
     ----------
     y : Survival, structured array or tuple
         The outcomes.
     estimate : array of shape (n,)
-        Risk scores, of which more is riskier.
+        Risk scores, the greater the riskier.
+
+    Returns
+    -------
+    float
 
     Notes
     -----
-    A censoring at the time of an event comes after it; two events at one time are no pair. So do scikit-survival's
-    ``concordance_index_censored`` (which also has scores tie that differ by less than 1e-8) and lifelines'
-    ``concordance_index`` (which takes predicted times: minus the risk). The cost is that of sorting.
+    A censoring at the time of an event comes after it; two events at one time are no pair. scikit-survival's
+    ``concordance_index_censored`` counts in the same way (and takes scores that differ by less than 1e-8 for tied), as
+    does lifelines' ``concordance_index`` (which takes predicted times: minus the risk). The cost is that of sorting.
 
     Examples
     --------

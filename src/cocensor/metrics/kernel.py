@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows
-from cocensor.adjustments import Status
+from cocensor.adjustments import Functionals, Status
 from cocensor.curves import Predictions
 
 
@@ -61,8 +61,12 @@ class SumsBySubject:
     """The weighted losses of each subject, summed over time with weights of their own: (subjects, predictions)."""
 
     def __init__(self, status: Status, time_weights: FloatArray, n_predictions: int) -> None:
-        self.time_weights = time_weights
+        self.time_weights, self._scale = time_weights, status.n / status.normaliser
         self.sums = np.zeros((status.n, n_predictions))
+
+    def known_of(self, functionals: Functionals) -> Functionals:
+        """Functionals, of which these are the part of each subject."""
+        return replace(functionals, own=self.sums * self._scale)
 
 
 @np.errstate(over="ignore")  # of sums from where on there is no score

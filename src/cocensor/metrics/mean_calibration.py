@@ -99,7 +99,8 @@ def mean_calibration(
 
         \frac1n \sum_i \hat S_i(t) \quad\text{against}\quad \frac{\sum_i a_i(t)}{\sum_i (a_i(t) + b_i(t))}
 
-    with the weights of the adjustment. By Kaplan–Meier weights of the same sample the latter is its Kaplan–Meier curve.
+    with the weights of the adjustment, on whose ``assumption`` the latter rests. Under IPCW, fitted to the test sample,
+    it is the Kaplan–Meier curve of that sample.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ class NetBenefit(SectionMetric):
 
     def __post_init__(self) -> None:
         check_number(self.threshold, "threshold", lower=0.0, upper=1.0)
-        self._check_time("net_benefit", "net benefit")
+        super().__post_init__()
         object.__setattr__(self, "label", f"{self.label} from a risk of {self.threshold:g}")
 
     def value(self, section: Section) -> float:
@@ -81,11 +81,11 @@ def net_benefit(
 
     .. math:: NB(t, p) = \frac1m \sum_i 1[M_i \ge p] \left( b_i(t) - a_i(t) \frac{p}{1 - p} \right),
 
-    with the weights of the adjustment: events by t that are found, less treatments in vain, of which :math:`(1 - p)/p`
-    weigh as much as one event. A model that predicts a risk of 1 for everybody has that of "treat all"; "treat none"
-    has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The weights are those of all subjects; software
-    that estimates a Kaplan–Meier curve among those above the threshold assumes that they are censored by a law of their
-    own, and differs a little.
+    with the weights of the adjustment, on whose ``assumption`` it rests: events by t that are found, less treatments in
+    vain, of which :math:`(1 - p)/p` weigh as much as one event. A model that predicts a risk of 1 for everybody has the
+    net benefit of "treat all"; "treat none" has 0. Without censoring it is :math:`TP/n - FP/n \cdot p/(1 - p)`. The
+    weights are those of all subjects; software that estimates a Kaplan–Meier curve among those above the threshold
+    assumes that they are censored by a law of their own, and differs a little.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray, check_choice
-from cocensor.adjustments import Functionals, Status
+from cocensor.adjustments import Functionals, Linearised, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
@@ -35,14 +35,14 @@ class PointwiseMetric(Metric):
         """The values of all models in one pass over the weights."""
         return self._summed_up(status, self.values_over_time(status, predictions))
 
-    def evaluate_by_subject(
+    def evaluate_linearised(
         self, status: Status, predictions: Mapping[str, Predictions]
-    ) -> tuple[dict[str, MetricValue], FloatArray | None]:
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of all models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, self.time_weights(status.grid), len(predictions))
         curves = mean_losses(status, self.loss, list(predictions.values()), by_subject)
         values = self._summed_up(status, dict(zip(predictions, curves, strict=True)))
-        return values, by_subject.sums * (status.n / status.normaliser)
+        return values, by_subject.known_of(self.functionals(status, predictions))
 
     def values_over_time(
         self, status: Status, predictions: Mapping[str, Predictions]

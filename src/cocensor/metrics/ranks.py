@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from cocensor._validation import FloatArray, IntArray, Rows
+from cocensor.curves import Predictions
 
 #: Gives two weights of some subjects, (subjects, columns) each.
 Taken = Callable[[Any], tuple[FloatArray, FloatArray]]
@@ -16,6 +19,8 @@ Taken = Callable[[Any], tuple[FloatArray, FloatArray]]
 _TAKEN_ELEMENTS = 2**15
 # So many bins are sorted by counting.
 _BINS = 2**16
+# Of one model, orders are kept up to this.
+_KEPT_BYTES = 2**24
 
 
 class Order:
@@ -28,9 +33,10 @@ class Order:
     array([ 50.5, 106. ,  50.5])
     """
 
-    #: The subjects, and their markers, from the lowest to the highest.
+    #: The subjects, from the lowest marker to the highest.
     rows: IntArray
-    sorted: FloatArray
+    #: By place in the order, after the last of each lot with an equal marker; None where no two are equal.
+    ends: IntArray | None
 
     def __init__(self, marker: FloatArray, like: Order | None = None) -> None:
         marker = np.ascontiguousarray(marker)
@@ -39,31 +45,58 @@ class Order:
         if like is not None and (taken[1:] < taken[:-1]).any():
             rows = _sorted_rows(marker)
             taken = marker[rows]
-        self.rows, self.sorted = rows, taken
+        rises = taken[1:] != taken[:-1]
+        self.rows, self.ends = rows, None if rises.all() else np.append(np.flatnonzero(rises) + 1, rows.size)
+
+    @property
+    def constant(self) -> bool:
+        """Whether all subjects are level."""
+        return self.ends is not None and self.ends.size == 1
 
     @cached_property
     def ties(self) -> tuple[IntArray, IntArray] | None:
         """By place in the order, where those with an equal marker begin, and after the last of them; None without."""
-        new = np.flatnonzero(self.sorted[1:] != self.sorted[:-1]) + 1
-        if new.size == self.rows.size - 1:
+        if self.ends is None:
             return None
-        ends = np.append(new, self.rows.size)
-        sizes = np.diff(ends, prepend=0)
-        return np.repeat(ends - sizes, sizes), np.repeat(ends, sizes)
+        sizes = np.diff(self.ends, prepend=0)
+        return np.repeat(self.ends - sizes, sizes), np.repeat(self.ends, sizes)
+
+    def same_as(self, other: Order) -> bool:
+        """Whether another order is the same."""
+        if self.rows is not other.rows:
+            return False
+        if self.ends is None or other.ends is None:
+            return self.ends is other.ends
+        return np.array_equal(self.ends, other.ends)
 
     def below(self, weights: FloatArray) -> FloatArray:
         r"""For each subject i the weights of those below it, and half of those level with it, its own among them:
 
         :math:`\sum_j w_j (1[M_j < M_i] + \tfrac12 1[M_j = M_i])`, for each column of (subjects, columns).
         """
-        halfway = self._halfway(weights[self.rows])
-        result = np.empty_like(halfway)
-        result[self.rows] = halfway
-        return result
+        taken = weights[self.rows]
+        halfway = self.others_below(taken)
+        halfway += 0.5 * taken
+        return self.by_subject(halfway)
 
-    def pairs(self, lower: FloatArray, upper: FloatArray) -> float:
-        r""":math:`\sum_{i,j} u_i\,l_j (1[M_j < M_i] + \tfrac12 1[M_j = M_i])`, those of i = j among them."""
-        return float(upper[self.rows] @ self._halfway(lower[self.rows]))
+    def others_below(self, taken: FloatArray) -> FloatArray:
+        """Of weights in the order, the sums of those below each, and half of the others level with it, in the order."""
+        if self.ends is None:
+            sums = np.empty_like(taken)
+            sums[0] = 0.0
+            np.cumsum(taken[:-1], axis=0, out=sums[1:])
+            return sums
+        upper = np.cumsum(taken, axis=0)[self.ends - 1]
+        lower = np.concatenate((np.zeros_like(upper[:1]), upper[:-1]))
+        halfway = np.repeat(0.5 * (lower + upper), np.diff(self.ends, prepend=0), axis=0)
+        halfway -= 0.5 * taken
+        return halfway
+
+    def by_subject(self, values: FloatArray) -> FloatArray:
+        """Values in the order, by subject."""
+        result = np.empty_like(values)
+        result[self.rows] = values
+        return result
 
     def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
         r"""Over all pairs of two subjects, and all columns, the sums of two weights:
@@ -74,57 +107,121 @@ class Order:
         ordered, turned = _ahead_and_behind(self.rows, taken, n_columns)
         pairs = ordered + turned
         if self.ties is not None:
-            # Of two that tie each is ahead once, in the one order or in the other.
-            first, end = self.ties
-            rows = self.rows[first + end - 1 - np.arange(self.rows.size)]
-            ordered = 0.5 * (ordered + _ahead_and_behind(rows, taken, n_columns)[0])
+            ordered = 0.5 * (ordered + _ahead_and_behind(self._ties_turned, taken, n_columns)[0])
         return ordered, pairs
 
-    def _halfway(self, taken: FloatArray) -> FloatArray:
-        """Sums of weights in the order up to halfway through those with an equal marker."""
-        sums = np.zeros((len(taken) + 1, *taken.shape[1:]))
-        np.cumsum(taken, axis=0, out=sums[1:])
+    def lower(self, taken: Taken, n_columns: int) -> Iterator[Lower]:
+        """All subjects, some at a time, with the weights of those below; what is given is to be read at once."""
         if self.ties is None:
-            halfway = sums[:-1]
-            halfway += 0.5 * taken
-            return halfway
-        first, end = self.ties
-        return 0.5 * (sums[first] + sums[end])
+            yield from _lower(self.rows, 1.0, taken, n_columns)
+        else:
+            for rows in (self.rows, self._ties_turned):
+                yield from _lower(rows, 0.5, taken, n_columns)
+
+    @cached_property
+    def _ties_turned(self) -> IntArray:
+        """The order, but those that tie are the other way round: of two of them each is ahead once."""
+        first, end = self.ties or (0, 0)
+        return self.rows[first + end - 1 - np.arange(self.rows.size)]
+
+
+class Lower(NamedTuple):
+    """Two weights of some subjects, and those of all below each of them, summed up: (subjects, columns) each.
+
+    Where markers tie, subjects come twice, with a ``share`` of one half: each of two that tie is below the other once.
+    """
+
+    rows: Any
+    share: float
+    x: FloatArray
+    y: FloatArray
+    x_below: FloatArray
+    y_below: FloatArray
 
 
 class Orders:
-    """The orders of one marker after the other, which are often the same; then a look is enough."""
+    """The orders of one model's markers, such as those at different times, kept as far as they take little memory.
+
+    One after the other they are often the same; then a look is enough.
+    """
 
     def __init__(self) -> None:
-        self._last: tuple[FloatArray, Order] | None = None
+        self._last: Order | None = None
+        self._kept: dict[Hashable, Order | _Packed] = {}
+        self._n_bytes = 0
 
-    def of(self, marker: FloatArray) -> Order:
-        """The order of a marker."""
-        if self._last is None or self._last[0] is not marker:
-            self._last = marker, Order(marker, None if self._last is None else self._last[1])
-        return self._last[1]
+    def of(self, key: Hashable, marker: Callable[[], FloatArray]) -> Order:
+        """The order of the marker that is known by a ``key``."""
+        kept = self._kept.get(key)
+        if kept is not None:
+            return kept.unpacked() if isinstance(kept, _Packed) else kept
+        last, found = self._last, Order(marker(), self._last)
+        if last is not None and found.same_as(last):
+            found = last
+            self._kept[key] = found
+        elif self._n_bytes <= _KEPT_BYTES:
+            packed = _Packed.of(found)
+            self._kept[key] = packed
+            self._n_bytes += packed.n_bytes
+        self._last = found
+        return found
+
+
+class _Packed(NamedTuple):
+    """An order in the smallest integers that hold it."""
+
+    rows: npt.NDArray[Any]
+    ends: npt.NDArray[Any] | None
+
+    @classmethod
+    def of(cls, order: Order) -> _Packed:
+        kind = np.min_scalar_type(order.rows.size)
+        return cls(order.rows.astype(kind), None if order.ends is None else order.ends.astype(kind))
+
+    @property
+    def n_bytes(self) -> int:
+        return self.rows.nbytes + (0 if self.ends is None else self.ends.nbytes)
+
+    def unpacked(self) -> Order:
+        order = Order.__new__(Order)
+        order.rows = self.rows.astype(np.intp)
+        order.ends = None if self.ends is None else self.ends.astype(np.intp)
+        return order
+
+
+_ORDERS: WeakKeyDictionary[Predictions, Orders] = WeakKeyDictionary()
+
+
+def orders_of(predictions: Predictions) -> Orders:
+    """The orders of what one model predicts, which are the same under all adjustments."""
+    return _ORDERS.setdefault(predictions, Orders())
 
 
 class OrdersByColumn:
     """Subjects in the order of a marker that differs by column, (subjects, columns)."""
 
     def __init__(self, marker: FloatArray) -> None:
-        orders = Orders()
-        self._orders = [orders.of(column) for column in np.ascontiguousarray(marker.T)]
-
-    def below(self, weights: FloatArray) -> FloatArray:
-        """For each subject the weights of those below it, as :meth:`Order.below`."""
-        result = np.empty_like(weights)
-        for k, order in enumerate(self._orders):
-            result[:, k] = order.below(np.ascontiguousarray(weights[:, k]))
-        return result
+        self._orders = list[Order]()
+        for column in np.ascontiguousarray(marker.T):
+            self._orders.append(Order(column, self._orders[-1] if self._orders else None))
 
     def pair_sums(self, taken: Taken, n_columns: int) -> tuple[float, float]:
         """Sums over all pairs, as :meth:`Order.pair_sums`."""
         # Nothing is subtracted but what was added last: where there are no pairs, the sums are 0.
+        [found] = self.lower(taken, n_columns)
+        ordered = float(np.vdot(found.x, found.y_below))
+        return ordered, ordered + float(np.vdot(found.y, found.x_below))
+
+    def lower(self, taken: Taken, n_columns: int) -> Iterator[Lower]:
+        """All subjects at once, with the weights of those below."""
         x, y = taken(slice(None))
-        ordered = float(np.vdot(x, self.below(y) - 0.5 * y))
-        return ordered, ordered + float(np.vdot(y, self.below(x) - 0.5 * x))
+        yield Lower(slice(None), 1.0, x, y, self._others_below(x), self._others_below(y))
+
+    def _others_below(self, weights: FloatArray) -> FloatArray:
+        result = np.empty_like(weights)
+        for k, order in enumerate(self._orders):
+            result[order.rows, k] = order.others_below(weights[order.rows, k])
+        return result
 
 
 def _sorted_rows(marker: FloatArray) -> IntArray:
@@ -138,26 +235,56 @@ def _sorted_rows(marker: FloatArray) -> IntArray:
     return roughly[np.argsort(marker[roughly], kind="stable")]
 
 
-def _ahead_and_behind(rows: Rows, taken: Taken, n_columns: int) -> tuple[float, float]:
-    """The sums of x_i y_j over all i that come after j in ``rows``, and over all that come before.
+def _stretches(rows: Rows, n_columns: int) -> tuple[Rows, Rows]:
+    """Stretches of the rows side by side, (stretches, length), and the rest, which is shorter than one.
 
-    Stretches of the rows go side by side: the first of each, then the second, and so on. So each step takes
-    subjects from all over, adds to as many running sums, and no sum waits for the one before it.
+    The first of each stretch, then the second, and so on: so each step takes subjects from all over, adds to as many
+    running sums, and no sum waits for the one before it.
     """
     length = max(1, -(-rows.size * n_columns // _TAKEN_ELEMENTS))
     n_stretches = rows.size // length
-    side_by_side = rows[: n_stretches * length].reshape(n_stretches, length)
-    sums_x, sums_y = np.zeros((2, n_stretches + 1, n_columns))
+    return rows[: n_stretches * length].reshape(n_stretches, length), rows[n_stretches * length :]
+
+
+def _ahead_and_behind(rows: Rows, taken: Taken, n_columns: int) -> tuple[float, float]:
+    """The sums of x_i y_j over all i that come after j in ``rows``, and over all that come before."""
+    side_by_side, rest = _stretches(rows, n_columns)
+    sums_x, sums_y = np.zeros((2, len(side_by_side) + 1, n_columns))
     ahead = behind = 0.0
-    for step in range(length):
-        x, y = taken(side_by_side[:, step])
+    for some in side_by_side.T:
+        x, y = taken(some)
         ahead += float(np.vdot(x, sums_y[:-1]))
         behind += float(np.vdot(y, sums_x[:-1]))
         sums_x[:-1] += x
         sums_y[:-1] += y
-    x, y = taken(rows[n_stretches * length :])  # fewer than a stretch is long
+    x, y = taken(rest)
     sums_x[-1], sums_y[-1] = x.sum(axis=0), y.sum(axis=0)
     for later, earlier in (x, y), (sums_x, sums_y):
         ahead += float(np.vdot(later[1:], np.cumsum(earlier, axis=0)[:-1]))
         behind += float(np.vdot(earlier[1:], np.cumsum(later, axis=0)[:-1]))
     return ahead, behind
+
+
+def _lower(rows: Rows, share: float, taken: Taken, n_columns: int) -> Iterator[Lower]:
+    """All subjects, with the weights of those before them in ``rows``."""
+    side_by_side, rest = _stretches(rows, n_columns)
+    sums_x, sums_y = np.zeros((2, len(side_by_side) + 1, n_columns))
+    for some in side_by_side.T:
+        x, y = taken(some)
+        sums_x[1:] += x
+        sums_y[1:] += y
+    # What comes before each stretch, and before the rest.
+    for sums in (sums_x, sums_y):
+        np.cumsum(sums, axis=0, out=sums)
+    for some in side_by_side.T:
+        x, y = taken(some)
+        yield Lower(some, share, x, y, sums_x[:-1], sums_y[:-1])
+        sums_x[:-1] += x
+        sums_y[:-1] += y
+    if rest.size:
+        x, y = taken(rest)
+        x_below, y_below = (
+            np.cumsum(np.concatenate((sums[-1:], weights[:-1])), axis=0)
+            for sums, weights in ((sums_x, x), (sums_y, y))
+        )
+        yield Lower(rest, share, x, y, x_below, y_below)

@@ -88,7 +88,7 @@ def metric_names() -> list[str]:
 
 
 def metric(name: str, **settings: Any) -> Metric:
-    """A metric by name, with its settings: the Brier score's time ``at``, the ``floor`` that a log score needs.
+    """A metric by name, with its settings: a time ``at``, a log score's ``floor``, net benefit's ``threshold``.
 
     Examples
     --------

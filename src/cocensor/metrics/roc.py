@@ -1,8 +1,8 @@
 r"""The ROC curve of subjects at a time, and how it answers to their weights.
 
-Of a subject with the marker M a share h is called: 1 above a threshold, 0 below, and one and the same share of all who
-are level with it, such that of those event-free the share :math:`p = \sum_i a_i h_i / \sum_i a_i` is called. Of the
-events the share :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` is found.
+An alarm is raised for a share h of a subject with the marker M: 1 above a threshold, 0 below, and one and the same
+share of all who are level with it, such that the share of false alarms among those event-free is
+:math:`p = \sum_i a_i h_i / \sum_i a_i`. Of the events the share :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` is found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cocensor._validation import FloatArray, Rows
+from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import DenseGradient
 from cocensor.metrics.ranks import Order
 
@@ -33,16 +33,16 @@ class Roc:
     event: FloatArray
 
     @cached_property
-    def _corners(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """False alarms, events found, and the marker of those who are called next."""
+    def _corners(self) -> tuple[FloatArray, FloatArray, IntArray]:
+        """False alarms and events found, and one subject of those who are called next; none at the end."""
         rows = self.order.rows[::-1]
         alarms, found = (np.concatenate(([0.0], np.cumsum(w[rows]))) for w in (self.event_free, self.event))
-        levels = np.append(self.order.sorted[::-1], -np.inf)
-        last = np.append(True, levels[1:] != levels[:-1])
+        ends = np.arange(1, rows.size + 1) if self.order.ends is None else self.order.ends
+        called = np.append(rows.size - ends[::-1], rows.size)
         with np.errstate(divide="ignore", invalid="ignore"):
             # Weights below 0 would make the curve turn back.
-            alarms = np.maximum.accumulate(alarms[last] / alarms[-1])
-            return alarms, found[last] / found[-1], levels[last]
+            alarms = np.maximum.accumulate(alarms[called] / alarms[-1])
+            return alarms, found[called] / found[-1], rows[called[:-1]]
 
     def found(self, false_alarms: FloatArray = FALSE_ALARMS) -> FloatArray:
         """The share of events found at shares of false alarms; NaN without events, or without anybody event-free."""
@@ -64,7 +64,7 @@ class Roc:
 
     def gradients(self, marker: FloatArray) -> list[RocGradient]:
         """The derivatives at each share of false alarms; ``marker`` is that of the order, by subject."""
-        alarms, _, levels = self._corners
+        alarms, _, following = self._corners
         found = self.found()
         if not np.isfinite(found[0]):
             return [NO_CURVE] * FALSE_ALARMS.size
@@ -72,7 +72,7 @@ class Roc:
         with np.errstate(divide="ignore", invalid="ignore"):
             called = np.clip((FALSE_ALARMS - alarms[at]) / (alarms[at + 1] - alarms[at]), 0.0, 1.0)
         by_free, by_event = -self.slopes() / self.event_free.sum(), 1.0 / self.event.sum()
-        each = zip(levels[at], np.nan_to_num(called), FALSE_ALARMS, found, by_free, strict=True)
+        each = zip(marker[following[at]], np.nan_to_num(called), FALSE_ALARMS, found, by_free, strict=True)
         return [
             RocGradient(marker, level, share, p, value, slope, float(by_event))
             for level, share, p, value, slope in each

@@ -54,20 +54,20 @@ def survival_roc_curve(
     copula: Copula | None = None,
     confidence_level: float | None = 0.95,
 ) -> Any:
-    r"""The ROC curve behind the AUC at a time, of a risk score or of predicted survival probabilities; see
-    :func:`cumulative_dynamic_auc` for what ``estimate`` may be.
+    r"""The ROC curve behind the AUC at a time, of a risk score or of predicted survival probabilities.
 
-    With the weights of the adjustment and the marker M, among those event-free at t a share
-    :math:`p = \sum_i a_i h_i / \sum_i a_i` is called, :math:`h_i = 1[M_i > c]`, and of the events
-    :math:`R(p) = \sum_i b_i h_i / \sum_i b_i` are found. Of equal markers a share is called, so that the curve runs
-    along a line there.
+    An alarm is raised for the subjects whose marker M lies above a threshold c, :math:`h_i = 1[M_i > c]`. With the
+    weights of the adjustment, the share of false alarms among those event-free at t is :math:`p = \sum_i a_i h_i /
+    \sum_i a_i`, and the share of events found is :math:`R(p) = \sum_i b_i h_i / \sum_i b_i`. Where markers are equal
+    the curve runs along a line. What it rests on, and what ``estimate`` may be, is as in
+    :func:`cumulative_dynamic_auc`.
 
-    Weights below 0, which dependent IPCW and AIPCW may have, make the share of false alarms fall on the way: it is
-    taken as the largest so far, and the area under that curve is not the AUC.
+    Weights below 0, which dependent IPCW and AIPCW may have, would make the share of false alarms fall on the way: it
+    is taken as the largest so far, and the area under that curve is not the AUC.
 
-    The limits are R(p) ± z standard errors, cut to [0, 1]. Who joins those event-free moves the threshold, which
-    counts with the slope of the curve around p, taken over ± max(0.02, m^(−1/3)/2) for m event-free subjects: limits
-    are approximate where the curve is steep. Of more than 4,096 subjects random batches stand for the single ones.
+    The limits are R(p) ± z standard errors, cut to [0, 1]. The threshold at a given p moves with those event-free; that
+    counts with the slope of the curve around p, taken over ± max(0.02, m^(−1/3)/2) for m event-free subjects. So limits
+    are approximate where the curve is steep. With more than 4,096 subjects random batches stand for single ones.
 
     Parameters
     ----------

@@ -20,12 +20,12 @@ from cocensor._validation import FloatArray
 from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status, Tile
 from cocensor.curves import Predictions
 from cocensor.metrics.base import Metric, MetricValue, Profile
-from cocensor.metrics.ranks import Order, Orders
+from cocensor.metrics.ranks import Order, orders_of
 from cocensor.metrics.single_time import SingleTime, SingleTimes
 
 Found = TypeVar("Found")
-#: Where nothing is kept of a tile, one that is narrower by this factor stays in the cache.
-IN_CACHE = 16
+#: Of a tile of which nothing is kept, so many would fit: it stays in the cache.
+IN_CACHE = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,8 @@ class Section:
     @cached_property
     def order(self) -> Order:
         """The subjects in the order of their predicted risk."""
-        return self._tile.orders.of(self.marker)
+        key = self.time if self.predictions.risk is None else "risk"
+        return orders_of(self.predictions).of(key, lambda: self.marker)
 
     def once(self, find: Callable[[Section], Found]) -> Found:
         """What a function finds of the section, computed once."""
@@ -66,11 +67,10 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class _TileCurves:
-    """What one model predicts at the times of a tile, and the orders of its markers so far."""
+    """What one model predicts at the times of a tile."""
 
     predictions: Predictions
     times: FloatArray
-    orders: Orders
 
     @cached_property
     def survival(self) -> FloatArray:
@@ -91,18 +91,12 @@ class Linear(NamedTuple):
     own: FloatArray | None = None
 
 
-def sections(
-    status: Status, tile: Tile, predictions: Predictions, orders: Orders | None = None
-) -> Iterator[tuple[int, Section]]:
-    """The sections of a tile before the status ends, each with its place among the sorted times.
-
-    ``orders`` are those of the same model in other tiles.
-    """
+def sections(status: Status, tile: Tile, predictions: Predictions) -> Iterator[tuple[int, Section]]:
+    """The sections of a tile before the status ends, each with its place among the sorted times."""
     times = status.grid.sorted[tile.columns]
     times = times[times < status.until]
-    curves = _TileCurves(predictions, times, orders or Orders())
-    for k, time in enumerate(times):
-        a, b = (np.ascontiguousarray(weight[:, k]) for weight in (tile.event_free, tile.event))
+    curves = _TileCurves(predictions, times)
+    for k, (time, a, b) in enumerate(zip(times, *tile.by_time, strict=False)):
         yield (
             tile.columns.start + k,
             Section(float(time), a, b, predictions, status.normaliser, curves, k),
@@ -131,15 +125,32 @@ class SectionMetric(SingleTime, Metric):
 
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values at the one time of the status."""
+        return {name: self._valued(found) for name, found in self._at_one_time(status, predictions)}
+
+    def evaluate_linearised(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values at the one time of the status, and these as functions of the weights."""
+        values, linear = dict[str, MetricValue](), dict[tuple[int, int], Linear]()
+        for m, (name, found) in enumerate(self._at_one_time(status, predictions)):
+            values[name] = self._valued(found)
+            if found is not None:
+                linear[m, 0] = self.linear(found)
+        return values, SectionFunctionals(self, predictions, np.ones((1, 1)), known=linear)
+
+    def _at_one_time(
+        self, status: Status, predictions: Mapping[str, Predictions]
+    ) -> Iterator[tuple[str, Section | None]]:
+        """What each model says of the one time; None where the status has ended."""
         [tile] = status.tiles()
-        found = dict.fromkeys(predictions, MetricValue(np.nan))
         for name, each in predictions.items():
-            for _, section in sections(status, tile, each):
-                value = self.value(section)
-                found[name] = MetricValue(
-                    value, profile=self.profile(section) if np.isfinite(value) else None
-                )
-        return found
+            yield name, next((section for _, section in sections(status, tile, each)), None)
+
+    def _valued(self, section: Section | None) -> MetricValue:
+        if section is None:
+            return MetricValue(np.nan)
+        value = self.value(section)
+        return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
 
     def values_over_time(
         self, status: Status, predictions: Mapping[str, Predictions]
@@ -149,15 +160,22 @@ class SectionMetric(SingleTime, Metric):
         return dict(zip(predictions, status.grid.restore(values), strict=True))
 
     def _values(
-        self, status: Status, predictions: Mapping[str, Predictions], tiles: Iterator[Tile]
+        self,
+        status: Status,
+        predictions: Mapping[str, Predictions],
+        tiles: Iterator[Tile],
+        known: dict[tuple[int, int], Linear] | None = None,
     ) -> FloatArray:
-        """The values by model and sorted time, from all the tiles of the status."""
+        """The values by model and sorted time, from all the tiles of the status; ``known`` takes their derivatives."""
         values = np.full((len(predictions), status.grid.sorted.size), np.nan)
-        orders = [Orders() for _ in predictions]
         for tile in tiles:
             for m, each in enumerate(predictions.values()):
-                for k, section in sections(status, tile, each, orders[m]):
-                    values[m, k] = self.value(section)
+                for k, section in sections(status, tile, each):
+                    if known is None:
+                        values[m, k] = self.value(section)
+                    else:
+                        known[m, k] = self.linear(section)
+                        values[m, k] = known[m, k].value
         return values
 
     def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
@@ -176,7 +194,8 @@ class SectionFunctionals:
 
     With the ``time_weights`` of shape (times, F) they are :math:`\sum_k w_{kf}\,\theta_m(t_k)`. What is not linear
     in the values has weights of its own for each model, ``scale`` of shape (models, times), and ``by_events``, its
-    derivative by the sum over subjects of b at each time.
+    derivative by the sum over subjects of b at each time. ``known`` has derivatives that were found before, by model
+    and sorted time.
     """
 
     metric: SectionMetric
@@ -184,6 +203,7 @@ class SectionFunctionals:
     time_weights: FloatArray
     scale: FloatArray | None = None
     by_events: FloatArray | None = None
+    known: Mapping[tuple[int, int], Linear] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -193,46 +213,47 @@ class SectionFunctionals:
     def parts(self, status: Status) -> Iterator[Part]:
         """Some times in each part."""
         n_models, F = len(self.predictions), self.time_weights.shape[1]
-        orders = [Orders() for _ in self.predictions]
-        for tile in status.tiles(n_models):
+        for tile in status.tiles(held(n_models)):
             weights = self.time_weights[tile.columns]
             used = np.flatnonzero(weights.any(axis=0))
             if not used.size:
                 continue
             found = [
-                self._of(status, tile, weights[:, used], m, *each)
-                for m, each in enumerate(zip(self.predictions.values(), orders, strict=True))
+                self._of(status, tile, weights[:, used], m, each)
+                for m, each in enumerate(self.predictions.values())
             ]
-            gradients, presence = zip(*found, strict=True)
-            own = None
-            if any(each is not None for each in presence):
-                nothing = np.zeros((status.n, used.size))
-                own = np.concatenate([nothing if each is None else each for each in presence], axis=1)
+            gradients, own = zip(*found, strict=True)
+            functionals = Functionals(gradients, weights[:, used], np.concatenate(own, axis=1))
             places = (F * np.arange(n_models)[:, None] + used).ravel()
-            yield Part(status.only(tile.columns), Functionals(gradients, weights[:, used], own), places)
+            yield Part(status.only(tile.columns), functionals, places)
 
     def _of(
-        self,
-        status: Status,
-        tile: Tile,
-        weights: FloatArray,
-        m: int,
-        predictions: Predictions,
-        orders: Orders,
-    ) -> tuple[DenseGradient, FloatArray | None]:
-        """The derivatives for one model, and what the presence of each subject adds, where the metric says so."""
-        alpha, beta = (np.zeros_like(tile.event) for _ in range(2))
-        own: FloatArray | None = None
-        for at, section in sections(status, tile, predictions, orders):
+        self, status: Status, tile: Tile, weights: FloatArray, m: int, predictions: Predictions
+    ) -> tuple[DenseGradient, FloatArray]:
+        """The derivatives for one model, and what the presence of each subject adds."""
+        alpha, beta, presence = np.zeros((3, len(weights), status.n))
+        for at, section in sections(status, tile, predictions):
             k = at - tile.columns.start
             scale = 1.0 if self.scale is None else self.scale[m, at]
+            own: FloatArray | None = None
             if scale:
-                value, by_a, by_b, presence = self.metric.linear(section)
+                value, by_a, by_b, own = self.known.get((m, at)) or self.metric.linear(section)
                 if np.isfinite(value):
-                    alpha[:, k], beta[:, k] = scale * by_a, scale * by_b
-                    if presence is not None:
-                        own = np.zeros((status.n, weights.shape[1])) if own is None else own
-                        own += presence[:, None] * (scale * weights[k])
+                    np.multiply(by_a, scale, out=alpha[k])
+                    np.multiply(by_b, scale, out=beta[k])
+            if own is not None:
+                np.multiply(own, scale, out=presence[k])
+            else:
+                np.multiply(alpha[k], section.event_free, out=presence[k])
+                presence[k] += beta[k] * section.event
+                presence[k] *= status.n
             if self.by_events is not None:
-                beta[:, k] += self.by_events[m, at]
-        return DenseGradient(alpha, beta), own
+                beta[k] += self.by_events[m, at]
+                presence[k] += (status.n * self.by_events[m, at]) * section.event
+        gradient = DenseGradient(np.ascontiguousarray(alpha.T), np.ascontiguousarray(beta.T))
+        return gradient, presence.T @ weights
+
+
+def held(n_models: int) -> int:
+    """How many arrays of all subjects are at hand where derivatives for some models are."""
+    return 8 + 2 * n_models

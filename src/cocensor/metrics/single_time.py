@@ -20,6 +20,11 @@ class SingleTime:
     at: float | None
     name: ClassVar[str]
     label: ClassVar[str]
+    curve_label: ClassVar[str | None]
+
+    def __post_init__(self) -> None:
+        kind = type(self)
+        self._check_time(kind.name, kind.curve_label or kind.label)
 
     def _check_time(self, name: str, label: str) -> None:
         """Check the time, and take it into the name, by which several are told apart."""

@@ -29,9 +29,9 @@ _ERROR: dict[str, Any] = {"color": "0.2", "linestyle": "none", "linewidth": 1.2,
 class DCalibrationDisplay:
     """Observed against expected shares of subjects, by the survival that was predicted for the time of their event.
 
-    If a model is right, the predicted probability to survive beyond one's own event time is spread evenly: each bar
-    reaches its black line. What a subject may still live through lies beyond the horizon, in a cell of its own on the
-    right, which is hatched. Error bars are intervals of each share for itself; p is of the test of all cells at once.
+    If a model is right, the survival that it predicts for the time of the event is spread evenly: each bar reaches its
+    black line. Those event-free at the horizon have a cell of their own, on the right, which is hatched. Error bars are
+    intervals of each share for itself; p is that of the test of all cells at once.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ class MetricsDisplay:
     """A panel per metric, a row per model, a dot with its interval per time.
 
     Filled dots are the models that cannot be told from the best, by that metric and at that time. Ticks in grey are
-    those of one Kaplan–Meier curve for everybody: a model that is not better has nothing to tell.
+    those of one Kaplan–Meier curve for everybody, which is calibrated, and orders nobody.
 
     Attributes
     ----------
