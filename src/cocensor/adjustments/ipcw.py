@@ -73,7 +73,8 @@ class IPCW(Adjustment):
     censorings and many covariates gives it, leaves the score to that subject. There is a :class:`HorizonWarning`
     where one subject carries more than a tenth of all weight at a time (with fewer than 50 subjects: five times its
     share of the sample), and where a score exceeds the largest loss there is, 1 for the Brier score. From the time on
-    at which the weights sum to more than 10 n, scores and weights are NaN.
+    at which the weights sum to more than 10 n, scores and weights are NaN; so they are after the last time, where a
+    subject is censored then.
 
     Examples
     --------
@@ -210,12 +211,28 @@ class _FittedIPCW(Fitted):
             len(y),
             "a model of the censoring with fewer covariates, or min_probability",
         )
+        until = min(until, self._nobody_seen_from(y, grid.sorted))
         floored += int(small.sum())
         if given is not None and not isinstance(given, ByCox):
             return Status(grid, len(y), groups, until=until, n_floored=floored)
         ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
         use = HazardUse(y, at, side, weights, before, ceiling, given)
         return IPCWStatus(grid, groups, use, self, until=until, n_floored=floored)
+
+    def _nobody_seen_from(self, y: Survival, times: FloatArray) -> float:
+        """The first of the sorted times after a last censoring of the sample: nobody seen stands for those censored."""
+        end = self.sample.t_max
+        beyond = times[times > end]
+        last_censored = self.sample.time[~self.sample.event].max(initial=0.0) == end
+        if not (beyond.size and last_censored) or y.event.all() or self.adjustment.tail is not None:
+            return np.inf
+        warnings.warn(
+            f"nobody is seen after time {end:g}, when the last subject is censored: scores from time "
+            f"{beyond[0]:g} on are NaN.",
+            HorizonWarning,
+            stacklevel=4,
+        )
+        return float(beyond[0])
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
