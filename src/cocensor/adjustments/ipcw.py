@@ -60,7 +60,7 @@ class IPCW(Adjustment):
         The model of G. ``"cox"`` is :class:`CoxPH`; models given covariates need ``x_train`` and ``x_test``.
     convention : {"left_limit", "scikit-survival"}
         Weigh an event at :math:`t_i` by :math:`G(t_i-)`, as R's riskRegression does, or by :math:`G(t_i)`, and where
-        that is 0 by nothing, with a :class:`HorizonWarning`.
+        that is 0 by nothing, with a :class:`HorizonWarning`; then nobody is event-free from the last time on.
     min_probability : float, optional
         Lift smaller G to this floor; ``Status.n_floored`` counts the weights that rest on it. Without it,
         a weight that needs G = 0 is an error, or as ``convention`` says.
@@ -157,7 +157,7 @@ class _FittedIPCW(Fitted):
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         how = self.adjustment
         side: Side = "left" if how.convention == "left_limit" else "right"
-        y, at = _seen_through(y, grid.sorted)
+        y, at = _seen_through(y, grid.sorted) if side == "left" else (y, grid.sorted)
         cut = grid.cut(y.time)
         seen = by_cut(np.flatnonzero(y.event), cut)
         censored = by_cut(np.flatnonzero(~y.event), cut)
@@ -224,7 +224,8 @@ class _FittedIPCW(Fitted):
         end = self.sample.t_max
         beyond = times[times > end]
         last_censored = self.sample.time[~self.sample.event].max(initial=0.0) == end
-        if not (beyond.size and last_censored) or y.event.all() or self.adjustment.tail is not None:
+        how = self.adjustment
+        if not (beyond.size and last_censored) or y.event.all() or how.tail or how.convention != "left_limit":
             return np.inf
         warnings.warn(
             f"nobody is seen after time {end:g}, when the last subject is censored: scores from time "
