@@ -1,7 +1,7 @@
 """Time and memory of the main job: five models, 100,000 subjects, 100 times, and a sensitivity grid of 5 × 10.
 
-Without intervals and with them: the goal is at most twice the time. And the growth with the number of subjects: one
-model under IPCW, without intervals.
+Without intervals and with them: the goal is at most twice the time. The default metrics against the integrated Brier
+score alone, both with intervals. And the growth with the number of subjects: one model under IPCW, without intervals.
 
 Run: python -m benchmarks.evaluation
 """
@@ -64,6 +64,40 @@ def job(of: Data, joint: bool, confidence_level: float | None) -> tuple[float, f
     return middle - begin, time.perf_counter() - middle
 
 
+def point(of: Data, metrics: str) -> tuple[float, float]:
+    """Seconds of the processor for the evaluation under CG-Q, and for one further copula."""
+    models, y_train, y_test, x_train, x_test, times = of
+    begin = time.process_time()
+    result = cc.evaluate(
+        models,
+        y_test,
+        x_test,
+        y_train=y_train,
+        x_train=x_train,
+        times=times,
+        adjustments="cg_q",
+        copula=cc.Clayton.from_tau(0.3),
+        metrics=metrics,
+    )
+    middle = time.process_time()
+    result.sensitivity(["clayton"], [0.4])
+    return middle - begin, time.process_time() - middle
+
+
+def default_metrics(held: Data, setup: str) -> None:
+    """The default metrics: IBS, AUC, concordance and ICI, over time and at three times."""
+    print("\n| metrics | evaluate [s] | one copula [s] | ratio | memory [MiB] |\n|---|---:|---:|---:|---:|")
+    alone = 0.0
+    for metrics in ("ibs", "default"):
+        evaluation, further = point(held, metrics)
+        alone = alone or further
+        before, after = peak_memory(setup, f"point(held, {metrics!r})")
+        print(
+            f"| {metrics} | {evaluation:.1f} | {further:.1f} | {further / alone:.1f} | {after - before} |",
+            flush=True,
+        )
+
+
 def growth() -> None:
     """One model under IPCW, by the number of subjects and by how the array of predictions lies in memory."""
     print(
@@ -95,8 +129,9 @@ def growth() -> None:
 
 def main() -> None:
     growth()
-    setup = "from benchmarks.evaluation import data, job\nheld = data()"
+    setup = "from benchmarks.evaluation import data, job, point\nheld = data()"
     held = data()
+    default_metrics(held, setup)
     print("\n| adjustments | intervals | evaluate [s] | sensitivity [s] | both, ratio | memory [MiB] |")
     print("|---|---|---:|---:|---:|---:|")
     for joint, name in ((False, ", ".join(WITHOUT_JOINT)), (True, "by default, with a joint model")):

@@ -11,7 +11,7 @@ from numpy.polynomial.polynomial import polyder, polyval
 from scipy.special import expit, factorial
 
 from cocensor._jets import differentiable, value_of
-from cocensor._validation import FloatArray, Side
+from cocensor._validation import FloatArray, IntArray, Side
 
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
 #: good as none, and one above leaves nobody.
@@ -266,3 +266,12 @@ def running_logsumexp(log_terms: FloatArray) -> FloatArray:
         result[part] = np.log(total) + scale
         carried = result[part.stop - 1]
     return result
+
+
+def put_rows(table: FloatArray, rows: IntArray, values: FloatArray) -> None:
+    """Set some rows of a table, all different: ``table[rows] = values``, but each row in one go."""
+    n_columns = table.shape[1]
+    if not n_columns:
+        return
+    whole = np.dtype((np.void, n_columns * table.itemsize))
+    table.view(whole)[:, 0][rows] = np.ascontiguousarray(values, dtype=table.dtype).view(whole)[:, 0]

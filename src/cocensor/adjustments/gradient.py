@@ -46,7 +46,7 @@ class DenseGradient:
 
     def of_subjects(self, rows: Rows) -> DenseGradient:
         """Those of some subjects."""
-        return DenseGradient(self.event_free[rows], self.event[rows])
+        return DenseGradient(self.event_free.take(rows, axis=0), self.event.take(rows, axis=0))
 
     def part(self, columns: slice, mask: BoolArray | None = None) -> DenseGradient:
         """Some of the times; 0 outside of the ``mask``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -22,6 +23,7 @@ from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, Nothi
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
+from cocensor.estimators.pull_back import PullBack
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
 from cocensor.joint.settings import resolve_family
@@ -205,8 +207,20 @@ class _ImputationFromMargins(Fitted):
         return self.adjustment.with_copula(copula).fit(self.y)
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
-        dropout = self.adjustment.conditioning == "dropout"
-        return impute_from_margins(self.margin, self.y, y, grid, dropout=dropout, tail=self.adjustment.tail)
+        return impute_from_margins(
+            self.margin,
+            y,
+            grid,
+            dropout=self.adjustment.conditioning == "dropout",
+            tail=self.adjustment.tail,
+            sample=self.y,
+            pull=lambda: self._pull,
+        )
+
+    @cached_property
+    def _pull(self) -> PullBack:
+        """From the margins to the sample: the same for all times."""
+        return PullBack(self.y, self.margin)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

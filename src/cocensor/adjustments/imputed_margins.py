@@ -14,15 +14,23 @@ from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.conditional import given_dropout, given_end
+from cocensor.estimators.pull_back import PullBack
 from cocensor.outcomes import Survival
 
 
 def impute_from_margins(
-    margin: CopulaGraphic, sample: Survival, y: Survival, grid: TimeGrid, *, dropout: bool, tail: Hold
+    margin: CopulaGraphic,
+    y: Survival,
+    grid: TimeGrid,
+    *,
+    dropout: bool,
+    tail: Hold,
+    sample: Survival,
+    pull: Callable[[], PullBack],
 ) -> Status:
     """Who is event-free given the censoring, or, without ``dropout``, given nothing but survival up to it.
 
-    The margins were fitted to the ``sample``.
+    The margins were fitted to the ``sample``, to which ``pull`` leads back.
     """
     # Whoever is censored after the last time asked for is event-free at all of them.
     asked = ~y.event & (y.time < grid.last)
@@ -43,7 +51,7 @@ def impute_from_margins(
         inverse = 1.0 / at.s_c
         rest = Terms(event_free=((inverse, at.s_t),), event=((None, None), (-inverse, at.s_t)))
         groups.append(Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest))
-    return ImputedFromMargins(grid, y, tuple(groups), asked, at, margin, sample)
+    return ImputedFromMargins(grid, y, tuple(groups), asked, at, margin, sample, pull)
 
 
 def given_censoring(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -73,9 +73,11 @@ class ImputedFromMargins(Status):
         at: MarginsAt,
         margin: CopulaGraphic,
         sample: Survival,
+        pull: Callable[[], PullBack],
     ) -> None:
         super().__init__(grid, len(y), groups)
-        self.y, self.asked, self.at, self.margin, self._sample = y, asked, at, margin, sample
+        self.y, self.asked, self.at, self.margin = y, asked, at, margin
+        self._sample, self._pull = sample, pull
 
     @property
     def sample(self) -> Survival:
@@ -89,7 +91,7 @@ class ImputedFromMargins(Status):
         (:mod:`~cocensor.estimators.chances`): gradients by the margins at each censoring, block by block, and by S_E at
         the times, summed over subjects (:class:`~cocensor.estimators.pull_back.PullBack`).
         """
-        pull = PullBack(self._sample, self.margin)
+        pull = self._pull()
         chain = _Chain(self, functionals, pull)
         size, width = functionals.size, self.grid.sorted.size
         return pull(chain.at_censorings, chain.at_times, stop=chain.stop, size=size, width=width)

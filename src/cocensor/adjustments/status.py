@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
+from cocensor._numerics import put_rows
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.adjustments.gradient import Functionals
 from cocensor.curves import TimeGrid
@@ -324,7 +325,7 @@ class Status:
                 )
                 yield Block(rows, used)
 
-    def tiles(self, n_arrays: int = 8) -> Iterator[Tile]:
+    def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
         """All subjects at some of the times, with their weights as arrays; so many such are to be held at once."""
         n_times = self.grid.sorted.size
         width = max(1, _TILE_ELEMENTS // max(1, self.n * n_arrays))
@@ -354,7 +355,8 @@ class Status:
         """Both weights of all subjects at some of the sorted times."""
         both = np.zeros((2, self.n, columns.stop - columns.start))
         for block in self.blocks(columns):
-            both[:, block.rows] = block.dense(columns)  # each subject is in one block
+            for weight, values in zip(both, block.dense(columns), strict=True):
+                put_rows(weight, block.rows, values)  # each subject is in one block
         return both
 
     @property

@@ -162,6 +162,8 @@ class Findings:
             known = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
             errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
         error = self._error(errors, model)
+        if not by.has_skill:
+            error["missing"] = f"the {by.label} has no skill: there is nothing to be better than"
         return Score(
             **(error | {"value": value}),
             model=model,

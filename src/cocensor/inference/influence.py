@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cocensor._numerics import put_rows
 from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import Functionals, Linearised, Status
 from cocensor.inference.estimates import Estimates
@@ -180,7 +181,7 @@ def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, Float
 def _by_subject(blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int) -> FloatArray:
     total = np.zeros((n, size))
     for rows, values in blocks:
-        total[rows] += values
+        put_rows(total, rows, total.take(rows, axis=0) + values)
     return total
 
 

@@ -39,6 +39,7 @@ from cocensor.metrics.net_benefit import NetBenefit, net_benefit
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric, metric_names, register_metric, unregister_metric
 from cocensor.metrics.roc_curve import RocCurve, survival_roc_curve
+from cocensor.metrics.sections import Linear, Section, SectionMetric
 
 __all__ = [
     "BrierDecomposition",
@@ -55,6 +56,7 @@ __all__ = [
     "IntegratedBrierScore",
     "IntegratedCalibrationIndex",
     "IntegratedLogScore",
+    "Linear",
     "MeanCalibration",
     "MedianCalibrationError",
     "Metric",
@@ -64,6 +66,8 @@ __all__ = [
     "PointwiseMetric",
     "RestrictedAbsoluteError",
     "RocCurve",
+    "Section",
+    "SectionMetric",
     "brier_decomposition",
     "brier_score",
     "brier_skill_score",

@@ -19,7 +19,6 @@ from cocensor.metrics.base import MetricValue, Profile
 from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import (
-    IN_CACHE,
     Linear,
     Section,
     SectionFunctionals,
@@ -115,16 +114,15 @@ class CumulativeDynamicAUC(SectionMetric):
             return super().evaluate_linearised(status, predictions)
         known = dict[tuple[int, int], Linear]()
         at_once = status.fit_in_one(held(2 * len(predictions)))
-        curves, events = self._over_time(status, predictions, known if at_once else None)
-        values = self._means(status, predictions, curves, events)
-        # Without events there is no mean.
-        return values, self._mean_linearised(predictions, curves, events, known) if events.any() else None
+        curves, sums = self._over_time(status, predictions, known if at_once else None)
+        values = self._means(status, predictions, curves, sums)
+        return values, self._mean_linearised(predictions, curves, sums, known)
 
     def _means(
-        self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, events: FloatArray
+        self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, sums: FloatArray
     ) -> dict[str, MetricValue]:
         return {
-            name: MetricValue(_mean(curve, events), status.grid.restore(curve))
+            name: MetricValue(_mean(curve, _new_events(sums)), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
         }
 
@@ -145,9 +143,10 @@ class CumulativeDynamicAUC(SectionMetric):
         self,
         predictions: Mapping[str, Predictions],
         curves: FloatArray,
-        events: FloatArray,
+        sums: FloatArray,
         known: Mapping[tuple[int, int], Linear] | None = None,
     ) -> Linearised:
+        events = _new_events(sums)
         curves = np.where(events == 0, 0.0, curves)
         with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
             scale = np.broadcast_to(events / events.sum(), curves.shape)
@@ -155,7 +154,7 @@ class CumulativeDynamicAUC(SectionMetric):
             # By each new share of events, and then by the sums: B_k adds to one, and takes from the next.
             by_new = (curves - mean) / events.sum()
         by_events = by_new - np.concatenate((by_new[:, 1:], np.zeros((len(curves), 1))), axis=1)
-        by_events[:, np.cumsum(events) <= 0] = 0.0
+        by_events[:, sums < 0] = 0.0
         return SectionFunctionals(self, predictions, np.ones((events.size, 1)), scale, by_events, known or {})
 
     def _over_time(
@@ -164,23 +163,24 @@ class CumulativeDynamicAUC(SectionMetric):
         predictions: Mapping[str, Predictions],
         known: dict[tuple[int, int], Linear] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
-        """The AUCs by model and sorted time; and the sums of b at each time, less that at the time before.
-
-        Where weights below 0 prevail, nobody had the event yet.
-        """
+        """The AUCs by model and sorted time; and the sums of b at each time."""
         sums = np.zeros(status.grid.sorted.size)
 
         def with_sums() -> Iterator[Tile]:
-            for tile in status.tiles(IN_CACHE if known is None else held(2 * len(predictions))):
+            for tile in status.tiles() if known is None else status.tiles(held(2 * len(predictions))):
                 sums[tile.columns] = tile.event.sum(axis=0)
                 yield tile
 
-        curves = self._values(status, predictions, with_sums(), known)
-        return curves, np.diff(np.maximum(sums, 0.0), prepend=0.0)
+        return self._values(status, predictions, with_sums(), known), sums
 
 
 def _roc(section: Section) -> Roc:
     return Roc(section.order, section.event_free, section.event)
+
+
+def _new_events(sums: FloatArray) -> FloatArray:
+    """What the sums of b gain at each time; where weights below 0 prevail, nobody had the event yet."""
+    return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
 def _mean(curve: FloatArray, events: FloatArray) -> float:

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, row_blocks
+from cocensor._numerics import put_rows
+from cocensor._validation import FloatArray, Rows, row_blocks
 from cocensor.adjustments import (
     Adjustment,
     DenseGradient,
@@ -76,7 +77,7 @@ class Concordance(Metric):
                 f"times must not reach {status.until:g}, from where on the adjustment gives no answer."
             )
         sums = np.zeros((len(predictions), 2))
-        for steps in _steps(status, 8):
+        for steps in _steps(status):
             for m, each in enumerate(predictions.values()):
                 order = self._order(status, steps, each)
                 sums[m] += order.pair_sums(steps.of, steps.size)
@@ -209,10 +210,10 @@ class _Steps:
     def size(self) -> int:
         return self.tile.columns.stop - self.tile.columns.start
 
-    def of(self, rows: Any) -> tuple[FloatArray, FloatArray]:
+    def of(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
         gained, around = self._both
-        return gained[rows], around[rows]
+        return gained.take(rows, axis=0), around.take(rows, axis=0)
 
     @cached_property
     def _both(self) -> tuple[FloatArray, FloatArray]:
@@ -231,7 +232,7 @@ class _Steps:
         return gained, around
 
 
-def _steps(status: Status, n_arrays: int) -> Iterator[_Steps]:
+def _steps(status: Status, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
     before: tuple[FloatArray, FloatArray] | None = None
     for tile in status.tiles(n_arrays):
@@ -275,11 +276,9 @@ class _Moves:
                 gradient = DenseGradient(*np.zeros((2, status.n, columns.stop - columns.start)))
                 for rows, share, by_gain, by_around, presence in _by_steps(steps, order, *self.sums[m]):
                     by_weights = _by_weights(by_gain, by_around, first=start == 0)
-                    if share == 1.0:
-                        gradient.event_free[rows], gradient.event[rows] = by_weights
-                    else:
-                        gradient.event_free[rows] += share * by_weights[0]
-                        gradient.event[rows] += share * by_weights[1]
+                    for total, values in zip((gradient.event_free, gradient.event), by_weights, strict=True):
+                        both = values if share == 1.0 else total.take(rows, axis=0) + share * values
+                        put_rows(total, rows, both)
                     own[rows, m] += status.n * share * presence
                 if not self.sums[m, 1] > 0:
                     own[:, m] = np.nan
@@ -290,7 +289,7 @@ class _Moves:
 
 def _by_steps(
     steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
-) -> Iterator[tuple[Any, float, FloatArray, FloatArray, FloatArray]]:
+) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
     """The derivatives of the quotient by what b gains in each step, and by the sum of a around it.
 
     They come for some subjects at a time, with a share; and beside them what the presence of each of these adds.

@@ -14,7 +14,7 @@ from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.curves import Predictions
 
 #: Gives two weights of some subjects, (subjects, columns) each.
-Taken = Callable[[Any], tuple[FloatArray, FloatArray]]
+Taken = Callable[[Rows], tuple[FloatArray, FloatArray]]
 # So many weights are taken at once: what is made of them stays in the cache.
 _TAKEN_ELEMENTS = 2**15
 # So many bins are sorted by counting.
@@ -131,7 +131,7 @@ class Lower(NamedTuple):
     Where markers tie, subjects come twice, with a ``share`` of one half: each of two that tie is below the other once.
     """
 
-    rows: Any
+    rows: Rows
     share: float
     x: FloatArray
     y: FloatArray
@@ -214,8 +214,9 @@ class OrdersByColumn:
 
     def lower(self, taken: Taken, n_columns: int) -> Iterator[Lower]:
         """All subjects at once, with the weights of those below."""
-        x, y = taken(slice(None))
-        yield Lower(slice(None), 1.0, x, y, self._others_below(x), self._others_below(y))
+        rows = np.arange(self._orders[0].rows.size)
+        x, y = taken(rows)
+        yield Lower(rows, 1.0, x, y, self._others_below(x), self._others_below(y))
 
     def _others_below(self, weights: FloatArray) -> FloatArray:
         result = np.empty_like(weights)

@@ -24,8 +24,6 @@ from cocensor.metrics.ranks import Order, orders_of
 from cocensor.metrics.single_time import SingleTime, SingleTimes
 
 Found = TypeVar("Found")
-#: Of a tile of which nothing is kept, so many would fit: it stays in the cache.
-IN_CACHE = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +154,7 @@ class SectionMetric(SingleTime, Metric):
         self, status: Status, predictions: Mapping[str, Predictions]
     ) -> dict[str, FloatArray]:
         """The values at each time of the status, in the order given."""
-        values = self._values(status, predictions, status.tiles(IN_CACHE))
+        values = self._values(status, predictions, status.tiles())
         return dict(zip(predictions, status.grid.restore(values), strict=True))
 
     def _values(
