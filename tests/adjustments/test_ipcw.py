@@ -61,6 +61,16 @@ def test_times_beyond_the_training_matter_only_where_needed():
     refuses(lambda: cc.IPCW().fit(Y).status(late, [9.0, 1.0]), "times", "time 5", "row 0 is 9.0")
 
 
+def test_after_a_last_dropout_there_is_no_answer():
+    with pytest.warns(cc.HorizonWarning, match="nobody is seen after time 5"):
+        status = cc.IPCW().fit(Y).status(Y, [4.5, 5.0, 5.1])
+    assert status.until == 5.1
+    np.testing.assert_array_equal(np.isnan(status.a).all(axis=0), [False, False, True])
+    assert cc.IPCW().fit(Y).status(Y, [4.5, 5.0]).until == np.inf
+    ended = cc.Survival(Y.time, [1, 0, 1, 0, 1])  # those seen stand for all
+    np.testing.assert_allclose(cc.IPCW().fit(ended).status(ended, [9.0]).b.sum(), 5.0)
+
+
 def test_administrative_censoring_is_censoring():
     marked = cc.Survival(Y.time, Y.event, [0, 1, 0, 1, 1])
     a, b = (cc.IPCW().fit(y).status(y, [2.5, 3.5]).a for y in (Y, marked))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import cocensor as cc
 from tests.evaluation.noted import noted
 from tests.refusals import refuses
 
@@ -73,3 +74,18 @@ def test_where_all_are_risk_scores_metrics_must_do_without_curves(study):
 )
 def test_what_is_no_risk_score_of_all_subjects_is_refused(study, scores, parts):
     refuses(lambda: study.evaluate({"bad": scores}, metrics="auc"), "models['bad']", *parts)
+
+
+def test_risk_scores_of_several_folds_are_ranked_as_they_are_and_a_note_says_so(study):
+    folds = np.arange(len(study.test.y)) % 3
+    models = {
+        "score": study.test.X[:, 0],
+        "shifted": study.test.X[:, 0] + 9.0 * folds,
+        "one": study.models["one"],
+    }
+    result = cc.evaluate(models, study.test.y, metrics="auc", adjustments="ipcw", folds=folds)
+    assert result.score("score").value != result.score("shifted").value
+    assert {note.model for note in result.notes if note.kind == "caution" and "folds" in note.text} == {
+        "score",
+        "shifted",
+    }

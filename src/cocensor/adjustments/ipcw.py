@@ -60,7 +60,7 @@ class IPCW(Adjustment):
         The model of G. ``"cox"`` is :class:`CoxPH`; models given covariates need ``x_train`` and ``x_test``.
     convention : {"left_limit", "scikit-survival"}
         Weigh an event at :math:`t_i` by :math:`G(t_i-)`, as R's riskRegression does, or by :math:`G(t_i)`, and where
-        that is 0 by nothing, with a :class:`HorizonWarning`.
+        that is 0 by nothing, with a :class:`HorizonWarning`; then nobody is event-free from the last time on.
     min_probability : float, optional
         Lift smaller G to this floor; ``Status.n_floored`` counts the weights that rest on it. Without it,
         a weight that needs G = 0 is an error, or as ``convention`` says.
@@ -73,7 +73,8 @@ class IPCW(Adjustment):
     censorings and many covariates gives it, leaves the score to that subject. There is a :class:`HorizonWarning`
     where one subject carries more than a tenth of all weight at a time (with fewer than 50 subjects: five times its
     share of the sample), and where a score exceeds the largest loss there is, 1 for the Brier score. From the time on
-    at which the weights sum to more than 10 n, scores and weights are NaN.
+    at which the weights sum to more than 10 n, scores and weights are NaN; so they are after the last time, where a
+    subject is censored then.
 
     Examples
     --------
@@ -156,7 +157,7 @@ class _FittedIPCW(Fitted):
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         how = self.adjustment
         side: Side = "left" if how.convention == "left_limit" else "right"
-        y, at = _seen_through(y, grid.sorted)
+        y, at = _seen_through(y, grid.sorted) if side == "left" else (y, grid.sorted)
         cut = grid.cut(y.time)
         seen = by_cut(np.flatnonzero(y.event), cut)
         censored = by_cut(np.flatnonzero(~y.event), cut)
@@ -210,12 +211,29 @@ class _FittedIPCW(Fitted):
             len(y),
             "a model of the censoring with fewer covariates, or min_probability",
         )
+        until = min(until, self._nobody_seen_from(y, grid.sorted))
         floored += int(small.sum())
         if given is not None and not isinstance(given, ByCox):
             return Status(grid, len(y), groups, until=until, n_floored=floored)
         ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
         use = HazardUse(y, at, side, weights, before, ceiling, given)
         return IPCWStatus(grid, groups, use, self, until=until, n_floored=floored)
+
+    def _nobody_seen_from(self, y: Survival, times: FloatArray) -> float:
+        """The first of the sorted times after a last censoring of the sample: nobody seen stands for those censored."""
+        end = self.sample.t_max
+        beyond = times[times > end]
+        last_censored = self.sample.time[~self.sample.event].max(initial=0.0) == end
+        how = self.adjustment
+        if not (beyond.size and last_censored) or y.event.all() or how.tail or how.convention != "left_limit":
+            return np.inf
+        warnings.warn(
+            f"nobody is seen after time {end:g}, when the last subject is censored: scores from time "
+            f"{beyond[0]:g} on are NaN.",
+            HorizonWarning,
+            stacklevel=4,
+        )
+        return float(beyond[0])
 
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray

@@ -87,6 +87,15 @@ def unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predictions]) 
     ]
 
 
+def ranked_across_folds(predictions: Mapping[str, Predictions]) -> list[Note]:
+    """That risk scores of several folds are held against each other."""
+    text = (
+        "AUC and concordance rank its scores across folds as they are: scores of models that were fitted to "
+        "different folds need not be on one scale, as survival curves are."
+    )
+    return [Note("caution", text, model=name) for name, each in predictions.items() if each.risk is not None]
+
+
 def default_times(y: Survival, times: FloatArray) -> tuple[tuple[float, ...], list[Note]]:
     """A few single times within ``times``, and a note that says which and why."""
     first, end = float(times.min()), float(times.max())

@@ -21,6 +21,7 @@ from cocensor.evaluation.asked_metrics import (
     as_single_times,
     at_single_times,
     default_times,
+    ranked_across_folds,
     unscored,
     without_curves,
 )
@@ -112,7 +113,8 @@ def evaluate(
         indicators of their levels. None goes on without.
     folds : array-like, optional
         For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
-        models that were fitted to different folds are not on one scale, and are centred per fold.
+        models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and
+        concordance rank them as they are.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
         test sample, up to the horizon, and take the copula for true. None computes none.
@@ -177,6 +179,8 @@ def evaluate(
         asked_metrics, left_out = without_curves(asked_metrics, by_default)
         notes += left_out
     notes += unscored(asked_metrics, predictions)
+    if folds is not None:
+        notes += ranked_across_folds(predictions)
     if asked_at is None and by_default:
         asked_at, said = default_times(test, grid)
         notes += said
