@@ -63,7 +63,7 @@ class CalibrationCurve:
         Of the curve: its standard error, the limits at each point, and those that hold it at all points at once.
     groups : CalibrationGroups
     counts, edges : array of shape (20,) and (21,)
-        A histogram of the predictions.
+        A histogram of the predictions, from 0 to the largest.
     mean_predicted, mean_observed, observed_expected : Estimate
         Means over all subjects and their ratio, observed over predicted.
     observed_expected_interval : ConfidenceInterval
@@ -205,7 +205,7 @@ def calibration_at(
     estimates = Estimates(names, found_values, summary_rows, missing=missing)
     ratio, interval = _ratio(estimates, level)
     predicted = 1.0 - section.survival
-    counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, 1.0))
+    counts, edges = np.histogram(predicted, bins=_BINS, range=(0.0, float(predicted.max()) or 1.0))
     shares = np.array([each.value for each in values[1]])
     return CalibrationCurve(
         time=section.time,
