@@ -48,6 +48,8 @@ def main() -> None:
             each.add_argument("--draws", nargs="+", default=["1000:20"], help="draws by number of subjects")
         if command == "coverage":
             each.add_argument("--repeats", type=int, default=300)
+            laws = list(dict.fromkeys(at.law for at in coverage.CONDITIONS))
+            each.add_argument("--laws", nargs="+", choices=laws, default=laws)
     commands.add_parser("tables").add_argument("folder", type=Path, nargs="?")
     asked = parser.parse_args()
     if asked.command == "accuracy":
@@ -56,7 +58,7 @@ def main() -> None:
     elif asked.command == "population":
         coverage.population(asked.folder)
     elif asked.command == "coverage":
-        coverage.run(asked.folder, asked.repeats, asked.part)
+        coverage.run(asked.folder, asked.repeats, asked.part, asked.laws)
     elif asked.command == "keep":
         for part in ROWS:
             # The same rows, the same bytes.

@@ -137,7 +137,7 @@ def repeat(at: Condition, number: int, wanted: dict[str, cc.Metric]) -> list[dic
     return rows
 
 
-def run(folder: Path, repeats: int, part: str) -> None:
+def run(folder: Path, repeats: int, part: str, laws: list[str]) -> None:
     """Compute what is missing, all conditions of the first repeat first; metrics that have come since are added."""
     folder.mkdir(parents=True, exist_ok=True)
     for category in (cc.FitWarning, cc.HorizonWarning):
@@ -150,7 +150,7 @@ def run(folder: Path, repeats: int, part: str) -> None:
         known = set(found.itertuples(index=False, name=None))
     start, done = time.perf_counter(), 0
     for k in range(number - 1, repeats, parts):
-        for at in CONDITIONS:
+        for at in (each for each in CONDITIONS if each.law in laws):
             wanted = {
                 name: by
                 for name, by in metrics(LAWS["linear" if at.law == BY_CHANCE else at.law]).items()
