@@ -12,9 +12,9 @@ imputes by the law that times were drawn from, and is off by chance alone.
 1,000 test subjects a repeat; the truth is that of 1,000,000 subjects with known event times (``population``).
 
 Run:
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.discrimination accuracy FOLDER --draws 1000:20 3000:5
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.discrimination accuracy FOLDER --draws 1000:10 3000:5
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.discrimination population FOLDER
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.discrimination coverage FOLDER --repeats 400
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.discrimination coverage FOLDER --repeats 300
     python -m benchmarks.discrimination keep FOLDER       (makes benchmarks/results/discrimination-*.csv.gz of it)
     python -m benchmarks.discrimination tables [FOLDER]   (of FOLDER, or of what is kept)
 

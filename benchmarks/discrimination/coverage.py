@@ -131,7 +131,7 @@ def repeat(at: Condition, number: int, wanted: dict[str, cc.Metric]) -> list[dic
             rows.append(
                 {"law": at.law, "family": at.family, "tau": at.tau, "repeat": number}
                 | {"judge": judge, "metric": name}
-                | {model: round(each.value, 5) for model, each in scores.items()}
+                | {model: round(each.value, 4) for model, each in scores.items()}
                 | {f"se {what}": round(each.standard_error, 5) for what, each in (scores | pairs).items()}
             )
     return rows
@@ -169,6 +169,7 @@ def rows(folder: Path) -> pd.DataFrame:
     found = pd.concat([pd.read_csv(path) for path in sorted(folder.glob("coverage-*.csv"))])
     places = {(each.law, each.family): each.number for each in CONDITIONS}
     found["place"] = [places[key] for key in zip(found["law"], found["family"], strict=True)]
+    found[list(MODELS)] = found[list(MODELS)].round(4)
     return found.sort_values(["place", "repeat"], kind="stable").drop(columns="place").reset_index(drop=True)
 
 
