@@ -130,3 +130,11 @@ def test_a_model_of_lifelines_predicts_for_as_many_subjects_as_it_has_times():
     np.testing.assert_array_equal(found.times, predicted.index)
     np.testing.assert_array_equal(found.probabilities, predicted.to_numpy().T)
     assert found.interpolation == "step"
+
+
+def test_lists_of_unequal_length_are_refused_as_risk_scores_too():
+    refuses(
+        lambda: as_predictions([[0.9, 0.8], [0.7]], 2, times=TIMES[:2], name="estimate", risk=True),
+        "estimate",
+    )
+    assert as_predictions([0.3, 0.1], 2, risk=True).risk.tolist() == [0.3, 0.1]

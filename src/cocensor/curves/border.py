@@ -48,13 +48,13 @@ def as_predictions(
     if isinstance(estimate, type):
         raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
     found = estimate if isinstance(estimate, Predictions) else _recognised(estimate, n, times, X, name)
-    if found is None and risk and np.ndim(estimate) == 1:
+    if found is None and risk and _n_axes(estimate) == 1:
         found = RiskScores(estimate, name=name)
     if found is None:
         try:
             found = _at_times(estimate, n, times, name)
         except ValueError as error:
-            if risk and np.ndim(estimate) == 2:
+            if risk and _n_axes(estimate) == 2:
                 raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
             raise
     if len(found) != n:
@@ -120,6 +120,14 @@ def replaced(predictions: Predictions, **changes: Any) -> Predictions:
     """The same with another ``tail`` or ``source``, without being checked again."""
     names = ("times", "probabilities", "interpolation", "tail", "source", "n_rounded")
     return Predictions.trusted(**{name: getattr(predictions, name) for name in names} | changes)
+
+
+def _n_axes(values: Any) -> int | None:
+    """Of an array, or what can be one; None of lists of unequal length."""
+    try:
+        return np.ndim(values)
+    except ValueError:
+        return None
 
 
 def _method(model: Any) -> str | None:
