@@ -326,7 +326,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     "cumulative_dynamic_auc": (6, lambda d: ranked(d, cc.cumulative_dynamic_auc)[0], ANY),
     "survival_roc_curve": (
         3,
-        lambda d: ranked(d, cc.survival_roc_curve, confidence_level=None)[0].found,
+        lambda d: np.atleast_1d(ranked(d, cc.survival_roc_curve, confidence_level=None))[0].found,
         ANY,
     ),
     "evaluate": (6, evaluation, scored),

@@ -95,9 +95,7 @@ def survival_roc_curve(
     >>> {name: int(100 * values[20]) for name, values in of_100.items()}
     {'false alarms': 20, 'found': 67, 'from': 54, 'to': 79}
     """
-    asked = Asked.of(
-        y_train, y_test, estimate, np.atleast_1d(times), adjustment, x_train, x_test, copula, risk=True
-    )
+    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
     found: dict[Any, list[RocCurve]] = {name: [] for name in asked.predictions}
     for models, _, status in asked.samples.statuses(asked.chosen, asked.grid, asked.predictions):
         for k in range(asked.grid.sorted.size):

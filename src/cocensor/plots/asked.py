@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import as_times, as_tuple, check_choice
+from cocensor._validation import as_times, as_tuple, as_vector, check_choice
 from cocensor.evaluation import Evaluation
 
 
 def asked_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...]:
     """Single times, by default all of the evaluation."""
-    times = evaluation.at if at is None else tuple(as_times(np.atleast_1d(at), "at").tolist())
+    times = evaluation.at if at is None else tuple(as_times(as_vector(at, "at", single=True), "at").tolist())
     if not times:
         raise ValueError(
             "at is needed: the evaluation has no scores at single times."
