@@ -214,6 +214,7 @@ def calibration_at(
         groups=_grouped(predicted, group, shares, group_rows, level),
         counts=counts,
         edges=edges,
+        # The names are those of the fields that are estimates, which a type checker cannot know.
         **{name: estimates.estimate(name) for name in names},  # type: ignore[arg-type]
         observed_expected=ratio,
         observed_expected_interval=interval,
