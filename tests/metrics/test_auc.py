@@ -210,7 +210,6 @@ def test_times_without_cases_and_without_controls():
     np.testing.assert_array_equal(found.test, 0.0)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
 @pytest.mark.parametrize("score", [cc.cumulative_dynamic_auc, cc.integrated_calibration_index])
 def test_a_value_that_is_not_defined_has_no_standard_error(score):
     y = cc.Survival([1.0, 2.0, 3.0, 4.0], [True, False, True, True])

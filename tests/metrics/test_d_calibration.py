@@ -224,7 +224,6 @@ def test_all_censored_are_where_the_imputation_puts_them():
     np.testing.assert_allclose(found.observed, found.expected, atol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
 def test_it_goes_through_an_evaluation():
     rng = np.random.default_rng(9)
     x, y, _ = drawn(rng, 150, CLAYTON)

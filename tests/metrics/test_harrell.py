@@ -10,7 +10,7 @@ from tests.metrics.ranked import data_set, drawn
 from tests.refusals import refuses
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")  # that it depends on the censoring is known
 @pytest.mark.parametrize("tied", [False, True])
 def test_harrells_of_scikit_survival_and_lifelines(tied):
     from lifelines.utils import concordance_index
@@ -31,7 +31,7 @@ def test_harrells_of_scikit_survival_and_lifelines(tied):
             assert found == pytest.approx(concordance_index(time, -x, y.event), abs=1e-14)
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.CensoringWarning")  # that it depends on the censoring is known
 @pytest.mark.parametrize("name", ["whas500", "gbsg2", "veterans_lung_cancer"])
 def test_harrells_on_real_data(name):
     from sksurv.metrics import concordance_index_censored
