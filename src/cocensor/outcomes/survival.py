@@ -1,10 +1,10 @@
-"""Observed survival outcomes: who had the event, who dropped out, who reached the end of the study."""
+"""Right-censored outcomes, validated once and frozen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from cocensor._validation import (
     BoolArray,
-    Counts,
     FloatArray,
     as_flags,
     as_frame,
@@ -25,9 +24,8 @@ from cocensor._validation import (
     read_only,
     refuse_first,
 )
-
-#: Of event and dropout, the two latent times, one.
-WhichMargin = Literal["event", "dropout"]
+from cocensor.outcomes.reasons import as_reasons
+from cocensor.outcomes.risk_table import RiskTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +46,8 @@ class Survival:
         True or 1 where the event was observed, False or 0 where it was not.
     administrative : array-like of shape (n,), optional
         True where the follow-up ended with the study; never together with ``event``.
+    reason : array-like of shape (n,), optional
+        Why each dropout left, such as "moved away": a text for each. Nothing is read of those who did not drop out.
 
     Notes
     -----
@@ -67,8 +67,9 @@ class Survival:
     time: FloatArray
     event: BoolArray
     administrative: BoolArray | None = None
+    reason: npt.NDArray[np.object_] | None = None
 
-    def __init__(self, time: Any, event: Any, administrative: Any = None) -> None:
+    def __init__(self, time: Any, event: Any, administrative: Any = None, reason: Any = None) -> None:
         times = as_times(as_vector(time, "time", copy=True), "time")
         if not times.size:
             raise ValueError("time is empty: at least one subject is needed.")
@@ -86,9 +87,19 @@ class Survival:
         object.__setattr__(self, "time", read_only(times))
         object.__setattr__(self, "event", read_only(events))
         object.__setattr__(self, "administrative", flags)
+        why = None if reason is None else read_only(as_reasons(reason, self.dropout))
+        object.__setattr__(self, "reason", why)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, time: str, event: str, administrative: str | None = None) -> Survival:
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        time: str,
+        event: str,
+        administrative: str | None = None,
+        reason: str | None = None,
+    ) -> Survival:
         """Outcomes from the named columns of a pandas, polars or pyarrow frame.
 
         Examples
@@ -99,8 +110,10 @@ class Survival:
         Survival(n=2, events=1, censored=50.0%, times 3 to 5)
         """
         table = as_frame(frame, "frame")
-        flags = None if administrative is None else frame_column(table, administrative, "frame")
-        return cls(frame_column(table, time, "frame"), frame_column(table, event, "frame"), flags)
+        flags, why = (
+            None if name is None else frame_column(table, name, "frame") for name in (administrative, reason)
+        )
+        return cls(frame_column(table, time, "frame"), frame_column(table, event, "frame"), flags, why)
 
     @classmethod
     def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
@@ -163,8 +176,8 @@ class Survival:
     def __getitem__(self, rows: Any) -> Survival:
         """The outcomes of some rows: a slice, a mask or indices (repeats allowed, as in a bootstrap)."""
         index = np.atleast_1d(np.arange(len(self))[rows])
-        flags = None if self.administrative is None else self.administrative[index]
-        return Survival(self.time[index], self.event[index], flags)
+        flags, why = (None if each is None else each[index] for each in (self.administrative, self.reason))
+        return Survival(self.time[index], self.event[index], flags, why)
 
     def equals(self, other: Survival) -> bool:
         """Whether these are the same outcomes, subject by subject."""
@@ -173,7 +186,7 @@ class Survival:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Survival, (self.time, self.event, self.administrative)
+        return Survival, (self.time, self.event, self.administrative, self.reason)
 
     def __repr__(self) -> str:
         censored = 100.0 * (1.0 - self.n_events / len(self))
@@ -192,6 +205,14 @@ class Survival:
     def dropout(self) -> BoolArray:
         """Who was censored otherwise than by the end of the study."""
         return ~self.event if self.administrative is None else ~self.event & ~self.administrative
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """The reasons of dropouts, the most frequent first; empty where none are named."""
+        if self.reason is None:
+            return ()
+        names, counts = np.unique(self.reason[self.dropout].astype(str), return_counts=True)
+        return tuple(names[np.argsort(-counts, kind="stable")].tolist())
 
     @cached_property
     def t_max(self) -> float:
@@ -256,97 +277,6 @@ class Survival:
         kinds = [events, dropouts, np.zeros_like(events) if ended is None else ended]
         at_risk = np.cumsum(np.column_stack(kinds).ravel()[::-1])[::-1][:: len(kinds)]
         return RiskTable(times, at_risk, events, dropouts, ended)
-
-
-@dataclass(frozen=True, eq=False)
-class RiskTable:
-    """The counting pass that every estimator shares: one row per distinct observed time.
-
-    ``at_risk`` counts those with a time not before the row's, just before anything happens at it; then
-    ``events`` happen, then ``dropouts``, then ``administrative`` censorings (None when nobody is marked). With case
-    weights the counts are sums of weights.
-    """
-
-    times: FloatArray
-    at_risk: Counts
-    events: Counts
-    dropouts: Counts
-    administrative: Counts | None
-
-    def __post_init__(self) -> None:
-        for name, array in vars(self).items():
-            if array is not None:
-                object.__setattr__(self, name, read_only(array))
-
-    @property
-    def n(self) -> float:
-        """The sample size, a whole number, or the sum of the case weights."""
-        return self.at_risk[0].item()
-
-    @property
-    def after_events(self) -> Counts:
-        """Those at risk after the events of each time."""
-        return self.after_dropouts + self.dropouts
-
-    @property
-    def after_dropouts(self) -> Counts:
-        """Those at risk after the events and dropouts of each time."""
-        later = np.append(self.at_risk[1:], self.at_risk.dtype.type(0))
-        return later if self.administrative is None else later + self.administrative
-
-    def margin(self, of: WhichMargin) -> MarginSteps:
-        r"""Where the survival function of ``of`` steps, and by how much.
-
-        Returns the times of the steps, the fraction lost at each (:math:`d_j/n_j` for events and, because
-        events come first, :math:`m_j/(n_j-d_j)` for dropouts) and :math:`-\log P(\min(E, C) \ge t)`, or
-        for dropouts that probability after the events at t, just before each step. Without
-        administrative censoring that probability is the share still at risk, else its Kaplan–Meier
-        estimate.
-        """
-        if of == "event":
-            happens, exposed = self.events, self.at_risk
-        else:
-            happens, exposed = self.dropouts, self.after_events
-        rows = np.flatnonzero(happens)
-        exposed = exposed[rows]
-        if self.administrative is None:
-            hazard = np.log1p((self.n - exposed) / exposed)
-        else:
-            hazard = self._joint_hazard(of)[rows]
-        return MarginSteps(self.times[rows], happens[rows] / exposed, hazard)
-
-    def exchanged(self) -> RiskTable:
-        """Events as dropouts and dropouts as events: at one time the dropouts of this table come first."""
-        return RiskTable(self.times, self.at_risk, self.dropouts, self.events, self.administrative)
-
-    def exposed_at(self, of: WhichMargin, t: FloatArray) -> tuple[Counts, FloatArray]:
-        r"""How many ``of`` can happen to at each ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""
-        row = np.searchsorted(self.times, t)
-        left = (of == "dropout") & (self.times[row] == t)
-        exposed = np.where(left, self.after_events[row], self.at_risk[row])
-        some = np.where(exposed > 0, exposed, 1)
-        if self.administrative is not None:
-            gone = np.where(left, self.events[row], 0)
-            return exposed, self._joint_hazard("event")[row] + np.log1p(gone / some)
-        return exposed, np.log1p((self.n - exposed) / some)
-
-    def _joint_hazard(self, of: WhichMargin) -> FloatArray:
-        """−log of the Kaplan–Meier estimate of min(E, C) before the exits of ``of`` at each time."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lost_events = np.log1p(self.events / self.after_events)
-            lost_dropouts = np.log1p(self.dropouts / self.after_dropouts)
-        lost_dropouts[self.dropouts == 0] = 0.0
-        before = np.concatenate(([0.0], np.cumsum(lost_events + lost_dropouts)[:-1]))
-        return before if of == "event" else before + lost_events
-
-
-@dataclass(frozen=True, eq=False)
-class MarginSteps:
-    """The steps of one margin: ``times``, the ``fraction`` lost at each, and the joint ``hazard`` before."""
-
-    times: FloatArray
-    fraction: FloatArray
-    hazard: FloatArray
 
 
 def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:
