@@ -85,3 +85,9 @@ def in_words(ratio: Ratio) -> str:
     if isinstance(ratio, np.ndarray):
         return f"{ratio.min():g} to {ratio.max():g} times"
     return f"{ratio:g} times"
+
+
+def geometric_mean(log_ratio: FloatArray) -> float | None:
+    """Of the ratios that are known; None where none is."""
+    known = log_ratio[np.isfinite(log_ratio)]
+    return float(np.exp(known.mean())) if known.size else None

@@ -122,6 +122,13 @@ class Conditional:
                 by(m - 1, 1.0) if free else None,
             )
 
+    def log_hazard_ratio(self, rows: npt.NDArray[np.intp]) -> FloatArray:
+        """Right after leaving, of ``rows`` that dropped out: against those alike still under observation."""
+        if self._ratio is not None:
+            return np.log(self._ratio.own[rows])
+        with np.errstate(all="ignore"):
+            return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
+
     def _log_cdf(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
         return self._copula.log_cdf_hazard(x, self._y[rows][:, None])
 
