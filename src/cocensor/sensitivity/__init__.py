@@ -1,16 +1,24 @@
 """How much an answer moves as the assumed dependence moves."""
 
+from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
+from cocensor.sensitivity.benchmarks import plausible_tau
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
+from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
 from cocensor.sensitivity.result import Change, Sensitivity, Stretch
 
 __all__ = [
     "FAMILIES",
     "TAUS",
+    "Benchmark",
     "Change",
     "MarginCurves",
+    "PlausibleTau",
     "Sensitivity",
     "Stretch",
+    "hidden_hazard_ratio",
+    "induced_tau",
     "margin_curves",
+    "plausible_tau",
     "sensitivity",
 ]
