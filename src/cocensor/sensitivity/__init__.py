@@ -1,5 +1,7 @@
 """How much an answer moves as the assumed dependence moves."""
 
+from cocensor.sensitivity.bounds import bounds
+from cocensor.sensitivity.bounds_result import Bound, BoundCurve, Bounds
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
 from cocensor.sensitivity.result import Change, Sensitivity, Stretch
@@ -7,10 +9,14 @@ from cocensor.sensitivity.result import Change, Sensitivity, Stretch
 __all__ = [
     "FAMILIES",
     "TAUS",
+    "Bound",
+    "BoundCurve",
+    "Bounds",
     "Change",
     "MarginCurves",
     "Sensitivity",
     "Stretch",
+    "bounds",
     "margin_curves",
     "sensitivity",
 ]
