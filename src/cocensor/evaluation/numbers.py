@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import metadata
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +15,13 @@ from cocensor._validation import column_names, escaped
 from cocensor.evaluation.curve_errors import CurveErrors
 from cocensor.evaluation.detail_numbers import detail_numbers
 from cocensor.evaluation.json_values import finite, finite_values
-from cocensor.evaluation.result import Evaluation
+from cocensor.evaluation.result import Analysis, Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import Estimate
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
 
-_ANALYSES: tuple[Literal["sensitivity", "profile", "survival", "hint", "plausible_tau"], ...] = (
+_ANALYSES: tuple[Analysis, ...] = (
     "sensitivity",
     "profile",
     "survival",
@@ -98,7 +98,8 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         analysis = evaluation.computed(name)
         if analysis is not None:
             found[name] = analysis.to_dict()
-    return found
+    bounds = {each.metric.name: each.to_dict() for each in evaluation.all_computed("bounds")}
+    return found | ({"bounds": bounds} if bounds else {})
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:

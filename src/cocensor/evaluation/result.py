@@ -23,7 +23,18 @@ from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.joint import DependenceProfile
 
 if TYPE_CHECKING:
-    from cocensor.sensitivity import MarginCurves, PlausibleTau, Sensitivity
+    from cocensor.sensitivity import Bounds, MarginCurves, PlausibleTau, Sensitivity
+
+#: What an evaluation can be asked for beyond its scores.
+Analysis = Literal[
+    "bounds",
+    "hint",
+    "judge_fit",
+    "plausible_tau",
+    "profile",
+    "sensitivity",
+    "survival",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +226,26 @@ class Evaluation(Details):
         )
         return self._computed_once(key, lambda: sensitivity(self, *key[1:], progress=progress))
 
+    def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
+        """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.sensitivity.Bounds`.
+
+        They are computed once for each metric, and then part of the report.
+
+        Parameters
+        ----------
+        metric : str, optional
+            By default the first of the evaluation. A mean of losses (such as ``"ibs"``, ``"brier"`` or
+            ``"net_benefit"``), or the AUC at one time.
+        at : float, optional
+            Asks for the value at one time.
+        """
+        from cocensor.sensitivity import bounds
+
+        by = self.metric(metric, at)
+        by.grid(self.data.grid)  # refuses a time past the horizon
+        key = ("bounds", by.name, by.at, self.confidence_level)
+        return self._computed_once(key, lambda: bounds(self, by))
+
     def judge_fit(self, copula: Any = None) -> JudgeFit:
         """Observed events and dropouts against those that the joint model expects, by decile of score and period.
 
@@ -289,9 +320,7 @@ class Evaluation(Details):
 
         return self._computed_once("survival", lambda: margin_curves(self, progress=progress))
 
-    def computed(
-        self, analysis: Literal["sensitivity", "profile", "survival", "hint", "plausible_tau", "judge_fit"]
-    ) -> Any:
+    def computed(self, analysis: Analysis) -> Any:
         """An analysis that has been asked for, the last one of its kind; None where there is none yet.
 
         The fit of the judge is there unasked, under the copula that the scores rest on.
@@ -300,8 +329,12 @@ class Evaluation(Details):
             return None if self._joint is None else self._joint.judge_fit
         if analysis == "hint" and self.assumed.hint is not None:
             return self.assumed.hint
-        found = [value for key, value in self._analyses.items() if key == analysis or key[0] == analysis]
+        found = self.all_computed(analysis)
         return found[-1] if found else None
+
+    def all_computed(self, analysis: str) -> list[Any]:
+        """All analyses of a kind that have been asked for, the last one last."""
+        return [value for key, value in self._analyses.items() if key == analysis or key[0] == analysis]
 
     @property
     def _joint(self) -> AdjustmentScores | None:

@@ -2,6 +2,8 @@
 
 from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
 from cocensor.sensitivity.benchmarks import plausible_tau
+from cocensor.sensitivity.bounds import bounds
+from cocensor.sensitivity.bounds_result import Bound, BoundCurve, Bounds
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
 from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
@@ -11,11 +13,15 @@ __all__ = [
     "FAMILIES",
     "TAUS",
     "Benchmark",
+    "Bound",
+    "BoundCurve",
+    "Bounds",
     "Change",
     "MarginCurves",
     "PlausibleTau",
     "Sensitivity",
     "Stretch",
+    "bounds",
     "hidden_hazard_ratio",
     "induced_tau",
     "margin_curves",
