@@ -96,7 +96,14 @@ from cocensor.metrics import (
     unregister_metric,
 )
 from cocensor.outcomes import RiskTable, Survival
-from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity import (
+    Benchmark,
+    PlausibleTau,
+    Sensitivity,
+    hidden_hazard_ratio,
+    induced_tau,
+    plausible_tau,
+)
 
 if TYPE_CHECKING:
     from cocensor import datasets, learners, plots, simulate
@@ -108,6 +115,7 @@ __all__ = [
     "IPCW",
     "Adjustment",
     "ArchimedeanCopula",
+    "Benchmark",
     "BrierDecomposition",
     "BrierScore",
     "CalibrationCurve",
@@ -154,6 +162,7 @@ __all__ = [
     "NetBenefit",
     "Note",
     "Oracle",
+    "PlausibleTau",
     "PointwiseMetric",
     "PredictionWarning",
     "Predictions",
@@ -181,6 +190,8 @@ __all__ = [
     "evaluate",
     "fit_joint",
     "harrell_concordance",
+    "hidden_hazard_ratio",
+    "induced_tau",
     "integrated_brier_score",
     "integrated_calibration_index",
     "integrated_log_score",
@@ -190,6 +201,7 @@ __all__ = [
     "metric",
     "metric_names",
     "net_benefit",
+    "plausible_tau",
     "plots",
     "register_adjustment",
     "register_metric",

@@ -21,11 +21,12 @@ from cocensor.inference import Estimate
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival
 
-_ANALYSES: tuple[Literal["sensitivity", "profile", "survival", "hint"], ...] = (
+_ANALYSES: tuple[Literal["sensitivity", "profile", "survival", "hint", "plausible_tau"], ...] = (
     "sensitivity",
     "profile",
     "survival",
     "hint",
+    "plausible_tau",
 )
 
 

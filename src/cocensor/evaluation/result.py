@@ -32,7 +32,7 @@ from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.joint import DependenceProfile
 
 if TYPE_CHECKING:
-    from cocensor.sensitivity import MarginCurves, Sensitivity
+    from cocensor.sensitivity import MarginCurves, PlausibleTau, Sensitivity
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,6 +284,24 @@ class Evaluation(Details):
         with collected(FitWarning):  # they are among the notes of the profile
             return self._computed_once("profile", lambda: choice.profile(progress=progress))
 
+    def plausible_tau(self, progress: Progress | None = None) -> PlausibleTau:
+        """Which dependence the measured covariates would induce, had they not been measured: benchmarks of τ.
+
+        Of the training sample where it has covariates, else of the test sample; see :func:`cocensor.plausible_tau`.
+        It is computed once, and then part of the report.
+        """
+        from cocensor.sensitivity import plausible_tau
+
+        samples = self.data.samples
+        x, y = samples.x_train, samples.y_train
+        if x is None or y is None:
+            x, y = samples.x_test, samples.y_test
+        if x is None:
+            raise ValueError("x_test is needed: benchmarks of dependence are made of covariates.")
+        return self._computed_once(
+            "plausible_tau", lambda: replace(plausible_tau(x, y, progress=progress), template=self.template)
+        )
+
     def survival_curves(self, progress: Progress | None = None) -> MarginCurves:
         """The survival curve of the sample by Kaplan–Meier, and by Copula-Graphic under other dependences.
 
@@ -293,7 +311,9 @@ class Evaluation(Details):
 
         return self._computed_once("survival", lambda: margin_curves(self, progress=progress))
 
-    def computed(self, analysis: Literal["sensitivity", "profile", "survival", "hint", "judge_fit"]) -> Any:
+    def computed(
+        self, analysis: Literal["sensitivity", "profile", "survival", "hint", "plausible_tau", "judge_fit"]
+    ) -> Any:
         """An analysis that has been asked for, the last one of its kind; None where there is none yet.
 
         The fit of the judge is there unasked, under the copula that the scores rest on.

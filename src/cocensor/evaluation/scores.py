@@ -86,8 +86,8 @@ class AdjustmentScores:
     judge_fit : JudgeFit or None
         How well the joint models of the test outcomes fit, where the adjustment has such.
     hazard_ratio : float or None
-        The mean hazard ratio of dropouts right after leaving (``Status.hazard_ratio``), where each model has a fit of its
-        own the geometric mean of theirs; None where it is not known.
+        The mean hazard ratio of dropouts right after leaving (``Status.hazard_ratio``), where each model has a fit of
+        its own the geometric mean of theirs; None where it is not known.
     """
 
     name: str
@@ -316,7 +316,7 @@ class _Scoring:
             self._last = fitted, status
             last, _ = self._hazard_ratios.get(id(fitted), (-np.inf, None))
             if grid.last > last:  # about as many dropouts as there are
-                self._hazard_ratios[id(fitted)] = grid.last, getattr(status, "hazard_ratio", None)
+                self._hazard_ratios[id(fitted)] = grid.last, status.hazard_ratio
         return self._last[1]
 
     def _evaluate(self, metric: Metric, fitted: Fitted, models: Mapping[str, Predictions]) -> None:

@@ -1,7 +1,10 @@
 """How much an answer moves as the assumed dependence moves."""
 
 from cocensor.sensitivity.after_dropout import RATIOS, AfterDropout, as_ratios
+from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
+from cocensor.sensitivity.benchmarks import plausible_tau
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
+from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
 from cocensor.sensitivity.result import Change, Sensitivity, Stretch
 
@@ -10,11 +13,16 @@ __all__ = [
     "RATIOS",
     "TAUS",
     "AfterDropout",
+    "Benchmark",
     "Change",
     "MarginCurves",
+    "PlausibleTau",
     "Sensitivity",
     "Stretch",
     "as_ratios",
+    "hidden_hazard_ratio",
+    "induced_tau",
     "margin_curves",
+    "plausible_tau",
     "sensitivity",
 ]

@@ -248,7 +248,7 @@ class _Job:
     def _walks_of(self, name: str) -> list[list[_Step]]:
         """Independence with the hazard ratios, which move from there; then family by family away from τ = 0."""
         lines = self.lines
-        takes = getattr(self.evaluation.results[name].adjustment, "takes_hazard_ratio", False)
+        takes = self.evaluation.results[name].adjustment.takes_hazard_ratio
         independent: list[Place] = []
         if (self.taus == 0).any():
             independent += [(self.over_tau, family, 0.0) for family in self.families]
@@ -278,11 +278,7 @@ def _with_copula(copula: Any) -> Callable[[Fitted], Fitted]:
 
 
 def _with_hazard_ratio(ratio: Any) -> Callable[[Fitted], Fitted]:
-    def move(fitted: Any) -> Fitted:
-        found: Fitted = fitted.with_hazard_ratio(ratio)
-        return found
-
-    return move
+    return lambda fitted: fitted.with_hazard_ratio(ratio)
 
 
 def _walks(families: tuple[str, ...], taus: FloatArray) -> list[tuple[str, list[float]]]:

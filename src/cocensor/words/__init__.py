@@ -14,6 +14,7 @@ from cocensor.words.evaluation import (
 )
 from cocensor.words.headline import Headline, headline
 from cocensor.words.judge_fit import judge_fit_in_words
+from cocensor.words.plausible import plausible_tau_as_text, plausible_tau_in_words
 from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
 
 __all__ = [
@@ -33,6 +34,8 @@ __all__ = [
     "judge_fit_in_words",
     "minor_notes",
     "note_in_words",
+    "plausible_tau_as_text",
+    "plausible_tau_in_words",
     "profile_in_words",
     "sensitivity_as_text",
     "sensitivity_in_words",

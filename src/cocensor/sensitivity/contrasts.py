@@ -1,0 +1,109 @@
+"""How two subjects differ in one covariate who are alike in the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import FloatArray, IntArray
+from cocensor.sensitivity.hidden import Contrasts
+
+_NODES = 512
+_DIFFERENCES = 256
+_PAIRS = 1 << 15
+
+
+@dataclass(frozen=True, eq=False)
+class Covariate:
+    """A covariate: its columns, how it varies given the rest, and how much each subject adds to that (mean 1)."""
+
+    name: str
+    places: npt.NDArray[np.intp]
+    contrasts: Contrasts
+    spread: FloatArray
+
+
+def covariates_of(Z: FloatArray, names: list[str]) -> list[Covariate]:
+    """All covariates of independent standardised columns, indicators of one column together."""
+    n, p = Z.shape
+    precision = np.linalg.inv(Z.T @ Z / n)
+    found = []
+    for name, places in _grouped(Z, names).items():
+        own = np.array(places)
+        # The residuals of the regression on all other columns.
+        residuals = Z @ np.linalg.solve(precision[np.ix_(own, own)], precision[own]).T
+        residuals *= np.sqrt(n / (n - 1 - p + own.size))
+        steps = np.ptp(Z[:, own], axis=0)
+        if _two_valued(Z[:, own]).all():
+            contrasts = _of_levels(residuals, steps)
+        else:
+            contrasts = _of_numbers(residuals[:, 0])
+        spread = ((residuals / steps) ** 2).sum(axis=1)
+        found.append(Covariate(name, own, contrasts, spread / spread.mean()))
+    return found
+
+
+def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray]]:
+    """How pairs of subjects differ in all columns, and who they are: all pairs, or enough of them in random order."""
+    n = len(Z)
+    if n * (n - 1) // 2 <= _PAIRS:
+        first, second = np.triu_indices(n, 1)
+    else:
+        order = np.random.default_rng(0).permutation(n)
+        index = np.arange(_PAIRS)
+        first, second = order[index % n], order[(index + 1 + index // n) % n]
+    return Contrasts(Z[first] - Z[second], np.full(first.size, 1.0 / first.size)), (first, second)
+
+
+def _grouped(Z: FloatArray, names: list[str]) -> dict[str, list[int]]:
+    """The places of the columns of each covariate: indicators "column=level" of one column are one."""
+    families: dict[str, list[int]] = {}
+    for k, name in enumerate(names):
+        column, level, _ = name.partition("=")
+        families.setdefault(column if level else name, []).append(k)
+    groups: dict[str, list[int]] = {}
+    for column, places in families.items():
+        if len(places) > 1 and not _exclusive(Z[:, places]):
+            groups |= {names[k]: [k] for k in places}
+        else:
+            groups[column] = places
+    return groups
+
+
+def _two_valued(Z: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which columns take two values."""
+    found: npt.NDArray[np.bool_] = ((Z.min(axis=0) == Z) | (Z.max(axis=0) == Z)).all(axis=0)
+    return found
+
+
+def _exclusive(Z: FloatArray) -> bool:
+    """Whether columns are indicators of which at most one holds."""
+    return bool(_two_valued(Z).all() and ((Z.max(axis=0) == Z).sum(axis=1) <= 1).all())
+
+
+def _of_levels(residuals: FloatArray, steps: FloatArray) -> Contrasts:
+    """From the covariances of the residuals of indicators, each of which steps by so much where it holds."""
+    n, k = residuals.shape
+    indicators = residuals / steps
+    # The base level holds where no other does.
+    levels = np.column_stack((-indicators.sum(axis=1), indicators))
+    a, b = np.triu_indices(k + 1, 1)
+    chances = np.maximum(-2.0 * (levels.T @ levels / n)[a, b], 0.0)
+    at = np.vstack((np.zeros(k), np.diag(steps)))
+    return Contrasts(at[b] - at[a], chances)
+
+
+def _of_numbers(residuals: FloatArray) -> Contrasts:
+    """From the differences of all pairs, in bins of equal counts, each by its root mean square: τ goes with squares."""
+    nodes = np.sort(residuals)
+    if nodes.size > _NODES:
+        nodes = np.array([part.mean() for part in np.array_split(nodes, _NODES)])
+        nodes *= residuals.std() / nodes.std()
+    a, b = np.triu_indices(nodes.size, 1)
+    apart = np.sort(np.abs(nodes[a] - nodes[b]))
+    parts = np.array_split(apart, min(_DIFFERENCES, apart.size))
+    sizes = np.array([part.size for part in parts])
+    lengths = np.array([np.sqrt((part**2).mean()) for part in parts])
+    return Contrasts(lengths[:, None], sizes / apart.size)

@@ -1,0 +1,49 @@
+"""Which dependence is plausible, in words."""
+
+from __future__ import annotations
+
+from cocensor.sensitivity import PlausibleTau
+from cocensor.words.digits import level_in_words
+
+# A τ that many sensitivity analyses come to.
+_EXAMPLE = 0.3
+_TINY = 0.005
+_LIMIT = "This is a benchmark, no bound: leaving because the event is near can be stronger than any baseline covariate."
+
+
+def plausible_tau_in_words(found: PlausibleTau) -> str:
+    """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
+    strongest = found.strongest
+    ratio = found.hidden([_EXAMPLE])[_EXAMPLE]
+    measured = (
+        f"{strongest.name}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} on the event and "
+        f"{strongest.hazard_ratio_dropout:.2f} on dropout and induces {_tau(strongest.shrunken_tau)}"
+    )
+    return (
+        f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both; {measured}. "
+        f"All covariates together induce {_tau(found.together)}. {_LIMIT}"
+    )
+
+
+def _tau(tau: float) -> str:
+    return f"{tau:.2f}" if abs(tau) >= _TINY else f"less than {_TINY}"
+
+
+def plausible_tau_as_text(found: PlausibleTau) -> str:
+    """The table of all covariates, and the statement."""
+    width = max(12, *(len(each.name) for each in found.benchmarks)) + 2
+    level = level_in_words(found.confidence_level)
+    lines = [
+        f"Which τ of event and dropout leaving out a covariate would induce ({found.n:,} subjects, "
+        f"{found.n_events:,} events, {found.n_dropouts:,} dropouts; hazard ratios per SD, {level} intervals)",
+        "",
+        f"{'covariate':<{width}}{'event':>8}{'dropout':>9}{'τ':>9}{'from':>9}{'to':>9}{'shrunken':>10}",
+    ]
+    for each in found.benchmarks:
+        lines.append(
+            f"{each.name:<{width}}{each.hazard_ratio_event:8.2f}{each.hazard_ratio_dropout:9.2f}{each.tau:9.3f}"
+            f"{each.interval.low:9.3f}{each.interval.high:9.3f}{each.shrunken_tau:10.3f}"
+        )
+    low, high = found.together_interval
+    lines.append(f"{'all together':<{width}}{'':17}{found.together:9.3f}{low:9.3f}{high:9.3f}")
+    return "\n".join([*lines, "", found.statement, *map(str, found.notes)])
