@@ -81,7 +81,7 @@ def repeat_tau(at: Condition, seed: int) -> list[Row]:
     grid = result.sensitivity("clayton", GRID)
     rows = []
     for a, b in ((MODELS[0], None), *PAIRS):
-        curve, band = grid.along_tau(a, b)["clayton"], grid.bands(a, b)["clayton"]
+        curve, band = grid.along(a, b)["clayton"], grid.bands(a, b)["clayton"]
         rows.append(
             {"curve": a if b is None else f"{a} - {b}", "quantile": round(band.quantile, 3)}
             | {f"{tau:g}": _rounded(value) for tau, value in zip(GRID, curve.values, strict=True)}

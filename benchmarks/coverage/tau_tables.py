@@ -11,11 +11,11 @@ from benchmarks.coverage.measures import limit, percent, shown
 from benchmarks.coverage.setting import GRID
 from benchmarks.reproduction.tables import markdown
 from cocensor._validation import FloatArray
-from cocensor.inference import TauCurve, lead, tipping_points, undecided
+from cocensor.inference import AxisCurve, lead, tipping_points, undecided
 
 _TAUS = np.array(GRID)
 #: The estimates of one repeat along τ, and how many standard errors a band over all τ reaches.
-Line = tuple[TauCurve, float]
+Line = tuple[AxisCurve, float]
 
 
 def tau_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
@@ -49,8 +49,8 @@ def tau_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _known(true: FloatArray) -> TauCurve:
-    return TauCurve.normal(_TAUS, true, 0.0 * true)
+def _known(true: FloatArray) -> AxisCurve:
+    return AxisCurve.normal(_TAUS, true, 0.0 * true)
 
 
 def _lines(rows: pd.DataFrame) -> Iterator[Line]:
@@ -58,7 +58,7 @@ def _lines(rows: pd.DataFrame) -> Iterator[Line]:
     for quantile, value, error in zip(
         rows["quantile"], rows[values].to_numpy(), rows[errors].to_numpy(), strict=True
     ):
-        yield TauCurve.normal(_TAUS, value, error), quantile
+        yield AxisCurve.normal(_TAUS, value, error), quantile
 
 
 def _bands(lines: list[Line], true: FloatArray) -> str:

@@ -304,7 +304,7 @@ def test_a_point_of_the_grid_has_the_errors_of_an_evaluation_there(grid):
         assert at.estimate(model).standard_error == pytest.approx(score.standard_error, rel=1e-4)
     compared, there = grid.compare("1", "3", "frank", 0.3), frank.compare("1", "3")
     assert compared.standard_error == pytest.approx(there.standard_error, rel=1e-4)
-    curve = grid.along_tau("1", "3")["frank"]
+    curve = grid.along("1", "3")["frank"]
     assert curve.standard_errors[1] == pytest.approx(compared.standard_error)
     assert curve.values[1] == pytest.approx(compared.difference)
     assert grid.best()["frank"][0.3] == frank.best()
@@ -316,7 +316,7 @@ def test_only_points_of_the_grid_can_be_compared(grid):
 
 
 def test_bands_are_wider_than_intervals_and_narrower_than_bonferronis(grid):
-    curves, bands = grid.along_tau("1"), grid.bands("1")
+    curves, bands = grid.along("1"), grid.bands("1")
     for family, curve in curves.items():
         width = bands[family].high - bands[family].low
         assert (width >= curve.high - curve.low - 1e-12).all()
@@ -325,7 +325,7 @@ def test_bands_are_wider_than_intervals_and_narrower_than_bonferronis(grid):
 
 def test_a_range_of_tau_widens_the_interval(grid):
     found = grid.uncertainty(0.0, 0.6, "3")
-    alone = grid.along_tau("3")
+    alone = grid.along("3")
     assert found.ignorance.low == min(curve.values.min() for curve in alone.values())
     assert found.strong.low == min(curve.low.min() for curve in alone.values())
     assert found.strong.low <= found.pointwise.low <= found.ignorance.low

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cocensor.inference import TauCurve, imbens_manski_constant, uncertainty
-from tests.inference.tau_curves import curve
+from cocensor.inference import AxisCurve, imbens_manski_constant, uncertainty
+from tests.inference.axis_curves import curve
 
 GRID = [0.0, 0.2, 0.4, 0.6]
 
@@ -108,8 +108,8 @@ def test_refusals(low, high, named, value):
 
 def test_curves_of_several_levels_are_refused():
     curves = {
-        "frank": TauCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.9),
-        "joe": TauCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.95),
+        "frank": AxisCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.9),
+        "joe": AxisCurve.normal(np.zeros(1), np.ones(1), np.ones(1), 0.95),
     }
     with pytest.raises(ValueError, match=r"confidence_level.*0\.9"):
         uncertainty(curves, 0.0, 0.0)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocensor.inference import Stretch, TauCurve, tipping_points, undecided
-from tests.inference.tau_curves import Z, correlated, curve
+from cocensor.inference import AxisCurve, Stretch, tipping_points, undecided
+from tests.inference.axis_curves import Z, correlated, curve
 
 GRID = [0.0, 0.2, 0.4, 0.6, 0.8]
 
@@ -16,7 +16,7 @@ def test_the_interval_of_a_straight_curve_solves_for_the_limits():
     (point,) = tipping_points({"frank": curve(10 * (np.array(GRID) - 0.45), taus=GRID)})
     assert point.at == pytest.approx(0.45)
     assert point.interval == pytest.approx((0.45 - Z / 10, 0.45 + Z / 10))
-    assert (point.family, point.sign_above) == ("frank", 1)
+    assert (point.line, point.sign_above) == ("frank", 1)
 
 
 def test_an_interval_between_two_neighbours_of_the_grid_is_found():
@@ -48,7 +48,7 @@ def test_all_turns_are_there_the_nearest_to_independence_first():
         "joe": curve([1, 1, -3], 0.1, taus=[0.0, 0.2, 0.4]),
     }
     points = tipping_points(curves)
-    assert [(point.family, point.sign_above) for point in points] == [
+    assert [(point.line, point.sign_above) for point in points] == [
         ("frank", 1),
         ("joe", -1),
         ("frank", -1),
@@ -125,7 +125,7 @@ def test_the_interval_holds_the_true_tipping_point_as_often_as_it_says():
     rng, repeats, taus = np.random.default_rng(31), 2000, np.linspace(0.0, 0.9, 10)
     held = decided = near = 0
     for errors in correlated(rng, repeats, taus):
-        found = TauCurve.normal(taus, 12 * (taus - 0.43) + errors, np.ones(10))
+        found = AxisCurve.normal(taus, 12 * (taus - 0.43) + errors, np.ones(10))
         held += any(_holds(stretch, 0.43) for stretch in undecided(found))
         points = tipping_points({"frank": found})
         near += bool(points) and any(_holds(point.interval, 0.43) for point in points)

@@ -6,7 +6,7 @@ import pytest
 import cocensor as cc
 from cocensor import _parallel
 from cocensor._notes import Note
-from cocensor.evaluation.scores import AdjustmentScores, scores_at_copula
+from cocensor.evaluation.scores import AdjustmentScores, scores_again
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity import grid as grid_module
 from cocensor.simulate import SyntheticDesign
@@ -277,14 +277,14 @@ def test_without_an_adjustment_that_rests_on_a_copula_there_is_nothing_to_move(s
 def test_what_breaks_one_family_is_what_is_raised(result, monkeypatch):
     broken = Event()
 
-    def scores_at(data, before, copula):
-        if copula.name == "frank":
+    def again(data, before):
+        if before.adjustment.copula.name == "frank":
             broken.set()
             raise ZeroDivisionError("frank")
         broken.wait(10)
-        return scores_at_copula(data, before, copula)
+        return scores_again(data, before)
 
-    monkeypatch.setattr(grid_module, "scores_at_copula", scores_at)
+    monkeypatch.setattr(grid_module, "scores_again", again)
     monkeypatch.setattr(_parallel, "n_cores", lambda: 2)
     with pytest.raises(ZeroDivisionError, match="frank"):
         result.sensitivity(["clayton", "frank"], [0.1, 0.2, 0.3, 0.4], "imputed")

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cocensor._files import write_whole
-from cocensor._validation import FitWarning, Progress, as_tuple, check_choice, check_whole, collected, escaped
+from cocensor._validation import (
+    FitWarning,
+    Progress,
+    as_tuple,
+    check_choice,
+    check_whole,
+    collected,
+    escaped,
+    to_numpy,
+)
 from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
 from cocensor.evaluation.bootstrap import bootstrapped
@@ -197,34 +206,47 @@ class Evaluation(Details):
         families: str | Sequence[str] | None = None,
         taus: Any = None,
         adjustments: str | Sequence[str] | None = None,
+        *,
+        hazard_ratios: Any = None,
+        hazard_ratio_by: Any = None,
         progress: Progress | None = None,
     ) -> Sensitivity:
-        """Every score over a grid of copula families and Kendall's τ; see :func:`cocensor.sensitivity.sensitivity`.
+        """Every score over copula families and Kendall's τ, and over the hazard ratio after dropout.
 
-        It is computed once, and then part of the report.
+        It is computed once, and then part of the report. See :func:`cocensor.sensitivity.sensitivity`.
 
         Parameters
         ----------
         families : str or sequence of str, optional
-            By default Clayton, Frank, Gumbel, Joe and Gaussian.
+            By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
         taus : array-like, optional
             By default 0, 0.1, ..., 0.9.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
+        hazard_ratios : array-like, optional
+            Of the event after a dropout, against those alike who are still under observation; by default 0.5, 1, 1.5,
+            2, 3 and 5.
+        hazard_ratio_by : array-like or str, optional
+            Whose ratio moves alone, beside that of everybody: a label for each test subject, a column of ``x_test``, or
+            "reason", the default where ``y_test`` names at least two.
         progress : callable, optional
             Called with the number of finished grid points and of all.
         """
-        from cocensor.sensitivity import FAMILIES, TAUS, sensitivity
+        from cocensor.sensitivity import FAMILIES, RATIOS, TAUS, as_ratios, sensitivity
 
-        grid = tuple(as_taus(TAUS if taus is None else taus).tolist())
-        chosen = FAMILIES if families is None else as_tuple(families, "families", str)
-        key = (
-            "sensitivity",
-            chosen,
-            grid,
-            None if adjustments is None else as_tuple(adjustments, "adjustments", str),
+        asked: dict[str, Any] = {
+            "families": FAMILIES if families is None else as_tuple(families, "families", str),
+            "taus": tuple(as_taus(TAUS if taus is None else taus).tolist()),
+            "adjustments": None if adjustments is None else as_tuple(adjustments, "adjustments", str),
+            "hazard_ratios": tuple(as_ratios(RATIOS if hazard_ratios is None else hazard_ratios).tolist()),
+        }
+        by = hazard_ratio_by
+        if not (by is None or isinstance(by, str)):
+            by = tuple(map(str, to_numpy(by, "hazard_ratio_by").tolist()))
+        key = ("sensitivity", *asked.values(), by)
+        return self._computed_once(
+            key, lambda: sensitivity(self, **asked, hazard_ratio_by=hazard_ratio_by, progress=progress)
         )
-        return self._computed_once(key, lambda: sensitivity(self, *key[1:], progress=progress))
 
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
         """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.sensitivity.Bounds`.

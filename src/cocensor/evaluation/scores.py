@@ -85,6 +85,9 @@ class AdjustmentScores:
         Of the bootstrap that the errors are from; None where they are analytic.
     judge_fit : JudgeFit or None
         How well the joint models of the test outcomes fit, where the adjustment has such.
+    hazard_ratio : float or None
+        The mean hazard ratio of dropouts right after leaving (``Status.hazard_ratio``), where each model has a fit of
+        its own the geometric mean of theirs; None where it is not known.
     """
 
     name: str
@@ -99,6 +102,7 @@ class AdjustmentScores:
     given_fitted: bool = False
     resampling: Resampling | None = None
     judge_fit: JudgeFit | None = field(default=None, repr=False)
+    hazard_ratio: float | None = None
 
     @property
     def answered(self) -> bool:
@@ -157,6 +161,7 @@ def scores_under(
         notes=notes,
         given_fitted=isinstance(adjustment, Fitted),
         judge_fit=fit,
+        hazard_ratio=scoring.hazard_ratio,
     )
 
 
@@ -176,19 +181,26 @@ def scores_by(data: EvaluationData, before: AdjustmentScores, metric: Metric) ->
     )
 
 
-def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: object) -> AdjustmentScores:
-    """The scores of the models under another copula, starting from fits under this one; without the reference."""
-    scoring = _Scoring(data, before.name)
+def moved(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> AdjustmentScores:
+    """The same models served by other fits, such as those under another copula, to be scored again."""
     if before.fits.keys() <= {REFERENCE}:
         raise ValueError(before.notes_of("missing")[0].text)  # why nothing could be fitted
+    fits: dict[str, Fitted] = {}
     for fitted, names in before.served:
-        served = {name: data.predictions[name] for name in names if name != REFERENCE}
+        served = [name for name in names if name != REFERENCE]
         if served:
-            scoring.answer(served, fitted.with_copula(copula))
+            fits |= dict.fromkeys(served, move(fitted))
+    return replace(before, adjustment=next(iter(fits.values())).adjustment, fits=fits)
+
+
+def scores_again(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
+    """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
+    scoring = _Scoring(data, before.name)
+    for fitted, names in before.served:
+        scoring.answer({name: data.predictions[name] for name in names}, fitted)
     errors = scoring.errors()
     return replace(
         before,
-        adjustment=before.adjustment.with_copula(copula),
         fits={},  # there may be many copulas, and a fit can be as large as the sample
         values=scoring.values,
         reference={},
@@ -197,7 +209,13 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
         resampling=None,
         notes=tuple(dict.fromkeys(scoring.notes)),
         judge_fit=None,
+        hazard_ratio=scoring.hazard_ratio,
     )
+
+
+def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: object) -> AdjustmentScores:
+    """The scores of the models under another copula; without the reference."""
+    return scores_again(data, moved(before, lambda fitted: fitted.with_copula(copula)))
 
 
 def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> AdjustmentScores:
@@ -246,6 +264,7 @@ class _Scoring:
         self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in self.data.metrics}
         self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in self.data.metrics}
         self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in self.data.metrics}
+        self._hazard_ratios: dict[int, tuple[float, float | None]] = {}
 
     def errors(self) -> dict[str, tuple[Estimates, FloatArray]]:
         """The values by metric with their sampling errors and rows of these, where these were asked for."""
@@ -258,6 +277,14 @@ class _Scoring:
                 known[REFERENCE] = self.reference[metric].value
             found[metric] = as_estimates(known, self._influences[metric], self._unknown[metric])
         return found
+
+    @property
+    def hazard_ratio(self) -> float | None:
+        """The geometric mean over the fits; None where one of them does not tell it."""
+        ratios = [ratio for _, ratio in self._hazard_ratios.values() if ratio is not None]
+        if not ratios or len(ratios) < len(self._hazard_ratios):
+            return None
+        return float(np.exp(np.mean(np.log(ratios))))
 
     def fit(
         self, models: Mapping[str, Predictions], fit: Callable[[Mapping[str, Predictions]], Fitted]
@@ -285,7 +312,11 @@ class _Scoring:
         """Who is event-free at the times of a metric; metrics at the same times share it."""
         grid = self.data.grid_of(metric)
         if self._last is None or self._last[0] is not fitted or self._last[1].grid is not grid:
-            self._last = fitted, self.data.samples.status(fitted, grid)
+            status = self.data.samples.status(fitted, grid)
+            self._last = fitted, status
+            last, _ = self._hazard_ratios.get(id(fitted), (-np.inf, None))
+            if grid.last > last:  # about as many dropouts as there are
+                self._hazard_ratios[id(fitted)] = grid.last, status.hazard_ratio
         return self._last[1]
 
     def _evaluate(self, metric: Metric, fitted: Fitted, models: Mapping[str, Predictions]) -> None:

@@ -1,6 +1,6 @@
 """Sampling error: influence functions, intervals, comparisons."""
 
-from cocensor.inference.along_tau import Lead, TauCurve, lead
+from cocensor.inference.along_axis import AxisCurve, Lead, lead
 from cocensor.inference.bands import Band, simultaneous_quantile
 from cocensor.inference.comparisons import Comparison, compare, not_told_from_best, pairwise
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
@@ -9,6 +9,7 @@ from cocensor.inference.influence import Influence, as_estimates, influence
 from cocensor.inference.tipping import Stretch, TippingPoint, tipping_points, undecided
 
 __all__ = [
+    "AxisCurve",
     "Band",
     "Comparison",
     "ConfidenceInterval",
@@ -17,7 +18,6 @@ __all__ = [
     "Influence",
     "Lead",
     "Stretch",
-    "TauCurve",
     "TippingPoint",
     "Uncertainty",
     "as_estimates",

@@ -1,35 +1,35 @@
-"""What is left to say where a range of τ is held plausible."""
+"""What is left to say where a range of dependence is held plausible."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
 
 from cocensor._validation import FloatArray, check_number
-from cocensor.inference.along_tau import TauCurve, chosen_curves
+from cocensor.inference.along_axis import AxisCurve, chosen_curves
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.estimates import ConfidenceInterval
 
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Intervals of a value whose τ is known to lie in a range.
+    """Intervals of a value whose point on the axis is known to lie in a range.
 
     Attributes
     ----------
     ignorance : ConfidenceInterval
         The extremes of the estimates: what would be left open by endless data.
     strong : ConfidenceInterval
-        The extremes of the intervals: holds the true values at all τ of the range, with the confidence level.
+        The extremes of the intervals: holds the true values at all points of the range, with the confidence level.
     pointwise : ConfidenceInterval
         Holds the one true value, with the confidence level.
     constant : float
         How many standard errors ``pointwise`` reaches beyond the estimates (Imbens and Manski).
     missing : tuple of (str, float)
-        Families and τ within the range that have no estimate, and so no part in this.
+        Lines and points within the range that have no estimate, and so no part in this.
     """
 
     ignorance: ConfidenceInterval
@@ -40,26 +40,26 @@ class Uncertainty:
 
 
 def uncertainty(
-    curves: Mapping[str, TauCurve], low: float, high: float, family: str | None = None
+    curves: Mapping[str, AxisCurve], low: float, high: float, line: str | None = None
 ) -> Uncertainty:
-    """Intervals of a score, or of a difference, over a range of τ.
+    """Intervals of a score, or of a difference, over a range of the axis.
 
     Of the points of the grid within the range, and of its ends, where estimates and limits are taken to move along
     lines. NaN where a point has an estimate but no interval.
 
     Parameters
     ----------
-    curves : dict of TauCurve
-        By family. A family takes part over the τ that it has.
+    curves : dict of AxisCurve
+        By line. A line takes part over the positions that it has.
     low, high : float
         The range, within the grid.
-    family : str, optional
+    line : str, optional
         One of them; by default all together.
 
     Examples
     --------
     >>> import numpy as np
-    >>> curve = TauCurve.normal(np.array([0.0, 0.4, 0.8]), np.array([0.2, 0.16, 0.14]), np.full(3, 0.01))
+    >>> curve = AxisCurve.normal(np.array([0.0, 0.4, 0.8]), np.array([0.2, 0.16, 0.14]), np.full(3, 0.01))
     >>> found = uncertainty({"frank": curve}, 0.0, 0.6)
     >>> [round(end, 3) for end in found.ignorance], [round(end, 3) for end in found.strong]
     ([0.15, 0.2], [0.13, 0.22])
@@ -72,14 +72,17 @@ def uncertainty(
     1845–1857. Vansteelandt, S., Goetghebeur, E., Kenward, M. G., Molenberghs, G. (2006). Ignorance and uncertainty
     regions as inferential tools in a sensitivity analysis. Statistica Sinica 16, 953–979.
     """
-    chosen = chosen_curves(curves, family)
-    _check_range(chosen, low, high)
-    level = next(iter(chosen.values())).confidence_level
+    chosen = chosen_curves(curves, line)
+    check_range(low, high, [float(at) for curve in chosen.values() for at in curve.positions])
+    levels = {curve.confidence_level for curve in chosen.values()}
+    if len(levels) > 1:
+        raise ValueError(f"curves must have one confidence_level, but have {sorted(levels)}.")
+    [level] = levels
     points, missing = [], []
     for name, curve in chosen.items():
-        taus, columns = _within(curve, low, high)
+        positions, columns = _within(curve, low, high)
         absent = np.isnan(columns[0])
-        missing += [(name, float(tau)) for tau in taus[absent]]
+        missing += [(name, float(position)) for position in positions[absent]]
         points.append(columns[:, ~absent])
     values, errors, lows, highs = np.concatenate(points, axis=1)
     if not values.size:
@@ -122,25 +125,23 @@ def imbens_manski_constant(width: float, standard_error: float, confidence_level
     return float(brentq(excess, lowest - 1e-6, normal_quantile(confidence_level) + 1e-6))
 
 
-def _check_range(curves: Mapping[str, TauCurve], low: float, high: float) -> None:
-    first, last = (float(end(end(c.taus) for c in curves.values())) for end in (min, max))
-    for name, tau in (("low", low), ("high", high)):
-        if not first <= check_number(tau, name) <= last:
-            raise ValueError(f"{name} must lie within the grid, from {first:g} to {last:g}, but is {tau:g}.")
+def check_range(low: float, high: float, points: Sequence[float]) -> None:
+    """Refuse a range that does not lie within the points of a grid."""
+    first, last = min(points), max(points)
+    for name, end in (("low", low), ("high", high)):
+        if not first <= check_number(end, name) <= last:
+            raise ValueError(f"{name} must lie within the grid, from {first:g} to {last:g}, but is {end:g}.")
     if low > high:
         raise ValueError(f"low must not exceed high, {high:g}, but is {low:g}.")
-    levels = {curve.confidence_level for curve in curves.values()}
-    if len(levels) > 1:
-        raise ValueError(f"curves must have one confidence_level, but have {sorted(levels)}.")
 
 
-def _within(curve: TauCurve, low: float, high: float) -> tuple[FloatArray, FloatArray]:
-    """The τ of a curve within a range and those of its ends that it reaches; there, estimates, errors and limits."""
-    ends = [end for end in (low, high) if curve.taus[0] <= end <= curve.taus[-1]]
-    inside = curve.taus[(curve.taus >= low) & (curve.taus <= high)]
-    taus = np.unique(np.concatenate((inside, ends)))
+def _within(curve: AxisCurve, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Positions of a curve in a range, with the ends that it reaches; there, estimates, errors and limits."""
+    ends = [end for end in (low, high) if curve.positions[0] <= end <= curve.positions[-1]]
+    inside = curve.positions[(curve.positions >= low) & (curve.positions <= high)]
+    positions = np.unique(np.concatenate((inside, ends)))
     arrays = (curve.values, curve.standard_errors, curve.low, curve.high)
-    return taus, np.array([np.interp(taus, curve.taus, array) for array in arrays])
+    return positions, np.array([np.interp(positions, curve.positions, array) for array in arrays])
 
 
 def _hull(lows: FloatArray, highs: FloatArray) -> ConfidenceInterval:

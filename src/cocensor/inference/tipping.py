@@ -1,8 +1,8 @@
-"""Where along Kendall's τ the order of two models turns."""
+"""Where along an axis of dependence the order of two models turns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.inference.along_tau import TauCurve, chosen_curves, crossing
+from cocensor.inference.along_axis import AxisCurve, chosen_curves, crossing
 
 
 class Stretch(NamedTuple):
-    """From one τ to another; None where it may go on, past the end of the grid or a point without an interval."""
+    """From one point to another; None where it may go on, past the end of the grid or a point without an interval."""
 
     low: float | None
     high: float | None
@@ -22,87 +22,95 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class TippingPoint:
-    """Where the sign of an estimated difference changes under one family.
+    """Where the sign of an estimated difference changes along one line.
 
     Attributes
     ----------
-    family : str
+    line : str
+        A family of copulas, or whose hazard ratio it is.
     at : float
         Where the estimates are equal, if they move along lines between the points of the grid.
     interval : Stretch or None
         Of :func:`undecided`, the stretch that holds ``at``; None where an interval beside it is missing.
     sign_above : int
-        The sign of the difference for greater τ.
+        The sign of the difference further up the axis.
     """
 
-    family: str
+    line: str
     at: float
     interval: Stretch | None
     sign_above: int
 
+    def on(self, scale: Callable[[float], float]) -> TippingPoint:
+        """With positions on another scale, which increases with them."""
+        interval = self.interval
+        if interval is not None:
+            interval = Stretch(*(None if end is None else scale(end) for end in interval))
+        return TippingPoint(self.line, scale(self.at), interval, self.sign_above)
 
-def tipping_points(curves: Mapping[str, TauCurve], family: str | None = None) -> tuple[TippingPoint, ...]:
+
+def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> tuple[TippingPoint, ...]:
     """Where the order of the estimates turns, nearest to independence first; empty where it never does.
 
-    Estimates that are equal over a stretch and differ in sign on its two sides turn at its τ nearest to 0; those that
-    touch 0 and come back do not turn, nor do equal ones. Points without an estimate are passed over.
+    Estimates that are equal over a stretch and differ in sign on its two sides turn at its point nearest to 0; those
+    that touch 0 and come back do not turn, nor do equal ones. Points without an estimate are passed over.
 
     Parameters
     ----------
-    curves : dict of TauCurve
-        By family: the difference of two models.
-    family : str, optional
+    curves : dict of AxisCurve
+        By line: the difference of two models.
+    line : str, optional
         One of them; by default all together.
 
     Examples
     --------
     >>> import numpy as np
     >>> taus = np.array([0.0, 0.2, 0.4, 0.6, 0.8])
-    >>> curve = TauCurve.normal(taus, np.array([-3.0, -2.0, -1.0, 1.0, 3.0]), np.full(5, 0.5))
+    >>> curve = AxisCurve.normal(taus, np.array([-3.0, -2.0, -1.0, 1.0, 3.0]), np.full(5, 0.5))
     >>> tipping_points({"clayton": curve})[0]
-    TippingPoint(family='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
+    TippingPoint(line='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
     """
     points = [
         TippingPoint(name, at, _stretch_around(curve, at), sign)
-        for name, curve in chosen_curves(curves, family).items()
+        for name, curve in chosen_curves(curves, line).items()
         for at, sign in _turns(curve)
     ]
     return tuple(sorted(points, key=lambda point: abs(point.at)))
 
 
-def undecided(curve: TauCurve) -> tuple[Stretch, ...]:
-    """All τ at which the interval holds 0: stretches in the order of τ, limits moving along lines between points.
+def undecided(curve: AxisCurve) -> tuple[Stretch, ...]:
+    """Where the interval holds 0: stretches in their order, limits moving along lines between points.
 
-    Where two models are truly equal at one τ within the grid, it lies in one of the stretches with a chance of the
+    Where two models are truly equal at one point within the grid, it lies in one of the stretches with a chance of the
     confidence level, give or take what lines do not follow.
 
     Examples
     --------
     >>> import numpy as np
     >>> taus = np.array([0.0, 0.4, 0.8])
-    >>> undecided(TauCurve.normal(taus, np.array([-3.0, -2.5, 1.0]), np.ones(3)))
+    >>> undecided(AxisCurve.normal(taus, np.array([-3.0, -2.5, 1.0]), np.ones(3)))
     (Stretch(low=0.46..., high=None),)
     """
     return tuple(stretch for _, _, stretch in _undecided(curve))
 
 
-def _turns(curve: TauCurve) -> list[tuple[float, int]]:
+def _turns(curve: AxisCurve) -> list[tuple[float, int]]:
     present = ~np.isnan(curve.values)
-    taus, values = curve.taus[present], curve.values[present]
+    positions, values = curve.positions[present], curve.values[present]
     found = []
     for i, j in pairwise(np.flatnonzero(values)):
         if values[i] * values[j] < 0:
-            between = taus[i + 1 : j]
-            at = min(between, key=abs) if between.size else crossing(taus[[i, j]], values[[i, j]])
+            between = positions[i + 1 : j]
+            at = min(between, key=abs) if between.size else crossing(positions[[i, j]], values[[i, j]])
             found.append((float(at), int(np.sign(values[j]))))
     return found
 
 
-def _stretch_around(curve: TauCurve, tau: float) -> Stretch | None:
-    return next((stretch for low, high, stretch in _undecided(curve) if low <= tau <= high), None)
+def _stretch_around(curve: AxisCurve, position: float) -> Stretch | None:
+    return next((stretch for low, high, stretch in _undecided(curve) if low <= position <= high), None)
 
 
-def _undecided(curve: TauCurve) -> list[tuple[float, float, Stretch]]:
+def _undecided(curve: AxisCurve) -> list[tuple[float, float, Stretch]]:
     """The ends of each stretch, and the stretch itself with None for open ends."""
     answered = ~np.isnan(curve.low) & ~np.isnan(curve.high)
     runs = np.split(np.arange(len(answered)), np.flatnonzero(np.diff(answered)) + 1)
@@ -110,29 +118,29 @@ def _undecided(curve: TauCurve) -> list[tuple[float, float, Stretch]]:
     for run in runs:
         if not answered[run[0]]:
             continue
-        first, last = curve.taus[run[0]], curve.taus[run[-1]]
+        first, last = curve.positions[run[0]], curve.positions[run[-1]]
         for low, high in _merged([_within(curve, k, min(k + 1, run[-1])) for k in run]):
             stretch = Stretch(None if low == first else low, None if high == last else high)
             found.append((low, high, stretch))
     return found
 
 
-def _within(curve: TauCurve, i: int, j: int) -> tuple[float, float]:
+def _within(curve: AxisCurve, i: int, j: int) -> tuple[float, float]:
     """Between two neighbours, or at one point, from where to where 0 lies between the limits."""
-    taus, ends = curve.taus[[i, j]], (curve.high[[i, j]], -curve.low[[i, j]])
-    lows, highs = zip(*(_not_negative(taus, end) for end in ends), strict=True)
+    positions, ends = curve.positions[[i, j]], (curve.high[[i, j]], -curve.low[[i, j]])
+    lows, highs = zip(*(_not_negative(positions, end) for end in ends), strict=True)
     return max(lows), min(highs)
 
 
-def _not_negative(taus: FloatArray, values: FloatArray) -> tuple[float, float]:
+def _not_negative(positions: FloatArray, values: FloatArray) -> tuple[float, float]:
     """From where to where the line through two points is at least 0; from ∞ to −∞ where it is nowhere."""
     first, second = values >= 0
     if not (first or second):
         return np.inf, -np.inf
     if first and second:
-        return float(taus[0]), float(taus[1])
-    at = crossing(taus, values)
-    return (float(taus[0]), at) if first else (at, float(taus[1]))
+        return float(positions[0]), float(positions[1])
+    at = crossing(positions, values)
+    return (float(positions[0]), at) if first else (at, float(positions[1]))
 
 
 def _merged(pieces: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from cocensor._validation import check_choice, escaped
-from cocensor.inference import Band, TauCurve, TippingPoint, tipping_points
+from cocensor.inference import AxisCurve, Band, TippingPoint, tipping_points
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import MARKERS, line_styles, shade
 from cocensor.sensitivity import Sensitivity
@@ -29,7 +29,7 @@ class Difference:
     ``band`` holds the whole curve, under all families at once; None where there are no intervals.
     """
 
-    along: TauCurve
+    along: AxisCurve
     band: Band | None
     tipping: tuple[TippingPoint, ...]
 
@@ -114,7 +114,7 @@ class DifferenceDisplay:
         for model in evaluation.models:
             if model == against:
                 continue
-            along = sensitivity.along_tau(model, against, by.name, name)
+            along = sensitivity.along(model, against, by.name, name)
             known = evaluation.confidence_level is not None
             bands = sensitivity.bands(model, against, by.name, name) if known else {}
             for each in families:
@@ -146,7 +146,7 @@ class DifferenceDisplay:
             if model not in panel:
                 continue
             found, marker = panel[model], MARKERS[k % len(MARKERS)]
-            taus = found.along.taus
+            taus = found.along.positions
             ax.plot(
                 taus,
                 found.along.values,
@@ -183,6 +183,6 @@ class DifferenceDisplay:
         )
         ax.set_title(f"{self.adjustment}\n{family}")
         taus = np.concatenate(
-            [each.along.taus for panel in self.families.values() for each in panel.values()]
+            [each.along.positions for panel in self.families.values() for each in panel.values()]
         )
         ax.set_xlim(float(taus.min()) - 0.02, float(taus.max()) + 0.02)

@@ -177,6 +177,6 @@ def _limits_along_tau(
     """By family and model: τ, and the lower and the upper ends of the intervals there."""
     found: dict[str, dict[str, tuple[FloatArray, FloatArray, FloatArray]]] = {}
     for model in sensitivity.evaluation.models:
-        for family, curve in sensitivity.along_tau(model, None, metric, adjustment).items():
-            found.setdefault(family, {})[model] = curve.taus, curve.low, curve.high
+        for family, curve in sensitivity.along(model, None, metric, adjustment).items():
+            found.setdefault(family, {})[model] = curve.positions, curve.low, curve.high
     return found

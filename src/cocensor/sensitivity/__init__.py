@@ -1,5 +1,6 @@
 """How much an answer moves as the assumed dependence moves."""
 
+from cocensor.sensitivity.after_dropout import RATIOS, AfterDropout, as_ratios
 from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
 from cocensor.sensitivity.benchmarks import plausible_tau
 from cocensor.sensitivity.bounds import bounds
@@ -11,7 +12,9 @@ from cocensor.sensitivity.result import Change, Sensitivity, Stretch
 
 __all__ = [
     "FAMILIES",
+    "RATIOS",
     "TAUS",
+    "AfterDropout",
     "Benchmark",
     "Bound",
     "BoundCurve",
@@ -21,6 +24,7 @@ __all__ = [
     "PlausibleTau",
     "Sensitivity",
     "Stretch",
+    "as_ratios",
     "bounds",
     "hidden_hazard_ratio",
     "induced_tau",

@@ -1,8 +1,9 @@
-"""One evaluation over a grid of copula families and Kendall's τ: how much the answer moves with the assumption."""
+"""One evaluation over assumed dependences: families of copulas along Kendall's τ, and hazard ratios after dropout."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
 from typing import Any
@@ -18,17 +19,18 @@ from cocensor._validation import (
     check_choice,
     collected,
 )
-from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.adjustments import Fitted
+from cocensor.copulas import Independence, copula_families
 from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.scores import AdjustmentScores, scores_at_copula
+from cocensor.evaluation.scores import AdjustmentScores, moved, scores_again
+from cocensor.sensitivity.after_dropout import HAZARD_RATIO, RATIOS, AfterDropout, RatioLines
 from cocensor.sensitivity.result import Sensitivity
 
-FAMILIES = ("clayton", "frank", "gumbel", "joe", "gaussian")
+FAMILIES = ("clayton", "frank", "gumbel", "joe", "gaussian", HAZARD_RATIO)
 TAUS = tuple(round(0.1 * k, 1) for k in range(10))
-#: A copula, and the families and τ that it stands for.
-Point = tuple[Copula, list[tuple[str, float]]]
 Answers = dict[str, dict[str, dict[float, AdjustmentScores]]]
+Missing = dict[tuple[str, str], Note]
 
 
 def sensitivity(
@@ -37,22 +39,31 @@ def sensitivity(
     taus: Any = TAUS,
     adjustments: str | Sequence[str] | None = None,
     *,
+    hazard_ratios: Any = RATIOS,
+    hazard_ratio_by: Any = None,
     progress: Progress | None = None,
 ) -> Sensitivity:
-    """Score all models again under every family and τ, for the adjustments that rest on a copula.
+    """Score all models again under every family and τ, and every hazard ratio after dropout.
 
-    Copula-Graphic curves need an Archimedean family: adjustments that rest on them have no answer under others. A
-    family takes part at the τ that it reaches; τ = 0 is independence under all of them. Families are followed away from
-    it, each point from the one before, in parallel threads.
+    For the adjustments that rest on a copula. Copula-Graphic curves need an Archimedean family: adjustments that rest
+    on them have no answer under others. A family takes part at the τ that it reaches; τ = 0 is independence under all
+    of them, and so is a hazard ratio of 1. Families are followed away from it, each point from the one before, in
+    parallel threads; the hazard ratio moves with the margins of the fit at independence.
 
     Parameters
     ----------
     evaluation : Evaluation
     families : sequence of str
+        Families of copulas, and "hazard_ratio" for the hazard ratio after dropout.
     taus : array-like
         Kendall's τ of event and dropout, strictly between -1 and 1.
     adjustments : sequence of str, optional
         Of those of the evaluation; by default all that rest on a copula.
+    hazard_ratios : array-like
+        Of the event after a dropout, against those alike who are still under observation; see :class:`AfterDropout`.
+    hazard_ratio_by : array-like or str, optional
+        Beside that of everybody, the ratio of each group moves alone: groups are the reasons of ``y_test`` ("reason",
+        and by default where it names at least two), a column of ``x_test``, or a label for each test subject.
     progress : callable, optional
         Called with the number of finished grid points and of all.
 
@@ -70,20 +81,17 @@ def sensitivity(
     about 0.2. The scores of 10 covariates and 3 covariates change order at about τ = 0.5 (95 % interval 0.2 or more),
     first under clayton.
     """
-    chosen = as_tuple(families, "families", str)
-    if not chosen:
-        raise ValueError("families is empty: at least one is needed.")
-    for family in chosen:
-        check_choice(family, "families", tuple(copula_families()))
-    if len(set(chosen)) < len(chosen):
-        raise ValueError(f"families must differ, but are {', '.join(chosen)}.")
+    chosen, with_ratios = _families(families)
     grid = as_taus(taus)
     if not grid.size:
         raise ValueError("taus is empty: at least one is needed.")
-    if not _lines(chosen, grid):
+    if not ((grid == 0).any() or _walks(chosen, grid)):
         raise ValueError(
             f"taus must have one that a family reaches, but {', '.join(chosen)} reach none of them."
         )
+    lines = RatioLines.of(hazard_ratios, hazard_ratio_by, evaluation.data.samples) if with_ratios else None
+    if lines is None and hazard_ratio_by is not None:
+        raise ValueError(f"families must have {HAZARD_RATIO!r} where there is a hazard_ratio_by.")
     varied = [name for name, each in evaluation.results.items() if each.varies_with_copula]
     if adjustments is not None:
         asked = as_tuple(adjustments, "adjustments", str)
@@ -92,76 +100,191 @@ def sensitivity(
         varied = list(asked)
     if not varied:
         raise ValueError("adjustments must have one that rests on a copula: nothing else moves with τ.")
-    answers, notes = _answers(evaluation, chosen, grid, varied, progress)
-    if not any(by_tau for by_family in answers.values() for by_tau in by_family.values()):
-        why = next(iter(notes.values()), "")
+    over_tau, over_ratio = _Grid.of(varied), _Grid.of(varied)
+    job = _Job(evaluation, chosen, grid, lines, over_tau, over_ratio)
+    job.run(varied, progress)
+    answers, missing = over_tau.settled(0.0)
+    if not answers:
+        why = next(iter(missing.values()), "")
         raise ValueError(f"no point of the grid has a score: {why}")
-    return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, notes)
+    after_dropout = None
+    if lines is not None:
+        scores, without = over_ratio.settled(1.0)
+        without |= {
+            (name, "reason"): Note("missing", why, adjustment=name)
+            for name in scores
+            for why in lines.unnamed
+        }
+        if scores:
+            after_dropout = AfterDropout(
+                evaluation, lines.names, tuple(lines.ratios.tolist()), scores, without
+            )
+        else:
+            missing |= {(name, HAZARD_RATIO): _why_not(name, without) for name in varied}
+    return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, missing, after_dropout)
 
 
-def _answers(
-    evaluation: Evaluation,
-    families: tuple[str, ...],
-    taus: FloatArray,
-    adjustments: list[str],
-    progress: Progress | None,
-) -> tuple[Answers, dict[tuple[str, str], Note]]:
-    """Scores by adjustment, family and τ; and by adjustment and family why some are missing."""
-    answers: Answers = {name: {family: {} for family in families} for name in adjustments}
-    failed: dict[tuple[str, str], dict[float, str]] = {}
-    lines = _lines(families, taus)
-    points = ProgressCount(len(adjustments) * sum(map(len, lines)), progress)
+def _why_not(adjustment: str, missing: Missing) -> Note:
+    """Why an adjustment has no answer by hazard ratio."""
+    takes_none = Note("missing", "it takes no hazard ratio after dropout.", adjustment=adjustment)
+    return next((note for (name, _), note in missing.items() if name == adjustment), takes_none)
 
-    def follow(name: str, line: list[Point], stopped: Event) -> list[AdjustmentScores | str]:
-        """The scores along a line of copulas; each fit starts from those before."""
-        start = evaluation.results[name]
+
+def _families(families: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
+    """The families of copulas, and whether hazard ratios are asked for beside them."""
+    asked = as_tuple(families, "families", str)
+    if not asked:
+        raise ValueError("families is empty: at least one is needed.")
+    for family in asked:
+        check_choice(family, "families", (*copula_families(), HAZARD_RATIO))
+    if len(set(asked)) < len(asked):
+        raise ValueError(f"families must differ, but are {', '.join(asked)}.")
+    chosen = tuple(family for family in asked if family != HAZARD_RATIO)
+    if not chosen:
+        raise ValueError(
+            f"families must have a copula beside {HAZARD_RATIO!r}, such as 'clayton', if only at taus=[0]."
+        )
+    return chosen, HAZARD_RATIO in asked
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Answers as they come in by adjustment, line and point, and why some do not."""
+
+    answers: Answers
+    failed: dict[tuple[str, str], dict[float, str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, adjustments: Sequence[str]) -> _Grid:
+        """Without answers yet."""
+        return cls({name: {} for name in adjustments})
+
+    def add(self, name: str, line: str, point: float, found: AdjustmentScores | str) -> None:
+        if isinstance(found, str):
+            self.failed.setdefault((name, line), {})[point] = found
+        else:
+            self.answers[name].setdefault(line, {})[point] = found
+
+    def settled(self, independence: float) -> tuple[Answers, Missing]:
+        """The answers in order, and by adjustment and line why some are missing."""
+        for name, line in self.failed:
+            # Independence alone is not an answer of the line.
+            if self.answers[name].get(line, {}).keys() <= {independence}:
+                self.answers[name].pop(line, None)
+        ordered = {
+            name: {line: dict(sorted(by_point.items())) for line, by_point in by_line.items()}
+            for name, by_line in self.answers.items()
+            if by_line
+        }
+        missing = {
+            (name, line): Note(
+                "missing", why[min(why, key=lambda point: abs(point - independence))], adjustment=name
+            )
+            for (name, line), why in sorted(self.failed.items())
+        }
+        return ordered, missing
+
+
+#: Where an answer belongs: a grid, a line, a point.
+Place = tuple[_Grid, str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """From fits to others, whose scores stand at some places; ``stays`` where the steps after it start from there."""
+
+    move: Callable[[Fitted], Fitted]
+    places: list[Place]
+    stays: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """Which points are scored in which order."""
+
+    evaluation: Evaluation
+    families: tuple[str, ...]
+    taus: FloatArray
+    lines: RatioLines | None
+    over_tau: _Grid
+    over_ratio: _Grid
+
+    def run(self, adjustments: list[str], progress: Progress | None) -> None:
+        """Score all points, and put the scores in their places."""
+        # The longest first, so that no thread is left alone with them.
+        walks = [(name, walk) for name in reversed(adjustments) for walk in self._walks_of(name)]
+        points = ProgressCount(sum(bool(step.places) for _, walk in walks for step in walk), progress)
+        # The evaluation itself has noted what there is to warn of.
+        with collected(HorizonWarning, FitWarning):
+            answered = in_threads([partial(self._follow, name, walk, points) for name, walk in walks])
+        for (name, walk), scored in zip(walks, answered, strict=True):
+            for step, scores in zip(walk, scored, strict=True):
+                for grid, line, point in step.places:
+                    grid.add(name, line, point, scores)
+
+    def _follow(
+        self, name: str, walk: list[_Step], points: ProgressCount, stopped: Event
+    ) -> list[AdjustmentScores | str]:
+        """The scores along a walk; each fit starts from those before."""
+        start = self.evaluation.results[name]
         found: list[AdjustmentScores | str] = []
-        for copula, _ in line:
+        for step in walk:
             if stopped.is_set():
                 break
             try:
-                scores = scores_at_copula(evaluation.data, start, copula)
+                there = moved(start, step.move)
+                start = there if step.stays else start
+                if not step.places:
+                    found.append("")
+                    continue
+                scores = scores_again(self.evaluation.data, there)
                 found.append(scores if scores.answered else scores.notes_of("missing")[0].text)
             except (TypeError, ValueError) as error:
                 found.append(str(error))
-            points.count()
+            if step.places:
+                points.count()
         return found
 
-    # The evaluation itself has noted what there is to warn of.
-    with collected(HorizonWarning, FitWarning):
-        # The longest first, so that no thread is left alone with them.
-        asked = [(name, line) for name in reversed(adjustments) for line in lines]
-        answered = in_threads([partial(follow, name, line) for name, line in asked])
-    for (name, line), scored in zip(asked, answered, strict=True):
-        for (_, places), found in zip(line, scored, strict=True):
-            for family, tau in places:
-                if isinstance(found, str):
-                    failed.setdefault((name, family), {})[tau] = found
-                else:
-                    answers[name][family][tau] = found
-    for name, family in failed:
-        if answers[name][family].keys() <= {0.0}:  # independence alone is not an answer of the family
-            answers[name][family].clear()
-    ordered = {
-        name: {family: dict(sorted(by_tau.items())) for family, by_tau in by_family.items() if by_tau}
-        for name, by_family in answers.items()
-    }
-    notes = {
-        (name, family): Note("missing", why[min(why, key=abs)], adjustment=name)
-        for (name, family), why in sorted(failed.items())
-    }
-    return {name: by_family for name, by_family in ordered.items() if by_family}, notes
-
-
-def _lines(families: tuple[str, ...], taus: FloatArray) -> list[list[Point]]:
-    """The grid, family by family and away from τ = 0, which is independence for all of them."""
-    lines: list[list[Point]] = []
-    if (taus == 0).any():
-        lines.append([(Independence(), [(family, 0.0) for family in families])])
-    for family in families:
-        kind = copula_families()[family]
-        lines += [
-            [(kind.from_tau(tau), [(family, tau)]) for tau in walk]
-            for walk in walks_from_independence(kind, taus)
+    def _walks_of(self, name: str) -> list[list[_Step]]:
+        """Independence with the hazard ratios, which move from there; then family by family away from τ = 0."""
+        lines = self.lines
+        takes = self.evaluation.results[name].adjustment.takes_hazard_ratio
+        independent: list[Place] = []
+        if (self.taus == 0).any():
+            independent += [(self.over_tau, family, 0.0) for family in self.families]
+        ratios: list[_Step] = []
+        if lines is not None and takes:
+            for line in lines.names:
+                for ratio in lines.ratios.tolist():
+                    place = self.over_ratio, line, ratio
+                    if ratio == 1:
+                        independent.append(place)
+                    else:
+                        ratios.append(_Step(_with_hazard_ratio(lines.ratio(line, ratio)), [place]))
+        walks = [
+            [
+                _Step(_with_copula(copula_families()[family].from_tau(tau)), [(self.over_tau, family, tau)])
+                for tau in walk
+            ]
+            for family, walk in _walks(self.families, self.taus)
         ]
-    return lines
+        if independent or ratios:
+            walks.insert(0, [_Step(_with_copula(Independence()), independent, stays=True), *ratios])
+        return walks
+
+
+def _with_copula(copula: Any) -> Callable[[Fitted], Fitted]:
+    return lambda fitted: fitted.with_copula(copula)
+
+
+def _with_hazard_ratio(ratio: Any) -> Callable[[Fitted], Fitted]:
+    return lambda fitted: fitted.with_hazard_ratio(ratio)
+
+
+def _walks(families: tuple[str, ...], taus: FloatArray) -> list[tuple[str, list[float]]]:
+    """The grid, family by family and away from τ = 0."""
+    return [
+        (family, walk)
+        for family in families
+        for walk in walks_from_independence(copula_families()[family], taus)
+    ]

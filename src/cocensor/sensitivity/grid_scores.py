@@ -1,10 +1,10 @@
-"""Scores over a grid of families and τ, with their sampling errors."""
+"""Scores over a grid of assumed dependences, with their sampling errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from cocensor.evaluation import Evaluation
 from cocensor.evaluation.findings import DEFAULT_LEVEL
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import (
+    AxisCurve,
     Band,
     Comparison,
     Estimates,
     Lead,
-    TauCurve,
     TippingPoint,
     Uncertainty,
     compare,
@@ -28,21 +28,49 @@ from cocensor.inference import (
     tipping_points,
     uncertainty,
 )
+from cocensor.inference.ignorance import check_range
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GridScores:
-    """Every score over a grid of families and τ, and what their errors say; see :class:`Sensitivity`.
+    """Every score over lines of points, and what their errors say; see :class:`Sensitivity` and :class:`AfterDropout`.
 
-    A *value* of the grid is the score of a model, or its difference from that of another: score(model) − score(minus).
+    Lines are families of copulas, and their points Kendall's τ; or lines say whose hazard ratio after dropout moves,
+    and points are the ratios. What lies between points goes by :meth:`position`, where 0 is independence. A *value* of
+    the grid is the score of a model, or its difference from that of another: score(model) − score(minus).
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    lines : tuple of str
+    points : tuple of float
+    answers : dict of AdjustmentScores
+        By adjustment, line and point.
+    missing : dict of Note
+        By adjustment and line, why there is no answer, or none at some point.
     """
 
     evaluation: Evaluation
-    families: tuple[str, ...]
-    taus: tuple[float, ...]
+    lines: tuple[str, ...]
+    points: tuple[float, ...]
     answers: dict[str, dict[str, dict[float, AdjustmentScores]]]
     missing: dict[tuple[str, str], Note]
     _kept: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    #: What a line, lines and a point are called.
+    line_name: ClassVar[str] = "line"
+    lines_name: ClassVar[str] = "lines"
+    point_name: ClassVar[str] = "point"
+
+    @staticmethod
+    def position(point: float) -> float:
+        """Where a point lies on the axis along which values are taken to move on lines; 0 is independence."""
+        return point
+
+    @staticmethod
+    def at_position(position: float) -> float:
+        """The point that lies there; see :meth:`position`."""
+        return position
 
     @property
     def primary(self) -> str:
@@ -51,18 +79,18 @@ class GridScores:
         return next(name for name in order if name in self.answers)
 
     def values(
-        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, float]:
         """The scores of the models at one point of the grid; those without one are missing."""
         by = self.evaluation.metric(metric).name
-        answer = self.answers[self._adjustment(adjustment)].get(family, {}).get(tau)
+        answer = self.answers[self._adjustment(adjustment)].get(line, {}).get(point)
         return {} if answer is None else {model: found.value for model, found in answer.values[by].items()}
 
     def ranks(
-        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, int]:
         """The ranks of the models at one point of the grid; those without a score are missing."""
-        return self.evaluation.metric(metric).ranks(self.values(family, tau, metric, adjustment))
+        return self.evaluation.metric(metric).ranks(self.values(line, point, metric, adjustment))
 
     @property
     def confidence_level(self) -> float:
@@ -70,7 +98,14 @@ class GridScores:
         return self.evaluation.confidence_level or DEFAULT_LEVEL
 
     def table(self) -> Any:
-        """One row per metric, adjustment, family, τ and model: score, with its error and interval, and rank."""
+        """One row per metric, adjustment, line, point and model: score, with its error and interval, and rank."""
+        return self._frame(self._rows())
+
+    def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
+        """Where a point is in tables: its family, reason, τ and hazard ratio after dropout."""
+        raise NotImplementedError
+
+    def _rows(self) -> list[tuple[Any, ...]]:
         with_errors = self.evaluation.confidence_level is not None
 
         def errors(found: Estimates | None, model: str) -> tuple[float, ...]:
@@ -81,52 +116,62 @@ class GridScores:
             estimate = found.estimate(model)
             return (estimate.standard_error, *estimate.confidence_interval(self.confidence_level))
 
-        rows = [
-            (metric, adjustment, family, tau, model, values[model], *errors(known, model), rank)
+        return [
+            (metric, adjustment, *place, model, values[model], *errors(known, model), rank)
             for metric in self.evaluation.metrics
-            for adjustment, family, tau in self._points()
-            for values in (self.values(family, tau, metric, adjustment),)
-            for known in (self.errors(family, tau, metric, adjustment),)
-            for model, rank in self.ranks(family, tau, metric, adjustment).items()
+            for adjustment, line, point in self._places()
+            for place in (self.place(adjustment, line, point),)
+            for values in (self.values(line, point, metric, adjustment),)
+            for known in (self.errors(line, point, metric, adjustment),)
+            for model, rank in self.ranks(line, point, metric, adjustment).items()
         ]
-        told = ("standard_error", "low", "high") if with_errors else ()
-        columns = ("metric", "adjustment", "family", "tau", "model", "score", *told, "rank")
+
+    def _frame(self, rows: list[tuple[Any, ...]]) -> Any:
+        told = () if self.evaluation.confidence_level is None else ("standard_error", "low", "high")
+        where = ("family", "reason", "tau", "hazard_ratio")
+        columns = ("metric", "adjustment", *where, "model", "score", *told, "rank")
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), template=self.evaluation.template)
+
+    def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
+        """The model with the best score nearest to independence, which others are compared with by default."""
+        by_point = next(iter(self.leaders(metric, adjustment).values()))
+        at = {point: self.position(point) for point in by_point}
+        return by_point[min(by_point, key=lambda point: (abs(at[point]), -at[point]))][0]
 
     def leaders(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The model with the best score by family and τ, whether or not it can be told from others."""
+        """The model with the best score by line and point, whether or not it can be told from others."""
         name = self._adjustment(adjustment)
         found = {}
-        for family, answers in self.answers[name].items():
-            ranked = {tau: self.ranks(family, tau, metric, name) for tau in answers}
-            found[family] = {
-                tau: tuple(m for m, rank in r.items() if rank == 1) for tau, r in ranked.items() if r
+        for line, answers in self.answers[name].items():
+            ranked = {point: self.ranks(line, point, metric, name) for point in answers}
+            found[line] = {
+                point: tuple(m for m, rank in r.items() if rank == 1) for point, r in ranked.items() if r
             }
-        return {family: by_tau for family, by_tau in found.items() if by_tau}
+        return {line: by_point for line, by_point in found.items() if by_point}
 
     def best(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The models that cannot be told from the best by family and τ; without intervals, the leaders."""
+        """The models that cannot be told from the best by line and point; without intervals, the leaders."""
         return {
-            family: {tau: self.best_at(family, tau, metric, adjustment) for tau in by_tau}
-            for family, by_tau in self.leaders(metric, adjustment).items()
+            line: {point: self.best_at(line, point, metric, adjustment) for point in by_point}
+            for line, by_point in self.leaders(metric, adjustment).items()
         }
 
     def best_at(
-        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> tuple[str, ...]:
         """The models that cannot be told from the best at one point of the grid; without intervals, the leaders."""
-        ranked = self.ranks(family, tau, metric, adjustment)
-        errors = self.errors(family, tau, metric, adjustment)
+        ranked = self.ranks(line, point, metric, adjustment)
+        errors = self.errors(line, point, metric, adjustment)
         if errors is None:
             return tuple(model for model, rank in ranked.items() if rank == 1)
         by = self.evaluation.metric(metric)
         kept: tuple[str, ...] = self._once(
-            ("best", family, tau, by.name, self._adjustment(adjustment)),
+            ("best", line, point, by.name, self._adjustment(adjustment)),
             lambda: not_told_from_best(errors, by.direction, self.confidence_level),
         )
         return tuple(sorted(kept, key=lambda model: ranked[model]))
@@ -134,49 +179,51 @@ class GridScores:
     # --- what the errors say ---------------------------------------------------------------------------
 
     def errors(
-        self, family: str, tau: float, metric: str | None = None, adjustment: str | None = None
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> Estimates | None:
         """The scores at one point of the grid with their errors; None where there is none."""
-        answer = self.answers[self._adjustment(adjustment)].get(family, {}).get(tau)
+        answer = self.answers[self._adjustment(adjustment)].get(line, {}).get(point)
         return None if answer is None else answer.errors.get(self.evaluation.metric(metric).name)
 
     def compare(
         self,
         a: str,
         b: str,
-        family: str,
-        tau: float,
+        line: str,
+        point: float,
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Comparison:
         """The score of a less that of b at one point of the grid; NaN where one of them has none."""
         for model in (a, b):
             check_choice(model, "model", self.evaluation.models)
-        check_choice(family, "family", self.families)
-        if tau not in self.taus:
-            grid = ", ".join(f"{each:g}" for each in self.taus)
-            raise ValueError(f"tau must be a point of the grid, which has {grid}, but is {tau!r}.")
-        errors = self.errors(family, tau, metric, adjustment)
+        check_choice(line, self.line_name, self.lines)
+        if point not in self.points:
+            grid = ", ".join(f"{each:g}" for each in self.points)
+            raise ValueError(
+                f"{self.point_name} must be a point of the grid, which has {grid}, but is {point!r}."
+            )
+        errors = self.errors(line, point, metric, adjustment)
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
-        values = self.values(family, tau, metric, adjustment)
+        values = self.values(line, point, metric, adjustment)
         difference = values.get(a, np.nan) - values.get(b, np.nan)
         return Comparison(a, b, difference, np.nan, missing="there is no interval at this point")
 
-    def along_tau(
+    def along(
         self,
         model: str,
         minus: str | None = None,
         metric: str | None = None,
         adjustment: str | None = None,
-    ) -> dict[str, TauCurve]:
-        """By family a value along τ, each with its own interval."""
+    ) -> dict[str, AxisCurve]:
+        """By line a value along the axis of :meth:`position`, each with its own interval."""
 
-        def compute() -> dict[str, TauCurve]:
+        def compute() -> dict[str, AxisCurve]:
             lines = self._lines(model, minus, metric, adjustment)
             return {
-                family: TauCurve.normal(taus, values, np.sqrt(variances), self.confidence_level)
-                for family, (taus, values, variances, _) in lines.items()
+                line: AxisCurve.normal(positions, values, np.sqrt(variances), self.confidence_level)
+                for line, (positions, values, variances, _) in lines.items()
             }
 
         return dict(self._once(self._key("curve", model, minus, metric, adjustment), compute))
@@ -188,16 +235,16 @@ class GridScores:
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> dict[str, Band]:
-        """By family limits of a value along τ that hold its whole curve, under all families at once."""
+        """By line limits of a value that hold its whole curve, on all lines at once."""
 
         def compute() -> dict[str, Band]:
             lines = self._lines(model, minus, metric, adjustment)
             rows = np.concatenate([rows for *_, rows in lines.values()], axis=1)
             quantile = simultaneous_quantile(rows, self.confidence_level)
             found = {}
-            for family, (_, values, variances, _) in lines.items():
+            for line, (_, values, variances, _) in lines.items():
                 reach = np.where(variances == 0, 0.0, quantile * np.sqrt(variances))
-                found[family] = Band(values - reach, values + reach, quantile)
+                found[line] = Band(values - reach, values + reach, quantile)
             return found
 
         return dict(self._once(self._key("band", model, minus, metric, adjustment), compute))
@@ -206,27 +253,29 @@ class GridScores:
         self,
         a: str,
         b: str,
-        family: str | None = None,
+        line: str | None = None,
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Lead | None:
-        """For which τ one of two models is better for certain, outward from 0; by default under all families.
+        """How far one of two models is better for certain, outward from independence; by default on all lines.
 
         See :func:`cocensor.inference.lead`: a fixed sequence of tests, which needs no correction. None where they
-        cannot be told apart at τ = 0. ``sign`` is that of score(a) − score(b).
+        cannot be told apart at independence. ``sign`` is that of score(a) − score(b).
         """
-        return lead(self.along_tau(a, b, metric, adjustment), family)
+        found = lead(self.along(a, b, metric, adjustment), line)
+        return None if found is None else found.on(self.at_position)
 
     def tipping_points(
         self,
         a: str,
         b: str,
-        family: str | None = None,
+        line: str | None = None,
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> tuple[TippingPoint, ...]:
-        """Where along τ the order of two models turns, with intervals, nearest to 0 first."""
-        return tipping_points(self.along_tau(a, b, metric, adjustment), family)
+        """Where the order of two models turns, with intervals, nearest to independence first."""
+        points = tipping_points(self.along(a, b, metric, adjustment), line)
+        return tuple(point.on(self.at_position) for point in points)
 
     def uncertainty(
         self,
@@ -234,34 +283,37 @@ class GridScores:
         high: float,
         model: str,
         minus: str | None = None,
-        family: str | None = None,
+        line: str | None = None,
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Uncertainty:
-        """Intervals of a value where τ is held to lie between ``low`` and ``high``, under all families or one.
+        """Intervals of a value where the point is held to lie between ``low`` and ``high``, on all lines or one.
 
         See :func:`cocensor.inference.uncertainty`.
         """
-        return uncertainty(self.along_tau(model, minus, metric, adjustment), low, high, family)
+        curves = self.along(model, minus, metric, adjustment)
+        check_range(low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions])
+        found = uncertainty(curves, self.position(low), self.position(high), line)
+        return replace(found, missing=tuple((name, self.at_position(at)) for name, at in found.missing))
 
     def _lines(
         self, model: str, minus: str | None, metric: str | None, adjustment: str | None
     ) -> dict[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
-        """By family the τ that have an answer, and there values, variances and rows of errors; NaN for what is not."""
+        """By line the positions with an answer, and there values, variances and rows of errors; NaN for what is not."""
         for name in (model, minus):
             if name is not None:
                 check_choice(name, "model", self.evaluation.models)
         by, how = self.evaluation.metric(metric).name, self._adjustment(adjustment)
         answers = self.answers[how]
         most = max(
-            (len(each.batches[by]) for line in answers.values() for each in line.values() if each.batches),
+            (len(each.batches[by]) for found in answers.values() for each in found.values() if each.batches),
             default=1,
         )
         lines = {}
-        for family, line in answers.items():
-            values, variances = np.full(len(line), np.nan), np.full(len(line), np.nan)
-            rows = np.full((most, len(line)), np.nan)
-            for k, each in enumerate(line.values()):
+        for line, found in answers.items():
+            values, variances = np.full(len(found), np.nan), np.full(len(found), np.nan)
+            rows = np.full((most, len(found)), np.nan)
+            for k, each in enumerate(found.values()):
                 values[k] = each.value(by, model) - (0.0 if minus is None else each.value(by, minus))
                 errors = each.errors.get(by)
                 if errors is None or not {model, minus} - {None} <= set(errors.names):
@@ -275,7 +327,7 @@ class GridScores:
                 rows[: len(own), k] = own[:, errors.index(model)]
                 if minus is not None:
                     rows[: len(own), k] -= own[:, errors.index(minus)]
-            lines[family] = np.array(list(line)), values, variances, rows
+            lines[line] = np.array([self.position(point) for point in found]), values, variances, rows
         return lines
 
     def _key(
@@ -289,11 +341,11 @@ class GridScores:
             self._kept[key] = compute()
         return self._kept[key]
 
-    def _points(self) -> Iterator[tuple[str, str, float]]:
-        for adjustment, by_family in self.answers.items():
-            for family, by_tau in by_family.items():
-                for tau in by_tau:
-                    yield adjustment, family, tau
+    def _places(self) -> Iterator[tuple[str, str, float]]:
+        for adjustment, by_line in self.answers.items():
+            for line, by_point in by_line.items():
+                for point in by_point:
+                    yield adjustment, line, point
 
     def _adjustment(self, name: str | None) -> str:
         if name is None:

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import escaped
+from cocensor._validation import check_choice, escaped
+from cocensor.sensitivity.after_dropout import AfterDropout
 from cocensor.sensitivity.grid_scores import GridScores
-from cocensor.sensitivity.numbers import grid_numbers
+from cocensor.sensitivity.numbers import sensitivity_numbers
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,14 @@ class Sensitivity(GridScores):
     Attributes
     ----------
     evaluation : Evaluation
-    families, taus : tuple
+    lines, points : tuple
+        The families and the τ of the grid, also called ``families`` and ``taus``.
     answers : dict of AdjustmentScores
         By adjustment, family and τ.
     missing : dict of Note
         By adjustment and family, why there is no answer, or none at some τ.
+    after_dropout : AfterDropout or None
+        The same over the hazard ratio after dropout; None where that was not asked for or no adjustment takes it.
 
     Examples
     --------
@@ -75,10 +79,50 @@ class Sensitivity(GridScores):
     {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
     """
 
-    def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
-        """The model with the best score at the τ nearest to 0, which others are compared with by default."""
-        by_tau = next(iter(self.leaders(metric, adjustment).values()))
-        return by_tau[min(by_tau, key=lambda tau: (abs(tau), -tau))][0]
+    line_name = "family"
+    lines_name = "families"
+    point_name = "tau"
+
+    after_dropout: AfterDropout | None = None
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families of copulas."""
+        return self.lines
+
+    @property
+    def taus(self) -> tuple[float, ...]:
+        """Kendall's τ of the grid."""
+        return self.points
+
+    def hazard_ratio(self, family: str, tau: float, adjustment: str | None = None) -> float:
+        """The mean hazard ratio right after leaving that a copula stands for: τ on the clinic's scale.
+
+        The geometric mean over the dropouts whose status is imputed, against those alike who are still under
+        observation; 1 at τ = 0. Between two τ of the grid its logarithm is taken to move along a line. NaN where it is
+        not known.
+        """
+        check_choice(family, "family", self.lines)
+        line = self.answers[self._adjustment(adjustment)].get(family, {})
+        ratios = {0.0: 1.0} | {at: each.hazard_ratio or np.nan for at, each in line.items() if at != 0}
+        taus = sorted(ratios)
+        logs = np.log([ratios[at] for at in taus])
+        return float(np.exp(np.interp(tau, taus, logs, left=np.nan, right=np.nan)))
+
+    def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
+        """Where a point is in tables."""
+        return line, None, point, self.hazard_ratio(line, point, adjustment)
+
+    def table(self) -> Any:
+        """One row per metric, adjustment, family, τ or hazard ratio, and model: score, error, interval, and rank.
+
+        The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
+        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of :meth:`hazard_ratio`.
+        """
+        after = [] if self.after_dropout is None else self.after_dropout._rows()
+        order = {name: k for k, name in enumerate(self.evaluation.metrics)}
+        rows = sorted([*self._rows(), *after], key=lambda row: order[row[0]])
+        return self._frame(rows)
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes along τ, family by family; one that merely ties with another stays."""
@@ -119,7 +163,7 @@ class Sensitivity(GridScores):
 
     def to_dict(self) -> dict[str, Any]:
         """The grid as JSON can hold it: scores with errors, differences, and what they say of every two models."""
-        return grid_numbers(self)
+        return sensitivity_numbers(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Scores along τ; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""

@@ -133,7 +133,7 @@ def _tail(sides: Mapping[str, tuple[FloatArray, FloatArray]], sign: int) -> floa
 def _limit_of_tie(sensitivity: Sensitivity, found: Standing) -> str:
     """Whether models that tie do so over the whole grid."""
     pairs = list(combinations(found.first, 2))
-    curves = [curve for a, b in pairs for curve in sensitivity.along_tau(a, b).values()]
+    curves = [curve for a, b in pairs for curve in sensitivity.along(a, b).values()]
     if all(found.equal(a, b) for a, b in pairs):
         same = all((curve.values == 0).all() for curve in curves)
         return f", which holds at every {tried_in_words(sensitivity)}" if same else ""
@@ -180,7 +180,7 @@ def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[
     turns.sort(key=lambda turn: turn[0])
     for _, other, points in turns[:_MOST_PAIRS]:
         at, interval = turn_in_words(points[0], sensitivity.confidence_level)
-        family, turning = points[0].family, {point.family for point in points}
+        family, turning = points[0].line, {point.line for point in points}
         under = f"under {names.family(family)}"
         if len(turning) > 1:
             under = f"first {under}"
@@ -230,12 +230,12 @@ def _band_sides(
     sensitivity: Sensitivity, pair: tuple[str, str], signs: tuple[int, ...]
 ) -> dict[str, tuple[FloatArray, FloatArray]]:
     """By family each τ, and on which side of 0 the band of a difference lies there; empty where on none of these."""
-    curves = sensitivity.along_tau(*pair)
+    curves = sensitivity.along(*pair)
     if not any(np.isin(curve.sides, signs).any() for curve in curves.values()):
         return {}  # a band is wider than the intervals
     bands = sensitivity.bands(*pair)
     return {
-        family: (curve.taus, 1.0 * (bands[family].low > 0) - 1.0 * (bands[family].high < 0))
+        family: (curve.positions, 1.0 * (bands[family].low > 0) - 1.0 * (bands[family].high < 0))
         for family, curve in curves.items()
     }
 

@@ -94,7 +94,7 @@ def standing_at(sensitivity: Sensitivity, family: str, tau: float) -> Standing:
     """At a point of the grid, by the first metric and the primary adjustment."""
     by, scores = sensitivity.evaluation.metric(), sensitivity.values(family, tau)
     known, best = sensitivity.errors(family, tau), sensitivity.best_at(family, tau)
-    compare = partial(sensitivity.compare, family=family, tau=tau)
+    compare = partial(sensitivity.compare, line=family, point=tau)
     return _standing(by, scores, best, known, compare, sensitivity.evaluation.confidence_level)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cocensor.inference import TauCurve
+from cocensor.inference import AxisCurve
 
 TAUS = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])
 Z = 1.959963984540054
@@ -10,7 +10,7 @@ Z = 1.959963984540054
 
 def curve(values, errors=1.0, taus=TAUS):
     values = np.asarray(values, dtype=float)
-    return TauCurve.normal(np.asarray(taus), values, np.broadcast_to(errors, values.shape))
+    return AxisCurve.normal(np.asarray(taus), values, np.broadcast_to(errors, values.shape))
 
 
 def correlated(rng, repeats, taus):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cocensor.inference import Estimates, Lead, TauCurve, lead
-from tests.inference.tau_curves import TAUS, Z, correlated, curve
+from cocensor.inference import AxisCurve, Estimates, Lead, lead
+from tests.inference.axis_curves import TAUS, Z, correlated, curve
 
 
 def test_it_goes_both_ways_and_stops_where_an_interval_holds_0():
@@ -92,7 +92,7 @@ def test_mirrored_and_negated_curves_have_mirrored_and_negated_leads(values):
 def test_a_curve_of_estimates_has_their_intervals():
     replicates = np.random.default_rng(0).normal([5.0, 0.0], size=(400, 2))
     estimates = Estimates(("0", "0.3"), np.array([5.0, 0.0]), np.empty((0, 2)), replicates=replicates)
-    found = TauCurve.of(np.array([0.0, 0.3]), estimates, 0.9)
+    found = AxisCurve.of(np.array([0.0, 0.3]), estimates, 0.9)
     np.testing.assert_allclose(found.low, np.quantile(replicates, 0.05, axis=0))
     assert found.sides.tolist() == [1.0, 0.0]
 
@@ -100,20 +100,20 @@ def test_a_curve_of_estimates_has_their_intervals():
 @pytest.mark.parametrize(
     ("arguments", "named", "value"),
     [
-        (([0.0, 0.3, 0.2], np.ones(3), np.ones(3)), "taus", "0.2"),
-        (([0.0, 0.0], np.ones(2), np.ones(2)), "taus", "0"),
-        (([], np.ones(0), np.ones(0)), "taus", "empty"),
+        (([0.0, 0.3, 0.2], np.ones(3), np.ones(3)), "positions", "0.2"),
+        (([0.0, 0.0], np.ones(2), np.ones(2)), "positions", "0"),
+        (([], np.ones(0), np.ones(0)), "positions", "empty"),
         (([0.0], np.ones(2), np.ones(2)), "values", "(2,)"),
     ],
 )
 def test_refusals_of_curves(arguments, named, value):
     with pytest.raises(ValueError, match=named) as refused:
-        TauCurve.normal(*arguments)
+        AxisCurve.normal(*arguments)
     assert value in str(refused.value)
 
 
 def test_refusals_of_families():
-    with pytest.raises(ValueError, match="family must be one of 'frank', but is 'joe'"):
+    with pytest.raises(ValueError, match="line must be one of 'frank', but is 'joe'"):
         lead({"frank": curve(np.ones(5))}, "joe")
     with pytest.raises(ValueError, match="curves is empty"):
         lead({})

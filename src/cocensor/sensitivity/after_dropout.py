@@ -1,0 +1,185 @@
+"""Scores where the hazard of the event is another after dropout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cocensor._validation import (
+    BoolArray,
+    FloatArray,
+    as_frame,
+    as_vector,
+    check_length,
+    column_names,
+    frame_column,
+    refuse_at,
+    refuse_first,
+    spelled,
+    to_numpy,
+)
+from cocensor.adjustments.samples import Samples
+from cocensor.sensitivity.grid_scores import GridScores
+
+#: The family, in tables and among ``families``, of scores by hazard ratio after dropout.
+HAZARD_RATIO = "hazard_ratio"
+#: The line on which the ratio of everybody moves.
+ALL = "all"
+RATIOS = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
+_MOST_GROUPS = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AfterDropout(GridScores):
+    r"""Every score over the hazard ratio ρ after dropout; ``Sensitivity.after_dropout``.
+
+    Up to a dropout at c, event and dropout are independent given z; from then on the hazard is ρ times that of those
+    alike in z who are still under observation: :math:`q(t) = [S_E(t \mid z)/S_E(c \mid z)]^\rho`. The margins are
+    fitted once, at independence, which is ρ = 1. On the line "all" the ratio of everybody moves; on each of the others
+    that of one reason of dropout, or of one group of subjects, while the others stay at 1.
+
+    Points, leads and tipping points are ratios. Between two ratios values are taken to move along lines in log ρ, which
+    is what the ``positions`` of :meth:`along` are.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    lines : tuple of str
+        "all", and reasons or groups.
+    points : tuple of float
+        The ratios.
+    answers : dict of AdjustmentScores
+        By adjustment, line and ratio.
+    missing : dict of Note
+        By adjustment and line, why there is no answer, or none at some ratio.
+    """
+
+    point_name = "ratio"
+
+    @property
+    def ratios(self) -> tuple[float, ...]:
+        """The hazard ratios of the grid."""
+        return self.points
+
+    @staticmethod
+    def position(point: float) -> float:
+        """The logarithm of a ratio."""
+        return math.log(point)
+
+    @staticmethod
+    def at_position(position: float) -> float:
+        """The ratio with this logarithm; a ratio of the grid comes back as it was."""
+        return float(f"{math.exp(position):.12g}")
+
+    def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
+        """Where a point is in tables."""
+        return HAZARD_RATIO, None if line == ALL else line, np.nan, point
+
+    def to_dict(self) -> dict[str, Any]:
+        """The grid as JSON can hold it."""
+        from cocensor.sensitivity.numbers import grid_numbers
+
+        return grid_numbers(self)
+
+
+@dataclass(frozen=True, eq=False)
+class RatioLines:
+    """Whose ratio moves on each line: everybody's, or that of one reason or group.
+
+    ``unnamed`` says why reasons that there are have no lines.
+    """
+
+    ratios: FloatArray
+    reasons: tuple[str, ...] = ()
+    groups: Mapping[str, BoolArray] = field(default_factory=dict)
+    unnamed: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, ratios: Any, by: Any, samples: Samples) -> RatioLines:
+        """As asked for by ``hazard_ratios`` and ``hazard_ratio_by``."""
+        grid = as_ratios(ratios)
+        if by is None or (isinstance(by, str) and by == "reason"):
+            return cls._by_reason(grid, samples, asked=by is not None)
+        labels = _labels(by, samples)
+        names = list(dict.fromkeys(labels))
+        if len(names) > _MOST_GROUPS:
+            raise ValueError(
+                f"hazard_ratio_by must have at most {_MOST_GROUPS} groups, but has {len(names)}: put some of them "
+                "together."
+            )
+        _refuse_all(names, "hazard_ratio_by")
+        array = np.array(labels)
+        return cls(grid, groups={name: array == name for name in sorted(names)} if len(names) > 1 else {})
+
+    @classmethod
+    def _by_reason(cls, grid: FloatArray, samples: Samples, asked: bool) -> RatioLines:
+        reasons = samples.y_test.reasons
+        if asked and not reasons:
+            raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
+        if len(reasons) > _MOST_GROUPS:
+            why = (
+                f"y_test must have at most {_MOST_GROUPS} reasons for a line each, but has {len(reasons)}: put some of "
+                "them together."
+            )
+            if asked:
+                raise ValueError(why)
+            return cls(grid, unnamed=(why,))
+        _refuse_all(reasons, "y_test")
+        return cls(grid, reasons if len(reasons) > 1 else ())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The lines."""
+        return (ALL, *self.reasons, *self.groups)
+
+    def ratio(self, line: str, ratio: float) -> Any:
+        """What the adjustments are given at a point of a line."""
+        if line == ALL:
+            return ratio
+        if line in self.groups:
+            return np.where(self.groups[line], ratio, 1.0)
+        return {line: ratio}
+
+
+def as_ratios(values: Any) -> FloatArray:
+    """Different hazard ratios, in their order."""
+    grid = np.unique(as_vector(values, "hazard_ratios", single=True))
+    if not grid.size:
+        raise ValueError("hazard_ratios is empty: at least one is needed.")
+    bad = ~(grid > 0) | ~np.isfinite(grid)
+    if bad.any():
+        refuse_first(bad, grid, "hazard_ratios must be positive and finite")
+    return grid
+
+
+def _labels(by: Any, samples: Samples) -> list[str]:
+    n = len(samples.y_test)
+    if isinstance(by, str):
+        if column_names(samples.x_test) is None:
+            raise ValueError(
+                f"hazard_ratio_by must have a label for each test subject where x_test has no names of columns, but is "
+                f"{by!r}."
+            )
+        by = frame_column(as_frame(samples.x_test, "x_test"), by, "x_test")
+    check_length(by, "hazard_ratio_by", n, "y_test")
+    values = to_numpy(by, "hazard_ratio_by")
+    if values.ndim != 1:
+        raise ValueError(
+            f"hazard_ratio_by must have one label per test subject, but its shape is {values.shape}."
+        )
+    found = []
+    for row, value in enumerate(values.tolist()):
+        text = "" if value is None else spelled(value).strip()
+        if not text:
+            refuse_at((row,), value, "hazard_ratio_by must have a label for each test subject")
+        found.append(text)
+    return found
+
+
+def _refuse_all(names: Sequence[str], argument: str) -> None:
+    if ALL in names:
+        raise ValueError(f"{argument} must not call a group {ALL!r}: that is everybody's hazard ratio.")
