@@ -1,24 +1,30 @@
 """How much an answer moves as the assumed dependence moves."""
 
-from cocensor.sensitivity.after_dropout import RATIOS, AfterDropout, as_ratios
+from cocensor.sensitivity.after_dropout import HAZARD_RATIO, RATIOS, AfterDropout, as_ratios
 from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
 from cocensor.sensitivity.benchmarks import plausible_tau
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
 from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
+from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
 from cocensor.sensitivity.result import Change, Sensitivity, Stretch
+from cocensor.sensitivity.tips import Tip
 
 __all__ = [
     "FAMILIES",
+    "HAZARD_RATIO",
     "RATIOS",
     "TAUS",
     "AfterDropout",
     "Benchmark",
     "Change",
     "MarginCurves",
+    "PlausibleRange",
     "PlausibleTau",
     "Sensitivity",
     "Stretch",
+    "Tip",
+    "WithinPlausible",
     "as_ratios",
     "hidden_hazard_ratio",
     "induced_tau",
