@@ -5,7 +5,11 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import Oracle
+from cocensor.adjustments.samples import Samples
 from cocensor.curves import TimeGrid
+from cocensor.sensitivity.bound_auc import extremes_of_auc
+from cocensor.sensitivity.bound_means import extremes_of_mean
+from cocensor.sensitivity.dropouts import Dropouts
 
 TIMES = np.array([1.0, 2.0, 3.0, 4.0, 5.5])
 
@@ -87,3 +91,49 @@ def test_auc_bounds_are_the_extremes_over_all_assignments(seed, ties):
         if gaps.size:
             scores.append((np.sign(gaps) * 0.5 + 0.5).mean())
     assert (found.low, found.high) == pytest.approx((min(scores), max(scores)), abs=1e-14)
+
+
+# --- sampling errors -------------------------------------------------------------------------------------
+
+
+def marked(seed, n, ties=False):
+    rng = np.random.default_rng(seed)
+    latent = rng.exponential([[4.0], [6.0], [7.0]], (3, n))
+    if ties:
+        latent = np.ceil(latent)
+    y = cc.Survival.from_latent(*latent)
+    curves = {name: np.exp(-TIMES * rng.gamma(4.0, 0.05, (n, 1))) for name in "ab"}
+    return y, curves
+
+
+@pytest.mark.parametrize(("metric", "ties"), [("ibs", True), ("ibs", False), ("auc", True), ("auc", False)])
+@pytest.mark.parametrize("trained", [False, True])
+def test_errors_are_those_of_case_weights(metric, ties, trained):
+    y, curves = marked(13, 40, ties)
+    y_train = marked(4, 30, ties)[0] if trained else None
+    by = cc.metric(metric) if metric == "ibs" else cc.metric("auc", at=4.0)
+    extremes = extremes_of_mean if metric == "ibs" else extremes_of_auc
+    copies = 100
+
+    def at_case_weights(more=(), more_train=(), with_errors=False):
+        """With every subject so many times over, and some once more."""
+
+        def rows(n, more):
+            return np.concatenate((np.tile(np.arange(n), copies if not with_errors else 1), more)).astype(int)
+
+        test = rows(len(y), more)
+        train = None if y_train is None else y_train[rows(len(y_train), more_train)]
+        known = {name: cc.Predictions(TIMES, each[test]) for name, each in curves.items()}
+        open_ = Dropouts.of(Samples(y[test], y_train=train), by.grid(TimeGrid.of(TIMES)))
+        return extremes(by, open_, known, with_errors)
+
+    base, variance = at_case_weights().values, 0.0
+    for sample, name in ((y, "more"), (y_train, "more_train")):
+        if sample is not None:
+            n = len(sample)
+            moved = np.array([at_case_weights(**{name: [i]}).values - base for i in range(n)])
+            variance += np.sum((moved * (copies * n + 1)) ** 2, axis=0) / (n * (n - 1))
+    found = at_case_weights(with_errors=True)
+    known = np.isfinite(base)
+    assert known[:, :2].all()
+    assert found.errors[known] == pytest.approx(np.sqrt(variance[known]), rel=0.01)

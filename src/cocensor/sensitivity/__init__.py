@@ -1,7 +1,7 @@
 """How much an answer moves as the assumed dependence moves."""
 
-from cocensor.sensitivity.bounds import bounds
-from cocensor.sensitivity.bounds_result import Bound, BoundCurve, Bounds
+from cocensor.sensitivity.bounding import find_bounds
+from cocensor.sensitivity.bounds import Bound, BoundCurve, Bounds
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
 from cocensor.sensitivity.result import Change, Sensitivity, Stretch
@@ -16,7 +16,7 @@ __all__ = [
     "MarginCurves",
     "Sensitivity",
     "Stretch",
-    "bounds",
+    "find_bounds",
     "margin_curves",
     "sensitivity",
 ]
