@@ -60,6 +60,11 @@ class Adjustment(ABC):
         """Whether a copula of event and dropout is assumed, so that another could be; not in a model that is given."""
         return hasattr(self, "copula") and getattr(self, "model", None) is None
 
+    @property
+    def takes_hazard_ratio(self) -> bool:
+        """Whether :meth:`Fitted.with_hazard_ratio` says what a hazard ratio after dropout would change."""
+        return False
+
     def with_copula(self, copula: Any) -> Self:
         """The same adjustment under another copula of event and dropout."""
         if not self.rests_on_copula:
@@ -124,6 +129,13 @@ class Fitted(ABC):
     def with_copula(self, copula: Any) -> Fitted:
         """Fitted to the same under another copula; what does not depend on it is shared."""
         raise ValueError(f"{self.adjustment!r} does not rest on a copula.")
+
+    def with_hazard_ratio(self, ratio: Any) -> Fitted:
+        """Fitted to the same at independence, with a hazard ``ratio`` after dropout.
+
+        One number for all, a mapping from reasons of dropouts (others have 1), or one number for each test subject.
+        """
+        raise ValueError(f"{self.adjustment!r} takes no hazard ratio after dropout.")
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
         """Fitted again to subjects drawn from those that it was fitted to, by default from scratch.

@@ -14,6 +14,7 @@ from cocensor._notes import Note
 from cocensor._validation import HorizonWarning, check_choice, check_whole
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, always_event_free, check_hold
 from cocensor.adjustments.copula import assumed_copula
+from cocensor.adjustments.hazard_ratio import as_hazard_ratio, check_reasons, in_words, resolve
 from cocensor.adjustments.imputed_joint import ImputedByJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
@@ -85,6 +86,11 @@ class Imputation(JointSettings, Adjustment):
         times, covariates, curvature and changes with time have one each, in each margin, with weights by marginal
         likelihood at independence, kept for all copulas. Where there are fewer than ten events or dropouts for each
         score, the scores that add least are shrunk as well. By default given everything.
+    hazard_ratio : float, mapping or array, optional
+        Given something, at independence: by what the hazard is multiplied from a dropout on, against those alike who
+        are still under observation: :math:`q_i(t) = [S_E(t \mid z)/S_E(c_i \mid z)]^\rho`. One ρ for all; by reason of
+        the dropout, with 1 for reasons that are not named; or one for each test subject. Whoever was under observation
+        at the end of the study may have dropped out later: see the notes.
     margins, knots, penalty, time_kind, model
         Of the joint model, as in :func:`fit_joint`; or, given covariates, a fitted one.
 
@@ -121,6 +127,7 @@ class Imputation(JointSettings, Adjustment):
     score_df: int | None = None
     time_varying: bool | None = None
     shrink: bool | None = None
+    hazard_ratio: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", _as_given(self.given))
@@ -144,6 +151,15 @@ class Imputation(JointSettings, Adjustment):
                 raise ValueError(f"conditioning must be 'dropout' given {' and '.join(self.given)}.")
         else:
             CopulaGraphic(self.copula)  # refuses a copula without a graphic form
+        object.__setattr__(self, "hazard_ratio", as_hazard_ratio(self.hazard_ratio))
+        if self.hazard_ratio is None:
+            return
+        if not self.given:
+            raise ValueError("hazard_ratio must be None where nothing is given: it needs a joint model.")
+        if not (isinstance(self.copula, Copula) and self.copula.is_independence):
+            raise ValueError(
+                f"copula must be independence where there is a hazard_ratio, but is {self.copula!r}."
+            )
 
     @property
     def assumption(self) -> str:
@@ -157,6 +173,12 @@ class Imputation(JointSettings, Adjustment):
             "everything": "the risk scores of all models and the covariates that there are",
         }
         z = " and ".join(known[each] for each in self.given)
+        if self.hazard_ratio is not None:
+            times = in_words(self.hazard_ratio)
+            return (
+                f"Given {z}, event and dropout are independent up to the dropout, with margins of the stated form. "
+                f"After dropout, the hazard is {times} that of those alike still under observation."
+            )
         stated = isinstance(self.copula, Copula)
         copula = "the stated copula" if stated else f"a {self._family} copula, θ by best fit"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
@@ -175,6 +197,16 @@ class Imputation(JointSettings, Adjustment):
         """Not given nothing: what is imputed from margins alone does not follow the subject."""
         return bool(self.given)
 
+    @property
+    def rests_on_copula(self) -> bool:
+        """Not where a hazard ratio after dropout is assumed instead."""
+        return super().rests_on_copula and self.hazard_ratio is None
+
+    @property
+    def takes_hazard_ratio(self) -> bool:
+        """Given something, unless a model is that was fitted under dependence."""
+        return bool(self.given) and (self.model is None or self.model.copula.is_independence)
+
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if not self.given:
             return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
@@ -182,18 +214,20 @@ class Imputation(JointSettings, Adjustment):
             part = "train" if self.given == ("covariates",) else "test"
             check_covariates(x, f"x_{part}", len(y), f"y_{part}")
         if self.given == ("covariates",):
+            check_reasons(self.hazard_ratio, y, "y_train")
             return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
         if not predictions:
             raise ValueError("predictions are needed: the joint model is given them.")
+        check_reasons(self.hazard_ratio, y, "y_test")
         known = x if {"covariates", "everything"} & set(self.given) else None
         recipe = Recipe(**{each.name: getattr(self, each.name) for each in fields(Recipe)})
-        n_dropouts, few = int(y.dropout.sum()), []
+        n_dropouts, few, seen = int(y.dropout.sum()), [], y
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
-            text = f"Dropouts are too few for a margin of their own ({n_dropouts}): they are taken for ends of study."
-            few = [Note("decision", text)]
-            y = Survival(y.time, y.event, ~y.event)
-        design, notes = judge_design(known, predictions, y, recipe, folds)
-        fit = JointFit.of(self, self.copula, design, y, "y_test")
+            text = f"Dropouts are too few for a margin of their own ({n_dropouts}): "
+            few = [Note("decision", f"{text}the joint model takes them for ends of study.")]
+            seen = Survival(y.time, y.event, ~y.event)
+        design, notes = judge_design(known, predictions, seen, recipe, folds)
+        fit = JointFit.of(self, self.copula, design, seen, "y_test")
         return _ImputationFromJoint(self, fit, y, design, (*notes, *few))
 
 
@@ -238,10 +272,22 @@ class _ImputationFromJoint(Fitted):
             self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
         )
 
+    def with_hazard_ratio(self, ratio: Any) -> Fitted:
+        if not self.adjustment.takes_hazard_ratio:
+            return super().with_hazard_ratio(ratio)  # refuses
+        adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
+        check_reasons(adjustment.hazard_ratio, self.y, "y_train" if self.design is None else "y_test")
+        independent = isinstance(self.adjustment.copula, Copula) and self.adjustment.copula.is_independence
+        joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
+        return replace(self, adjustment=adjustment, joint=joint)
+
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
-        rows = resample.fitted_to(self.adjustment)
+        rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
+        if isinstance(adjustment.hazard_ratio, np.ndarray):
+            adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
         return replace(
             self,
+            adjustment=adjustment,
             joint=self.joint.resampled(rows, self.adjustment.copula),
             y=self.y[rows],
             design=None if self.design is None else self.design[rows],
@@ -270,9 +316,12 @@ class _ImputationFromJoint(Fitted):
                 HorizonWarning,
                 stacklevel=4,
             )
-        # Without a margin of the dropout nothing is known of it.
-        ended = ~y.dropout if model.dropout.basis.present else np.ones(len(y), dtype=bool)
-        q = Conditional(model, grid.sorted, y.time, z, ended)
+        ratio = resolve(self.adjustment.hazard_ratio, y, self.y)
+        ended = ~y.dropout
+        if ratio is None and not model.dropout.basis.present:
+            # Without a margin of the dropout a copula says nothing of it.
+            ended = np.ones(len(y), dtype=bool)
+        q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
         imputed = [
             Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q))
             for kind in (q.ended, ~q.ended)

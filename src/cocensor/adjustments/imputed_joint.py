@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from cocensor._validation import FloatArray, Rows
 from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.hazard_ratio import geometric_mean
 from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.status import Group, Status
 from cocensor.joint.conditional import Conditional
@@ -27,6 +30,12 @@ class ImputedByJoint(Status):
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to."""
         return self._influence.problem.sample
+
+    @property
+    def hazard_ratio(self) -> float | None:
+        """By the copula, or as assumed."""
+        rows = np.concatenate([group.rows for group in self._imputed])
+        return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
 
     @property
     def doubts(self) -> tuple[str, ...]:

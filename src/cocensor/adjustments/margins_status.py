@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._numerics import hazard_from_survival
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
 from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.hazard_ratio import geometric_mean
 from cocensor.adjustments.status import Group, Status
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -83,6 +84,20 @@ class ImputedFromMargins(Status):
     def sample(self) -> Survival:
         """The outcomes that the margins were fitted to."""
         return self._sample
+
+    @property
+    def hazard_ratio(self) -> float | None:
+        """By the copula at the margins; None where it is forgotten that a subject dropped out."""
+        dropped, at, copula = self.asked & self.y.dropout, self.at, self.margin.copula
+        if not at.dropout:
+            return 1.0 if copula.is_independence and dropped.any() else None
+        middle = 0.5 * (at.before + at.after)
+        # Where a margin is 1 still, nothing is known of its hazard.
+        rows = np.flatnonzero(dropped & (at.s_c < 1) & (middle < 1))
+        x, y = (hazard_from_survival(each[rows]) for each in (at.s_c, middle))
+        with np.errstate(all="ignore"):
+            log_ratio = copula.log_cross_ratio_hazard(x, y)
+        return geometric_mean(log_ratio)
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         r"""What each subject of the ``sample`` adds by way of the two margins.

@@ -22,7 +22,7 @@ from cocensor._notes import Note
 from cocensor._numerics import put_rows
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.tile import Tile
+from cocensor.adjustments.tile import Block, Tile
 from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
 
@@ -206,31 +206,6 @@ def by_cut(rows: Rows, cut: IntArray) -> Rows:
     return rows[np.argsort(cut[rows].astype(np.uint16 if small else np.int64), kind="stable")]
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Some subjects, and their weights in stretches of the sorted times.
-
-    A stretch is the weights, its columns, and which (subject, column) of it they hold for; None for all.
-    """
-
-    rows: Rows
-    stretches: tuple[tuple[BlockWeights, slice, BoolArray | None], ...]
-
-    def dense(self, columns: slice) -> FloatArray:
-        """Both weights at the sorted times that the block was asked for, (2, subjects, columns)."""
-        both = np.zeros((2, self.rows.size, columns.stop - columns.start))
-        for weights, some, mask in self.stretches:
-            within = slice(some.start - columns.start, some.stop - columns.start)
-            for weight, values in zip(both, weights.dense(), strict=True):
-                if not values.any():  # often one of the two is 0 throughout
-                    continue
-                if mask is None:
-                    weight[:, within] = values
-                else:
-                    weight[:, within] += np.where(mask, values, 0.0)
-        return both
-
-
 class Status:
     """The two weights of every subject at every time, and the normaliser.
 
@@ -350,6 +325,14 @@ class Status:
     def sample(self) -> Survival | None:
         """The outcomes that the adjustment was fitted to; None where nothing was fitted."""
         raise ValueError("the adjustment has no analytic influence function.")
+
+    @property
+    def hazard_ratio(self) -> float | None:
+        """Right after leaving: the hazard of a dropout, against those alike still under observation.
+
+        The geometric mean over the dropouts whose status is imputed; None where nobody's is.
+        """
+        return None
 
     @property
     def doubts(self) -> tuple[str, ...]:

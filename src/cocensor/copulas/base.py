@@ -126,6 +126,17 @@ class Copula(ABC):
         r"""The log-density at :math:`(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
         return self._formulas._log_pdf(x, y)
 
+    def log_cross_ratio_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        r""":math:`\log[c\,C / (h_1 h_2)]`: of the hazard of E at its time, given C = c against given C > c.
+
+        For Archimedean copulas it is :math:`-\pi\varphi''(\pi)/\varphi'(\pi)` at :math:`\pi = C(e^{-x}, e^{-y})`, for
+        Clayton 1 + θ, at independence 1.
+        """
+        if self.is_independence:
+            return np.zeros(np.broadcast(x, y).shape)
+        joint = self.log_pdf_hazard(x, y) + self.log_cdf_hazard(x, y)
+        return joint - self.log_hfunc1_hazard(x, y) - self.log_hfunc2_hazard(x, y)
+
     # --- dependence ---------------------------------------------------------------------------------
 
     @property

@@ -12,6 +12,7 @@ from cocensor._jets import Jet
 from cocensor._numerics import hazard_from_log, log1mexp
 from cocensor._validation import FloatArray
 from cocensor.copulas.steps import log_step
+from cocensor.joint.after_dropout import HazardRatio
 from cocensor.joint.likelihood import last_end, start_of_group
 
 if TYPE_CHECKING:
@@ -21,15 +22,22 @@ if TYPE_CHECKING:
 class Conditional:
     """P(E > t given what a censoring at c says), for blocks of subjects and times.
 
-    The question of imputation: :meth:`JointModel.conditional_survival` and the adjustments ask it.
+    The question of imputation: :meth:`JointModel.conditional_survival` and the adjustments ask it. A ``ratio`` of
+    hazards after dropout goes with a model at independence.
     """
 
     def __init__(
-        self, model: JointModel, t: FloatArray, c: FloatArray, X: FloatArray, ended: npt.NDArray[np.bool_]
+        self,
+        model: JointModel,
+        t: FloatArray,
+        c: FloatArray,
+        X: FloatArray,
+        ended: npt.NDArray[np.bool_],
+        ratio: HazardRatio | None = None,
     ) -> None:
         # Who is censored at 0 was never under observation: nothing is known of the dropout.
         self._copula, self.ended = model.copula, ended | (c == 0)
-        self._t, self._c = t, c
+        self._t, self._c, self._ratio = t, c, ratio
         event, dropout = model.event.of(X), model.dropout.of(X)
         before = c
         if model.ends_ is not None:
@@ -82,6 +90,8 @@ class Conditional:
 
         def log_chance(x: FloatArray) -> Jet:
             own = Jet.variable(x, 0, m, order=1)
+            if self._ratio is not None and not ended:
+                own = own * self._ratio.own[rows][:, None]
             if ended:
                 return copula.log_cdf_hazard(own, v)  # type: ignore[arg-type, return-value]
             if stepped:
@@ -112,11 +122,20 @@ class Conditional:
                 by(m - 1, 1.0) if free else None,
             )
 
+    def log_hazard_ratio(self, rows: npt.NDArray[np.intp]) -> FloatArray:
+        """Right after leaving, of ``rows`` that dropped out: against those alike still under observation."""
+        if self._ratio is not None:
+            return np.log(self._ratio.own[rows])
+        with np.errstate(all="ignore"):
+            return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
+
     def _log_cdf(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
         return self._copula.log_cdf_hazard(x, self._y[rows][:, None])
 
     def _log_dropout(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
         y = self._y[rows][:, None]
+        if self._ratio is not None:
+            x = x * self._ratio.own[rows][:, None]
         if not self._grouped:
             return self._copula.log_hfunc2_hazard(x, y)
         return log_step(self._copula, self._y_before[rows][:, None], y, x)
