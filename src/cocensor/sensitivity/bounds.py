@@ -172,26 +172,9 @@ class Bounds:
     @property
     def statement(self) -> str:
         """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else."""
-        told, open_ = list[str](), list[str]()
-        for a, b in self.pairs:
-            bound, better = self[a, b], self.certain(a, b, self.level)
-            if better is not None:
-                told.append(f"{better} beats {b if better == a else a}")
-            elif np.isfinite(bound.low):
-                open_.append(f"that of {a} less that of {b} from {bound.low:.3g} to {bound.high:.3g}")
-        said = []
-        if told:
-            said.append(f"Whatever the dependence, {_listed(told)} by the {self.metric.label}.")
-        if open_:
-            said.append(f"Without any assumption the {self.metric.label} can be: {_listed(open_)}.")
-        if not said:
-            ranges = [
-                f"that of {name} from {self[name].low:.3g} to {self[name].high:.3g}"
-                for name in self.models
-                if np.isfinite(self[name].low)
-            ]
-            said.append(f"Without any assumption the {self.metric.label} can be: {_listed(ranges)}.")
-        return " ".join(said)
+        from cocensor.words import bounds_in_words
+
+        return bounds_in_words(self)
 
     def table(self) -> Any:
         """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
@@ -242,11 +225,9 @@ class Bounds:
         return found
 
     def __repr__(self) -> str:
-        lines = [f"Bounds of the {self.metric.label}, whatever the dependence of event and dropout"]
-        for key in (*((name,) for name in self.models), *self.pairs):
-            bound = self[key if len(key) == 2 else key[0]]
-            lines.append(f"  {' less '.join(key)}: {bound.low:.4g} to {bound.high:.4g}")
-        return escaped("\n".join((*lines, self.statement)))
+        from cocensor.words import bounds_as_text
+
+        return escaped(bounds_as_text(self))
 
     def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
         """The models as they are kept, and whether they were asked for the other way round."""
@@ -257,7 +238,3 @@ class Bounds:
             check_choice(name, "model", self.models)
         turned = len(key) == 2 and self.models.index(key[0]) > self.models.index(key[1])
         return (key[::-1] if turned else key), turned
-
-
-def _listed(parts: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

@@ -1,5 +1,7 @@
 """Results in words: one narrator for terminal, notebook and page."""
 
+from cocensor.words.after_dropout import after_dropout_as_text, after_dropout_in_words
+from cocensor.words.bounds import bounds_as_text, bounds_in_words
 from cocensor.words.choice import candidates_as_text, choice_as_text, choice_in_words, hint_in_words
 from cocensor.words.dependence import TAU_MEANS, caveat, caveat_of, profile_in_words
 from cocensor.words.evaluation import (
@@ -20,6 +22,10 @@ from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
 __all__ = [
     "TAU_MEANS",
     "Headline",
+    "after_dropout_as_text",
+    "after_dropout_in_words",
+    "bounds_as_text",
+    "bounds_in_words",
     "candidates_as_text",
     "caveat",
     "caveat_of",
