@@ -17,13 +17,14 @@ from cocensor.words.evaluation import (
 from cocensor.words.headline import Headline, headline
 from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.plausible import plausible_tau_as_text, plausible_tau_in_words
-from cocensor.words.sensitivity import sensitivity_as_text, sensitivity_in_words
+from cocensor.words.sensitivity import beside_scores, sensitivity_as_text, sensitivity_in_words
 
 __all__ = [
     "TAU_MEANS",
     "Headline",
     "after_dropout_as_text",
     "after_dropout_in_words",
+    "beside_scores",
     "bounds_as_text",
     "bounds_in_words",
     "candidates_as_text",

@@ -62,7 +62,7 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
 
 def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Names = BARE) -> str:
     """Between which values the differences lie that may have either sign; empty where there is none."""
-    open_ = [(a, b) for a, b in pairs if isfinite(bounds[a, b].low) and _winner(bounds, a, b) is None]
+    open_ = [pair for pair in pairs if bounds[pair].width > 0 and _winner(bounds, *pair) is None]
     if not open_:
         return ""
     label, (a, b) = bounds.metric.label, open_[0]

@@ -100,7 +100,8 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     if unanswered:
         sensitivity = None
     start = _start(evaluation)
-    bounds, covariates = bounds_of(evaluation), evaluation.computed("plausible_tau")
+    bounds, plausible = bounds_of(evaluation), "" if sensitivity is None else plausible_in_words(sensitivity)
+    covariates = evaluation.computed("plausible_tau")  # which the plausible range may have asked for
     extent = Extent("")
     if sensitivity is not None and start.tau is not None and len(start.models.scores) > 1:
         extent = _how_far(sensitivity, start, start.tau)
@@ -109,7 +110,7 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
         certain="" if bounds is None else certain_in_words(bounds, ON_PAGE),
         lead=_answer(evaluation, start, extent.within) + _in_range(sensitivity, start),
         beyond=extent.beyond,
-        plausible="" if sensitivity is None else plausible_in_words(sensitivity),
+        plausible=plausible,
         after_dropout="" if after is None else after_dropout_in_words(after, ON_PAGE),
         support=_support(evaluation, sensitivity, start),
         others=_by_other_metrics(evaluation, start),

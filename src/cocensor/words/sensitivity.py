@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from math import isfinite
 
+from cocensor._validation import escaped
+from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.after_dropout import after_dropout_in_words
+from cocensor.words.bounds import bounds_of, certain_in_words, open_in_words
 from cocensor.words.digits import level_in_words, number
 from cocensor.words.leads import first_point, told_extent, told_in_range, told_over_grid
 from cocensor.words.names import BARE, Names, and_metric, as_noun, in_a_line, listed, quoted
+from cocensor.words.plausible import plausible_tau_in_words
 from cocensor.words.standing import standing_at_start, verdict
 from cocensor.words.stretches import stretches_in_words
 from cocensor.words.within import answered_points, covered, plausible_in_words, range_in_words
@@ -24,6 +28,16 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     if sensitivity.after_dropout is not None:
         lines.append(after_dropout_in_words(sensitivity.after_dropout))
     return "\n".join(filter(None, lines))
+
+
+def beside_scores(evaluation: Evaluation, sensitivity: Sensitivity | None) -> list[str]:
+    """What a terminal shows after the scores: what is certain, how far the answer holds, what is open, benchmarks."""
+    bounds, covariates = bounds_of(evaluation), evaluation.computed("plausible_tau")
+    said = [] if bounds is None else [certain_in_words(bounds)]
+    said += [] if sensitivity is None else [escaped(sensitivity_as_text(sensitivity))]
+    said += [] if bounds is None else [open_in_words(bounds, bounds.pairs)]
+    said += [] if covariates is None else [plausible_tau_in_words(covariates)]
+    return [part for part in said if part]
 
 
 def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
