@@ -39,7 +39,7 @@ def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
     said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
     if len(bounds.models) == 1:
         [model] = bounds.models
-        said = [_anything(bounds, f"the {bounds.metric.label} of {names.model(model)}", bounds[model])]
+        said = [_anything(f"the {bounds.metric.label} of {names.model(model)}", bounds[model])]
     return " ".join(filter(None, said))
 
 
@@ -66,7 +66,14 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     if not open_:
         return ""
     label, (a, b) = bounds.metric.label, open_[0]
-    first = _anything(bounds, f"the {label} of {names.model(a)} less that of {names.model(b)}", bounds[a, b])
+    first = _anything(f"the {label} of {names.model(a)} less that of {names.model(b)}", bounds[a, b])
+    better = bounds.certain(a, b)
+    if better is not None:
+        first = (
+            f"Whatever the dependence, {names.model(better)} has a better score than "
+            f"{names.model(b if better == a else a)} in this sample, but by no more than chance may do: "
+            f"{_by_how_much(bounds, better, b if better == a else a)}."
+        )
     rest = [f"{names.model(a)} less {names.model(b)}, {_span(bounds[a, b])}" for a, b in open_[1:_MOST_PAIRS]]
     more = len(open_) - _MOST_PAIRS
     if more > 0:
@@ -74,7 +81,7 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     return f"{first[:-1]}; {'; '.join(rest)}." if rest else first
 
 
-def _anything(bounds: Bounds, what: str, bound: Bound) -> str:
+def _anything(what: str, bound: Bound) -> str:
     return f"Without any assumption about dropout, {what} could be anything from {_span(bound)}."
 
 
@@ -99,6 +106,6 @@ def _has_errors(bounds: Bounds) -> bool:
 
 
 def _span(bound: Bound) -> str:
-    """From the lower to the upper bound, with two digits of the wider one."""
-    places = decimals(max(abs(bound.low), abs(bound.high))) if isfinite(bound.high) else 0
-    return f"{number(bound.low, places + 1)} to {number(bound.high, places + 1)}"
+    """From the lower to the upper bound, with two digits of their distance."""
+    places = decimals(bound.width)
+    return f"{number(bound.low, places)} to {number(bound.high, places)}"
