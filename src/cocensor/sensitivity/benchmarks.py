@@ -144,7 +144,7 @@ def plausible_tau(
         tuple(each for each, _ in found),
         everyone.tau(event.estimates, dropout.estimates),
         ConfidenceInterval(float(low[-1]), float(high[-1])),
-        everyone.aligned(event.factor * event.estimates, dropout.factor * dropout.estimates),
+        everyone.aligned(event.size * event.estimates, dropout.size * dropout.estimates),
         len(outcomes),
         outcomes.n_events,
         n_dropouts,
@@ -203,7 +203,7 @@ class _Effects:
     estimates: FloatArray
     influence: FloatArray  # (n, p)
     shrunken: FloatArray
-    factor: float  # of the linear predictor
+    size: float  # of the linear predictor, without what noise adds to its spread
 
     @classmethod
     def of(cls, margin: WhichMargin, Z: FloatArray, y: Survival, notes: list[Note]) -> _Effects:
@@ -224,10 +224,11 @@ class _Effects:
                 )
             )
         coef, covariance = model.coef_, model.covariance_
+        # Noise alone makes a χ² of as many as there are columns.
         strength = float(coef @ np.linalg.solve(covariance, coef))
-        factor = max(0.0, 1.0 - coef.size / strength) if strength else 0.0
+        size = np.sqrt(max(0.0, 1.0 - coef.size / strength)) if strength else 0.0
         influence = of_cox(model, Z, y).coefficients
-        return cls(coef, influence, shrunken(coef, np.diag(covariance)), factor)
+        return cls(coef, influence, shrunken(coef, np.diag(covariance)), size)
 
 
 def _drawn(
