@@ -140,11 +140,13 @@ def plausible_tau(
     found = [(benchmark(k, each), each) for k, each in enumerate(covariates)]
     found.sort(key=lambda pair: (abs(pair[0].shrunken_tau), abs(pair[0].tau)), reverse=True)
     strongest = found[0][1]
+    together = everyone.tau(event.estimates, dropout.estimates)
     return PlausibleTau(
         tuple(each for each, _ in found),
-        everyone.tau(event.estimates, dropout.estimates),
+        together,
         ConfidenceInterval(float(low[-1]), float(high[-1])),
-        everyone.aligned(event.size * event.estimates, dropout.size * dropout.estimates),
+        # No estimate of it may be below what it is never below.
+        max(everyone.aligned(event.size * event.estimates, dropout.size * dropout.estimates), abs(together)),
         len(outcomes),
         outcomes.n_events,
         n_dropouts,
