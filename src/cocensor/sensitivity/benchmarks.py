@@ -179,7 +179,7 @@ def _independent(values: FloatArray, names: list[str]) -> tuple[FloatArray, list
         raise ValueError("X must have a column that varies.")
     if len(kept) + 1 >= len(Z):
         raise ValueError(
-            f"X must have fewer columns than subjects, but has {len(kept)} for {len(Z)} subjects."
+            f"X has {len(kept)} independent columns, which takes {len(kept) + 2} subjects or more, but has {len(Z)}."
         )
     return Z[:, kept], [names[k] for k in kept], notes
 
