@@ -151,7 +151,7 @@ class _Steps:
         self.L, self.m = x[1:] - x[:-1], y[1:] - y[:-1]
         self._left = np.exp(-self.L - self.m)
         #: Who is event-free and has not dropped out, after each step and before it.
-        self.under_observation: FloatArray = np.cumprod(self._left, axis=0)
+        self.under_observation: FloatArray = np.multiply.accumulate(self._left, axis=0)
         self._before = np.vstack((np.ones(x.shape[1]), self.under_observation[:-1]))
 
     def after_dropout(self, rho: FloatArray) -> FloatArray:
