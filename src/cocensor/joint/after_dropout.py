@@ -10,15 +10,16 @@ dropped out later: with :math:`\Pi = e^{-\Lambda - M}`,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from cocensor._numerics import hazard_from_log
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
-from cocensor.joint.margins import HazardBlocks, MarginOfSubjects
+from cocensor.joint.margins import MarginOfSubjects
 
-# Steps of the integral: at so many quantiles of the observed times, and as many equal steps of time.
-_N_NODES = 64
+# Steps of the integral: so many of equal length, and to so many quantiles, where a few times lie far beyond the others.
+_N_EQUAL, _N_QUANTILES = 96, 32
 # Beyond the last observed time each step is so much longer than all time before it.
 _GROWTH = 2.0 ** (1 / 32)
 # Up to here a mean of exponentials is a series.
@@ -58,8 +59,8 @@ class HazardRatio:
 class LaterDropout:
     r"""P(E > t) of those under observation at the end of the study, some of whom would have dropped out later.
 
-    The integral goes by steps between nodes that do not depend on the times asked for, and these times. Over a step,
-    with increments L of Λ and m of M that are taken to be proportional to each other, it is exactly
+    The integral goes by steps, from a over nodes that do not depend on the times asked for, to each of these times.
+    Over a step, with increments L of Λ and m of M that are taken to be proportional to each other, it is exactly
     :math:`m\,[e^{-\rho L} - e^{-L - m}]/(L + m - \rho L)`. With ``ends`` of groups, events come before dropouts at each
     end, and the sum over the ends is exact.
     """
@@ -73,147 +74,220 @@ class LaterDropout:
         a: FloatArray,
         ends: FloatArray | None,
     ) -> None:
-        self._ratio, self._a, self._grouped = ratio, a, ends is not None
+        self.ratio, self._t, self._a, self.grouped = ratio, t, a, ends is not None
         nodes = _nodes(observed, t) if ends is None else ends
-        self.nodes = np.union1d(nodes[nodes <= t[-1]], t)
-        self._position = np.searchsorted(self.nodes, t)
-        self._at_nodes = tuple(margin.at(self.nodes) for margin in margins)
+        self._nodes = nodes[nodes < t[-1]]
+        self._at_nodes, self._at_t = (tuple(each.at(at) for each in margins) for at in (self._nodes, t))
         self._at_a = tuple(hazard_from_log(margin.log_hazard(a)) for margin in margins)
 
     def __call__(self, rows: Rows, columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``."""
         if not rows.size or columns.start >= columns.stop:
             return np.ones((rows.size, columns.stop - columns.start))
-        steps = self._steps(rows, columns)
-        total = np.zeros(steps.L.shape)
-        for share, rho in self._ratio.components(rows):
-            total += share * (steps.under_observation + steps.after_dropout(rho))
-        at = self._position[columns] - steps.first
-        return np.where(at[:, None] >= 0, total[np.maximum(at, 0)], 1.0).T
+        steps = self.steps(rows, columns)
+        shared = self.ratio.components(rows)
+        return np.sum([share * steps.under(rho).value for share, rho in shared], axis=0).T
 
-    def slopes(self, rows: Rows, columns: slice, gains: FloatArray, weights: FloatArray) -> LaterSlopes:
-        """How functionals move, the sums over times of ``gains`` (rows, columns) times ``weights`` (columns, F)."""
-        steps, size = self._steps(rows, columns), weights.shape[1]
-        n_nodes = steps.L.shape[0]
-        by_event, by_dropout = (np.zeros((n_nodes, rows.size, size)) for _ in range(2))
-        asked = np.zeros((n_nodes, rows.size, size))
-        at = self._position[columns] - steps.first
-        for column in np.flatnonzero(at >= 0):
-            asked[at[column]] += np.multiply.outer(gains[:, column], weights[column])
-        by_share = [
-            steps.pull_back(rho, asked, share, by_event, by_dropout)
-            for share, rho in self._ratio.components(rows)
-        ]
-        found = []
-        for margin, (moved, hazard) in enumerate(((by_event, steps.x), (by_dropout, steps.y))):
-            # All hangs on differences of hazards: what moves with those after a moves against that at a.
-            moved *= steps.started[:, :, None]
-            at_a = -self._at_a[margin][rows][:, None] * moved.sum(axis=0)
-            found.append((moved * hazard[:, :, None], at_a))
-        within = slice(steps.first, steps.first + n_nodes)
-        return LaterSlopes(self.nodes[within], *found[0], *found[1], np.array(by_share))
+    def slopes(self, rows: Rows, columns: slice) -> LaterSlopes:
+        """How the probabilities of ``rows`` move."""
+        return LaterSlopes(self.steps(rows, columns), self.ratio.components(rows))
 
-    def _steps(self, rows: Rows, columns: slice) -> _Steps:
-        """From the first node after one of the censorings to the last time that is asked for."""
-        last = int(self._position[columns.stop - 1]) + 1
-        first = min(int(np.searchsorted(self.nodes, self._a[rows].min(), side="right")), last)
+    def steps(self, rows: Rows, columns: slice) -> Steps:
+        """From the first node after one of the censorings on."""
+        a, t = self._a[rows], self._t[columns]
+        first = int(np.searchsorted(self._nodes, a.min(), side="right"))
+        some = slice(first, max(first, int(np.searchsorted(self._nodes, t[-1]))))
+        nodes = self._nodes[some]
 
-        def hazards(at_nodes: HazardBlocks, at_a: FloatArray) -> FloatArray:
-            values = hazard_from_log(at_nodes(rows, slice(first, last))).T
-            return np.vstack((at_a[rows], np.maximum(values, at_a[rows])))
+        def hazards(margin: int) -> tuple[FloatArray, FloatArray]:
+            at_a = self._at_a[margin][rows]
+            at_nodes, at_t = (
+                np.maximum(hazard_from_log(each[margin](rows, part)).T, at_a)
+                for each, part in ((self._at_nodes, some), (self._at_t, columns))
+            )
+            return np.vstack((at_a, at_nodes)), at_t
 
-        x, y = map(hazards, self._at_nodes, self._at_a)
-        return _Steps(first, x, y, self.nodes[first:last, None] > self._a[rows], grouped=self._grouped)
+        return Steps(a, nodes, t, *hazards(0), *hazards(1), self.grouped)
+
+
+class Steps:
+    """The steps of some subjects: from a over the nodes, and from the node before each time to it.
+
+    Arrays are (nodes or times, rows). ``x`` and ``y``, Λ and M at the nodes, begin with a; up to a they stay as they
+    are there.
+    """
+
+    def __init__(
+        self,
+        a: FloatArray,
+        nodes: FloatArray,
+        t: FloatArray,
+        x: FloatArray,
+        x_t: FloatArray,
+        y: FloatArray,
+        y_t: FloatArray,
+        grouped: bool,
+    ) -> None:
+        self.a, self.nodes, self.t = a, nodes, t
+        self.x, self.x_t, self.y, self.y_t = x, x_t, y, y_t
+        #: From which node each time is reached; 0 is a.
+        self.start = np.searchsorted(nodes, t)
+        self.inner = _Step(x[1:] - x[:-1], y[1:] - y[:-1], grouped)
+        self.last = _Step(x_t - x[self.start], y_t - y[self.start], grouped)
+        #: Who is at each node event-free and has not dropped out.
+        self.observed = np.vstack((np.ones(a.size), np.multiply.accumulate(self.inner.left, axis=0)))
+
+    def under(self, rho: FloatArray) -> _Under:
+        """What is said under the ratio of each subject."""
+        return _Under(self, rho)
+
+
+class _Under:
+    """Who is event-free under a ratio: at the nodes those who ``dropped`` out before, all (``value``) at the times."""
+
+    def __init__(self, steps: Steps, rho: FloatArray) -> None:
+        self.kept, self.kept_last = (np.exp(-rho * each.L) for each in (steps.inner, steps.last))
+        self.joining = steps.inner.joining(rho, self.kept)
+        self.dropped = np.zeros(steps.observed.shape)
+        np.multiply(steps.observed[:-1], self.joining, out=self.dropped[1:])
+        for k in range(1, len(self.dropped)):
+            self.dropped[k] += self.dropped[k - 1] * self.kept[k - 1]
+        #: By who is under observation at the node before the time.
+        self.by_observed = steps.last.left + steps.last.joining(rho, self.kept_last)
+        start = steps.start
+        self.value = steps.observed[start] * self.by_observed + self.dropped[start] * self.kept_last
 
 
 @dataclass(frozen=True, eq=False)
-class LaterSlopes:
-    """Derivatives of functionals by log cumulative hazards at the ``nodes``, (nodes, rows, F), and at a, (rows, F).
+class _Step:
+    """Increments of Λ and M; ``left`` of those under observation, who are still after it."""
 
-    ``shares`` are those by the share of each ratio, (shares, F).
+    L: FloatArray
+    m: FloatArray
+    grouped: bool
+
+    @cached_property
+    def left(self) -> FloatArray:
+        return np.asarray(np.exp(-self.L - self.m))
+
+    def joining(self, rho: FloatArray, kept: FloatArray) -> FloatArray:
+        """Who drops out in a step and is event-free after it, of those who are there before it."""
+        if self.grouped:
+            return np.exp(-self.L) * -np.expm1(-self.m)
+        gap, near, apart = self._gap(rho)
+        return self.m * np.where(near, kept * _phi(gap), (kept - self.left) / apart)
+
+    def joining_slopes(self, rho: FloatArray, kept: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The derivatives of that by L and m."""
+        if self.grouped:
+            return -self.joining(rho, kept), self.left
+        gap, near, apart = self._gap(rho)
+        mean = np.where(near, kept * _phi(gap), (kept - self.left) / apart)
+        # By the end of the gap, L + m; by its start, ρL, the rest of −mean.
+        by_end = np.where(near, kept * _phi_slope(gap), (self.left - mean) / apart)
+        return self.m * (by_end - rho * (mean + by_end)), mean + self.m * by_end
+
+    def _gap(self, rho: FloatArray) -> tuple[FloatArray, BoolArray, FloatArray]:
+        gap = self.L + self.m - rho * self.L
+        near = np.abs(gap) < _CLOSE
+        return gap, near, np.where(near, 1.0, gap)
+
+
+class LaterSlopes:
+    """The derivatives of q, of a block of subjects and times, by the log cumulative hazards behind it.
+
+    ``event`` and ``dropout`` are those by the hazards at the times, (rows, times).
     """
 
-    nodes: FloatArray
-    event: FloatArray
-    event_at_a: FloatArray
-    dropout: FloatArray
-    dropout_at_a: FloatArray
-    shares: FloatArray
+    def __init__(self, steps: Steps, shared: list[tuple[float, FloatArray]]) -> None:
+        self._steps = steps
+        self._parts = [_Part(steps, share, rho) for share, rho in shared]
+        self._by_x, self._by_y = (np.sum([each.last[k] for each in self._parts], axis=0) for k in (0, 1))
+        self.event, self.dropout = (self._by_x * steps.x_t).T, (self._by_y * steps.y_t).T
+        self.nodes = steps.nodes
+
+    def before(self, gain: FloatArray, weights: FloatArray) -> tuple[FloatArray, ...]:
+        """Of the sums over times of ``gain`` (rows, times) times ``weights`` (times, F): by all that comes before.
+
+        By the event's log hazards at the nodes, (nodes, rows, F), and at a, (rows, F); by the dropout's; and by the
+        shares, (shares, F).
+        """
+        steps = self._steps
+        shape = (len(steps.x), gain.shape[0], weights.shape[1])
+        starts = [(j, steps.start == j) for j in np.unique(steps.start)]
+        started = (steps.nodes[:, None] > steps.a)[:, :, None]
+        by_x, by_y = np.zeros(shape), np.zeros(shape)
+        for part in self._parts:
+            part.pull_back(gain, weights, starts, by_x, by_y)
+        found = []
+        for by_node, by_time, hazard in ((by_x, self._by_x, steps.x), (by_y, self._by_y, steps.y)):
+            moved = gain * by_time.T
+            for j, times in starts:
+                by_node[j] -= moved[:, times] @ weights[times]
+            inner = by_node[1:] * started
+            # All hangs on differences of hazards: what moves with those after a moves against that at a.
+            at_a = -(inner.sum(axis=0) + moved @ weights) * hazard[0][:, None]
+            found += [inner * hazard[1:, :, None], at_a]
+        values = [np.einsum("it,ti->t", gain, part.value) @ weights for part in self._parts]
+        return (*found, np.array(values))
 
 
-class _Steps:
-    """The steps of some subjects from node to node, (nodes, rows); increments are 0 up to a."""
+class _Part:
+    """What a share of all dropouts adds, who have one ratio."""
 
-    def __init__(
-        self, first: int, x: FloatArray, y: FloatArray, started: BoolArray, *, grouped: bool
-    ) -> None:
-        self.first, self.x, self.y, self.started, self._grouped = first, x[1:], y[1:], started, grouped
-        self.L, self.m = x[1:] - x[:-1], y[1:] - y[:-1]
-        self._left = np.exp(-self.L - self.m)
-        #: Who is event-free and has not dropped out, after each step and before it.
-        self.under_observation: FloatArray = np.multiply.accumulate(self._left, axis=0)
-        self._before = np.vstack((np.ones(x.shape[1]), self.under_observation[:-1]))
-
-    def after_dropout(self, rho: FloatArray) -> FloatArray:
-        """Who is event-free and has dropped out, after each step."""
-        kept = np.exp(-rho * self.L)
-        found = self._before * self._joining(rho, kept)
-        for k in range(1, len(found)):
-            found[k] += found[k - 1] * kept[k]
-        return found
+    def __init__(self, steps: Steps, share: float, rho: FloatArray) -> None:
+        under, (inner, last) = steps.under(rho), (steps.inner, steps.last)
+        self.value, self._share, self._under, self._left = under.value, share, under, inner.left
+        before, gone, start = steps.observed[:-1], under.dropped[:-1], steps.start
+        by_L, by_m = inner.joining_slopes(rho, under.kept)
+        self._by_dropped = before * by_L - rho * gone * under.kept, before * by_m
+        self._by_observed = -before * inner.left
+        by_L, by_m = last.joining_slopes(rho, under.kept_last)
+        observed, kept = steps.observed[start], under.dropped[start] * under.kept_last
+        #: By Λ and M at the times.
+        self.last = (
+            share * (observed * (by_L - last.left) - rho * kept),
+            share * (observed * (by_m - last.left)),
+        )
 
     def pull_back(
-        self, rho: FloatArray, asked: FloatArray, share: float, by_event: FloatArray, by_dropout: FloatArray
-    ) -> FloatArray:
-        """Add the derivatives by Λ and M at the nodes of a ``share`` of what is ``asked``; the value of all of it."""
-        kept = np.exp(-rho * self.L)
-        joining, by_L, by_m = self._joining_slopes(rho, kept)
-        dropped = self.after_dropout(rho)
-        earlier = np.vstack((np.zeros(rho.size), dropped[:-1]))
-        value = np.einsum("kif,ki->f", asked, self.under_observation + dropped)
-        adjoint = share * asked
-        for k in range(len(adjoint) - 2, -1, -1):
-            adjoint[k] += adjoint[k + 1] * kept[k + 1][:, None]
-        by_observed = share * asked
-        by_observed[:-1] += adjoint[1:] * joining[1:, :, None]
-        by_observed *= self.under_observation[:, :, None]
-        for total, slope in (
-            (by_event, self._before * by_L - rho * earlier * kept),
-            (by_dropout, self._before * by_m),
-        ):
-            by_step = adjoint * slope[:, :, None]
-            total += by_step - by_observed
-            total[:-1] -= by_step[1:]
-        return value
-
-    def _joining(self, rho: FloatArray, kept: FloatArray) -> FloatArray:
-        """Who drops out in a step and is event-free after it, of those who are there before it."""
-        if self._grouped:
-            return np.exp(-self.L) * -np.expm1(-self.m)
-        gap = self.L + self.m - rho * self.L
-        near = np.abs(gap) < _CLOSE
-        return self.m * np.where(near, kept * _phi(gap), (kept - self._left) / np.where(near, 1.0, gap))
-
-    def _joining_slopes(self, rho: FloatArray, kept: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The same, with its derivatives by L and m."""
-        if self._grouped:
-            joining = self._joining(rho, kept)
-            return joining, -joining, self._left
-        gap = self.L + self.m - rho * self.L
-        near = np.abs(gap) < _CLOSE
-        apart = np.where(near, 1.0, gap)
-        mean = np.where(near, kept * _phi(gap), (kept - self._left) / apart)
-        # By the end of the gap, L + m; by its start, ρL, the rest of −mean.
-        by_end = np.where(near, kept * _phi_slope(gap), (self._left - mean) / apart)
-        by_L = self.m * (by_end - rho * (mean + by_end))
-        return self.m * mean, by_L, mean + self.m * by_end
+        self,
+        gain: FloatArray,
+        weights: FloatArray,
+        starts: list[tuple[int, BoolArray]],
+        by_x: FloatArray,
+        by_y: FloatArray,
+    ) -> None:
+        """Add the derivatives by Λ and M at the nodes, but for the last step to each time."""
+        under = self._under
+        observed, dropped = np.zeros(by_x.shape), np.zeros(by_x.shape)
+        for total, slope in ((observed, under.by_observed), (dropped, under.kept_last)):
+            moved = self._share * gain * slope.T
+            for j, times in starts:
+                total[j] = moved[:, times] @ weights[times]
+        for k in range(len(observed) - 1, 0, -1):
+            joins, left, kept = (each[k - 1][:, None] for each in (under.joining, self._left, under.kept))
+            observed[k - 1] += observed[k] * left + dropped[k] * joins
+            dropped[k - 1] += dropped[k] * kept
+        stayed = observed[1:] * self._by_observed[:, :, None]
+        for total, slope in zip((by_x, by_y), self._by_dropped, strict=True):
+            moved = stayed + dropped[1:] * slope[:, :, None]
+            total[1:] += moved
+            total[:-1] -= moved
 
 
 def _nodes(observed: FloatArray, t: FloatArray) -> FloatArray:
-    end, share = observed.max(), np.linspace(0.0, 1.0, _N_NODES + 1)
+    end = float(observed.max())
     late = max(0, int(np.ceil(np.log(t[-1] / end) / np.log(_GROWTH)))) if t[-1] > end > 0 else 0
-    beyond = end * _GROWTH ** np.arange(1, late + 1)
-    return np.concatenate((np.quantile(observed, share), end * share, beyond))
+    return np.unique(
+        np.concatenate(
+            (
+                np.linspace(0.0, end, _N_EQUAL + 1),
+                np.quantile(observed, np.linspace(0.0, 1.0, _N_QUANTILES + 1)),
+                end * _GROWTH ** np.arange(1, late + 1),
+            )
+        )
+    )
 
 
 def _phi(k: FloatArray) -> FloatArray:

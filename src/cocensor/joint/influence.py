@@ -167,20 +167,25 @@ class _Gathered:
 
     def of_later(self, later: LaterDropout, rows: Rows, cut: IntArray) -> None:
         """By q where it hangs on both hazards from the censoring on."""
-        for block, columns, asked in self._blocks(rows, cut, later.nodes.size * self._size):
+        q, n_times = self._q, len(self._time_weights)
+        drifting = self._time_weights * _log(q.t)[:, None]
+        for block, columns, asked in self._blocks(rows, cut, n_times * self._size):
+            slopes = later.slopes(block, columns)
+            weights, drifts = self._time_weights[columns], drifting[columns]
+            log_t = _log(slopes.nodes)
             for own, gain in self._of_models(block, columns, asked):
-                slopes = later.slopes(block, columns, gain, self._time_weights[columns])
-                self.of_shares[:, own] += slopes.shares
-                log_t = _log(slopes.nodes)
-                for margin, moved, at_a in (
-                    (self._event, slopes.event, slopes.event_at_a),
-                    (self._dropout, slopes.dropout, slopes.dropout_at_a),
+                event, event_at_a, dropout, dropout_at_a, shares = slopes.before(gain, weights)
+                self.of_shares[:, own] += shares
+                for margin, at_times, at_nodes, at_a in (
+                    (self._event, slopes.event, event, event_at_a),
+                    (self._dropout, slopes.dropout, dropout, dropout_at_a),
                 ):
-                    drift = np.einsum("k,kif->if", log_t, moved)
-                    margin.at_common_times(
-                        block, slopes.nodes, moved.sum(axis=1), moved.sum(axis=0), drift, own
-                    )
-                    margin.at_own_time(block, self._q.c[block], at_a, own)
+                    moved = gain * at_times
+                    by_time = (np.ones(block.size) @ moved)[:, None] * weights
+                    margin.at_common_times(block, q.t[columns], by_time, moved @ weights, moved @ drifts, own)
+                    sums = at_nodes.sum(axis=1), at_nodes.sum(axis=0), np.einsum("k,kif->if", log_t, at_nodes)
+                    margin.at_common_times(block, slopes.nodes, *sums, own)
+                    margin.at_own_time(block, q.c[block], at_a, own)
 
     def _blocks(self, rows: Rows, cut: IntArray, width: int) -> Iterator[tuple[Rows, slice, BoolArray]]:
         """Some subjects, the times from the first that is asked of them on, and which are asked of whom."""
