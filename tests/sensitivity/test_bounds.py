@@ -10,6 +10,7 @@ import cocensor as cc
 from cocensor.adjustments import Oracle
 from cocensor.adjustments.samples import Samples
 from cocensor.curves import TimeGrid
+from cocensor.curves.border import as_predictions
 from cocensor.metrics.pointwise import time_average
 from cocensor.sensitivity.bound_auc import extremes_of_auc
 from cocensor.sensitivity.bound_means import extremes_of_mean
@@ -99,6 +100,27 @@ def test_auc_bounds_are_the_extremes_over_all_assignments(seed, ties):
     assert (found.low, found.high) == pytest.approx((min(scores), max(scores)), abs=1e-14)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_auc_bounds_are_extreme_with_unequal_weights(seed):
+    y, _ = marked(seed, 14)
+    y = cc.Survival(np.append(y.time, 9.0), np.append(y.event, True), np.append(y.administrative, False))
+    risk = np.random.default_rng(seed).permutation(15) * 1.0
+    open_ = Dropouts.of(Samples(y), TimeGrid.of([4.0]))
+    known = {"m": as_predictions(risk, 15, risk=True)}
+    found = extremes_of_auc(cc.metric("auc", at=4.0), open_, known, False).values[:, 0]
+    a, b = open_.status.a[:, 0], open_.status.b[:, 0]
+    above = risk[:, None] > risk
+    scores = []
+    for case in product([False, True], repeat=open_.rows.size):
+        controls, cases = a.copy(), b.copy()
+        turned = open_.rows[~np.array(case, dtype=bool)]
+        controls[turned], cases[turned] = b[turned], 0.0
+        if cases.any() and controls.any():
+            scores.append(cases @ above @ controls / (cases.sum() * controls.sum()))
+    assert np.ptp(b[b > 0]) > 0
+    assert found == pytest.approx([min(scores), max(scores)], abs=1e-14)
+
+
 # --- sampling errors -------------------------------------------------------------------------------------
 
 
@@ -175,7 +197,7 @@ def test_the_truth_and_every_imputation_lie_within(family, tau):
     for name, scores in at.items():
         assert all(bounds[model].holds(scores[model]) for model in "12"), name
         assert bounds["1", "2"].holds(scores["1"] - scores["2"]), name
-    curve = bounds.over_time(("1", "2"))
+    curve = bounds.over_time("1", "2")
     truth = [result.results["oracle"].values["ibs"][model].curve for model in "12"]
     difference = truth[0] - truth[1]
     assert (curve.low - 1e-12 <= difference).all()
@@ -201,7 +223,7 @@ def test_curves_are_sharp_at_each_time_alone():
     result = evaluated(curves, y, ("ibs", "brier"), at=list(TIMES))
     bounds = result.bounds("ibs")
     for model in ("a", ("c", "a")):
-        curve = bounds.over_time(model)
+        curve = bounds.over_time(*model)
         for k, t in enumerate(TIMES):
             alone = result.bounds("brier", at=t)[model]
             assert (curve.low[k], curve.high[k]) == pytest.approx((alone.low, alone.high), abs=1e-15)
