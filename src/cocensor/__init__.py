@@ -96,7 +96,7 @@ from cocensor.metrics import (
     unregister_metric,
 )
 from cocensor.outcomes import RiskTable, Survival
-from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity import Bound, Bounds, Sensitivity
 
 if TYPE_CHECKING:
     from cocensor import datasets, learners, plots, simulate
@@ -108,6 +108,8 @@ __all__ = [
     "IPCW",
     "Adjustment",
     "ArchimedeanCopula",
+    "Bound",
+    "Bounds",
     "BrierDecomposition",
     "BrierScore",
     "CalibrationCurve",
