@@ -100,6 +100,15 @@ def test_auc_bounds_are_the_extremes_over_all_assignments(seed, ties):
     assert (found.low, found.high) == pytest.approx((min(scores), max(scores)), abs=1e-14)
 
 
+def test_dropouts_with_one_marker_are_cases_and_controls_where_that_is_extreme():
+    # Two of four: each pair of them counts one half, which is more than the 0 of all others.
+    y = cc.Survival([1.0, 7.0, 2.0, 2.0, 2.0, 2.0], [1, 1, 0, 0, 0, 0])
+    risk = np.array([0.0, 1.0, 0.5, 0.5, 0.5, 0.5])
+    bounds = evaluated({"m": risk, "turned": -risk}, y, "auc").bounds("auc", at=3.0)
+    assert (bounds["m"].low, bounds["m"].high) == pytest.approx((0.0, 2 / 9))
+    assert (bounds["turned"].low, bounds["turned"].high) == pytest.approx((7 / 9, 1.0))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_auc_bounds_are_extreme_with_unequal_weights(seed):
     y, _ = marked(seed, 14)
