@@ -401,3 +401,6 @@ def test_what_has_no_bounds_says_so():
     refuses(lambda: result.bounds("auc", at=9.0), "at", "9")
     refuses(lambda: result.bounds("auc", at=3.0).over_time("a"), "metric", "auc at 3")
     assert result.bounds("auc", at=3.0).certain("a", "b") is None
+    nobody = evaluated(curves, cc.Survival([4.0] * 5 + [7.0], [1] * 6)).bounds("auc", at=3.0)
+    assert np.isnan(nobody["a"].width)
+    assert nobody["a"].missing in nobody.statement
