@@ -11,7 +11,7 @@ from cocensor._notes import Note
 from cocensor._validation import FloatArray, HorizonWarning, collected
 from cocensor.curves import Predictions
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.findings import DEFAULT_LEVEL, NOT_ASKED
+from cocensor.evaluation.findings import NOT_ASKED
 from cocensor.metrics import CumulativeDynamicAUC, Metric
 from cocensor.sensitivity.bound_auc import NO_DIFFERENCE, extremes_of_auc
 from cocensor.sensitivity.bound_means import extremes_of_mean
@@ -54,7 +54,7 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
     return Bounds(
         metric,
         data.models,
-        evaluation.confidence_level or DEFAULT_LEVEL,
+        evaluation.confidence_level,
         dict.fromkeys(models, no_curves) | _named(keys, found, metric, why),
         {} if found.curves is None else _curves(keys, found, grid.times),
         tuple(Note("caution", text) for text in warned),

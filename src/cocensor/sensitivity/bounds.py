@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, check_choice, escaped, make_frame
+from cocensor.evaluation.findings import DEFAULT_LEVEL
 from cocensor.evaluation.json_values import finite, finite_values
 from cocensor.inference import ConfidenceInterval, imbens_manski_constant
 from cocensor.metrics import Metric
@@ -49,7 +50,7 @@ class Bound:
     low_error: float = np.nan
     high_error: float = np.nan
     missing: str | None = None
-    range: tuple[float, float] = (-np.inf, np.inf)
+    range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
 
     @property
     def width(self) -> float:
@@ -103,8 +104,8 @@ class Bounds:
     ----------
     metric : Metric
     models : tuple of str
-    level : float
-        Of intervals in the table and in words.
+    level : float or None
+        Of intervals in the table and in words; None where none were asked for.
     notes : tuple of Note
 
     Examples
@@ -124,32 +125,32 @@ class Bounds:
 
     metric: Metric
     models: tuple[str, ...]
-    level: float
+    level: float | None
     _found: Mapping[tuple[str, ...], Bound]
     _curves: Mapping[tuple[str, ...], BoundCurve] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     template: Any = None
 
     def __getitem__(self, models: str | tuple[str, str]) -> Bound:
-        """The bound of a model, or of the score of one less that of another."""
+        """The bound of a model, or of the score of the first less that of the second."""
         key, turned = self._key(models)
         if len(key) == 2 and key[0] == key[1]:
             return Bound(0.0, 0.0, 0.0, 0.0)
         return -self._found[key] if turned else self._found[key]
 
-    def over_time(self, models: str | tuple[str, str]) -> BoundCurve:
-        """The bounds at each time of the evaluation, of a model or of the difference of two.
+    def over_time(self, a: str, b: str | None = None) -> BoundCurve:
+        """The bounds at each time of the evaluation, of a model or of its score less that of another.
 
         Sharp for each time alone. Not all of a curve can be attained at once, as each event happens at one time: their
         average over time is wider than the bounds of the average.
         """
-        key, turned = self._key(models)
+        key, turned = self._key(a if b is None else (a, b))
         if not self._curves:
             raise ValueError(
                 f"metric must have values over time to be bounded, but {self.metric.name!r} has none."
             )
         if key not in self._curves:
-            raise ValueError(f"models must have curves, but there is none of {models!r}.")
+            raise ValueError(f"models must be two, or one with survival curves, but are {' and '.join(key)}.")
         times, low, high = self._curves[key]
         return BoundCurve(times, -high, -low) if turned else BoundCurve(times, low, high)
 
@@ -170,8 +171,15 @@ class Bounds:
         return tuple(combinations(self.models, 2))
 
     @property
+    def _level(self) -> float:
+        return self.level or DEFAULT_LEVEL
+
+    @property
     def statement(self) -> str:
-        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else."""
+        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
+
+        By the bounds in this sample where no intervals were asked for.
+        """
         from cocensor.words import bounds_in_words
 
         return bounds_in_words(self)
@@ -185,7 +193,7 @@ class Bounds:
         return make_frame(dict(zip(columns, lists, strict=True)), template=self.template)
 
     def _row(self, bound: Bound) -> tuple[float, ...]:
-        interval = bound.confidence_interval(self.level)
+        interval = bound.confidence_interval(self._level)
         return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
 
     def to_dict(self) -> dict[str, Any]:
@@ -209,14 +217,14 @@ class Bounds:
             ],
             "times": next(iter(self._curves.values())).times.tolist() if self._curves else None,
             "statement": self.statement,
-            "notes": [str(note) for note in self.notes],
+            "notes": [asdict(note) for note in self.notes],
         }
 
     def _numbers(self, models: str | tuple[str, str]) -> dict[str, Any]:
         bound, (key, _) = self[models], self._key(models)
         numbers = dict(zip(("low", "high", *_ERRORS), self._row(bound), strict=False))
         found: dict[str, Any] = {name: finite(value) for name, value in numbers.items()}
-        found["interval"] = finite_values(np.array(bound.confidence_interval(self.level)))
+        found["interval"] = finite_values(np.array(bound.confidence_interval(self._level)))
         found["missing"] = bound.missing
         curve = self._curves.get(key)
         found["curve"] = (
@@ -231,7 +239,7 @@ class Bounds:
 
     def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
         """The models as they are kept, and whether they were asked for the other way round."""
-        key = (models,) if isinstance(models, str) else tuple(models)
+        key = models if isinstance(models, tuple) else (models,)
         if len(key) not in (1, 2):
             raise ValueError(f"models must be one or two, but are {len(key)}.")
         for name in key:

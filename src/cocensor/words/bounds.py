@@ -35,12 +35,20 @@ def bounds_as_text(bounds: Bounds) -> str:
 
 
 def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
-    """Who is better whatever the dependence, and how much is open else."""
-    said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
-    if len(bounds.models) == 1:
-        [model] = bounds.models
-        said = [_anything(f"the {bounds.metric.label} of {names.model(model)}", bounds[model])]
-    return " ".join(filter(None, said))
+    """Who is better whatever the dependence, and how much is open else; of models alone where no two are bounded.
+
+    Without intervals it is about this sample.
+    """
+    if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
+        said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
+        return " ".join(filter(None, said))
+    known = [model for model in bounds.models if isfinite(bounds[model].low)]
+    if not known:
+        return f"There are no bounds: {bounds[bounds.models[0]].missing}."
+    first, *rest = known
+    said = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first])]
+    said += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]
+    return f"{listed(said)}."
 
 
 def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
@@ -52,7 +60,7 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
             losers.setdefault(winner, []).append(b if winner == a else a)
     if not losers:
         return ""
-    verb = "beats" if _has_errors(bounds) else "has a better score than"
+    verb = "has a better score than" if bounds.level is None else "beats"
     won = [f"{names.model(winner)} {verb} {names.models(beaten)}" for winner, beaten in losers.items()]
     if len(won) == 1 and len(next(iter(losers.values()))) == 1:
         [(winner, [loser])] = losers.items()
@@ -72,37 +80,32 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
         first = (
             f"Whatever the dependence, {names.model(better)} has a better score than "
             f"{names.model(b if better == a else a)} in this sample, but by no more than chance may do: "
-            f"{_by_how_much(bounds, better, b if better == a else a)}."
+            f"{_by_how_much(bounds, better, b if better == a else a)}"
         )
     rest = [f"{names.model(a)} less {names.model(b)}, {_span(bounds[a, b])}" for a, b in open_[1:_MOST_PAIRS]]
     more = len(open_) - _MOST_PAIRS
     if more > 0:
         rest.append(f"{more} more pair{'s' * (more > 1)} may have either sign")
-    return f"{first[:-1]}; {'; '.join(rest)}." if rest else first
+    return f"{'; '.join([first, *rest])}."
 
 
 def _anything(what: str, bound: Bound) -> str:
-    return f"Without any assumption about dropout, {what} could be anything from {_span(bound)}."
+    return f"Without any assumption about dropout, {what} could be anything from {_span(bound)}"
 
 
 def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
     smaller = bounds.metric.direction == "smaller"
     less = bounds[loser, winner] if smaller else bounds[winner, loser]
     said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
-    if not _has_errors(bounds):
+    interval = less.confidence_interval(bounds.level or 0.95)
+    if bounds.level is None or not isfinite(interval.low):
         return said
-    places = decimals(less.low_error)
-    ends = " to ".join(number(end, places) for end in less.confidence_interval(bounds.level))
+    ends = " to ".join(number(end, decimals(less.low_error)) for end in interval)
     return f"{said} ({level_in_words(bounds.level)} interval {ends})"
 
 
 def _winner(bounds: Bounds, a: str, b: str) -> str | None:
-    return bounds.certain(a, b, bounds.level if _has_errors(bounds) else None)
-
-
-def _has_errors(bounds: Bounds) -> bool:
-    """Whether sampling error is known of any difference."""
-    return any(isfinite(bounds[pair].low_error) for pair in bounds.pairs)
+    return bounds.certain(a, b, bounds.level)
 
 
 def _span(bound: Bound) -> str:
