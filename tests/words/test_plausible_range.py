@@ -231,7 +231,7 @@ def bounds(three, level=0.95, **pairs):
         (Bound(-0.04, 0.02, 0.001, 0.001), ["Without any assumption", "-0.040 to 0.020"], "Whatever"),
         (Bound(-0.04, -0.02, 0.1, 0.1), ["a has a better score", "this sample", "chance", "-0.17"], "beats"),
         (Bound(-0.04, -0.02), ["Whatever the dependence, a has a better score than b"], "beats"),
-        (Bound(0.0, 0.0, 0.0, 0.0), [], "dependence"),
+        (Bound(0.0, 0.0, 0.0, 0.0), ["nothing open"], "dependence"),
     ],
 )
 def test_what_holds_whatever_the_dependence(three, bound, facts, never):

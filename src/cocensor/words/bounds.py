@@ -41,7 +41,7 @@ def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
     """
     if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
         said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
-        return " ".join(filter(None, said))
+        return " ".join(filter(None, said)) or "Dropouts leave nothing open."
     known = [model for model in bounds.models if isfinite(bounds[model].low)]
     if not known:
         return f"There are no bounds: {bounds[bounds.models[0]].missing}."
@@ -97,10 +97,11 @@ def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
     smaller = bounds.metric.direction == "smaller"
     less = bounds[loser, winner] if smaller else bounds[winner, loser]
     said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
-    interval = less.confidence_interval(bounds.level or 0.95)
-    if bounds.level is None or not isfinite(interval.low):
+    if bounds.level is None:
         return said
-    ends = " to ".join(number(end, decimals(less.low_error)) for end in interval)
+    ends = " to ".join(
+        number(end, decimals(less.low_error)) for end in less.confidence_interval(bounds.level)
+    )
     return f"{said} ({level_in_words(bounds.level)} interval {ends})"
 
 
