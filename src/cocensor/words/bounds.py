@@ -105,7 +105,7 @@ def _interval(bound: Bound, level: float | None) -> str:
     """In brackets, where there is one."""
     if level is None or not isfinite(bound.low_error):
         return ""
-    ends = " to ".join(number(end, decimals(bound.low_error)) for end in bound.confidence_interval(level))
+    ends = " to ".join(number(end, _places(bound)) for end in bound.confidence_interval(level))
     return f" ({level_in_words(level)} interval {ends})"
 
 
@@ -121,6 +121,11 @@ def _winner(bounds: Bounds, a: str, b: str) -> str | None:
 
 
 def _span(bound: Bound) -> str:
-    """From the lower to the upper bound, with two digits of half their distance."""
-    places = decimals(bound.width / 2)
-    return f"{number(bound.low, places)} to {number(bound.high, places)}"
+    """From the lower to the upper bound."""
+    return " to ".join(number(end, _places(bound)) for end in (bound.low, bound.high))
+
+
+def _places(bound: Bound) -> int:
+    """So many that half the distance of the bounds, or their error where that is more, has two digits."""
+    sizes = [size for size in (bound.width / 2, bound.low_error, bound.high_error) if size > 0]
+    return decimals(max(sizes, default=0.0))
