@@ -81,3 +81,9 @@ def test_evaluate_cautions():
     assert "test sample" in of_both
     assert "training sample" in of_both
     assert not cautions(y_test=Survival.from_follow_up(y.time, y.event, 1.0))
+
+
+@pytest.mark.parametrize(("load", "found"), [("flchain", True), ("gbsg", False), ("whas", False)])
+def test_data_sets(load, found):
+    y = getattr(cc.datasets, f"load_{load}")().y
+    assert bool(unmarked_end({"sample": y})) == found
