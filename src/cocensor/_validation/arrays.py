@@ -47,7 +47,8 @@ def column_values(values: Any, name: str) -> list[Any]:
     elif isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, but its shape is {values.shape}.")
     elif isinstance(values, np.ndarray) and values.dtype.kind == "M":
-        found = list(values)  # of nanoseconds tolist() makes numbers
+        # Of nanoseconds tolist() would make numbers.
+        found = (values.astype("M8[us]") if np.datetime_data(values.dtype)[0] == "ns" else values).tolist()
     elif hasattr(values, "tolist"):
         found = values.tolist()
     if not isinstance(found, Sequence) or isinstance(found, str | bytes):
