@@ -209,8 +209,10 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
 
 def sensitivity(d: Draw) -> cc.Evaluation:
     found = evaluation(d)
-    families = d.word("families", "clayton", ("clayton", "frank"), ("joe", "gaussian"), "gumbel")
-    found.sensitivity(families, d.given("taus", d.one(np.array([0.0, 0.4]), np.array([-0.3, 0.99]))))
+    families = d.word("families", "clayton", ("clayton", "hazard_ratio"), ("joe", "gaussian"), "gumbel")
+    taus = d.given("taus", d.one(np.array([0.0, 0.4]), np.array([-0.3, 0.99])))
+    ratios = d.given("hazard_ratios", d.one(np.array([0.5, 1.0]), np.array([2.0, 50.0])))
+    found.sensitivity(families, taus, hazard_ratios=ratios)
     return found
 
 
