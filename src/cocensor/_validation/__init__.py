@@ -12,6 +12,7 @@ from cocensor._validation.arrays import (
     as_weights,
     broadcast,
     check_number,
+    column_values,
     to_numpy,
 )
 from cocensor._validation.blocks import read_only, row_blocks
@@ -72,6 +73,7 @@ __all__ = [
     "coded",
     "collected",
     "column_names",
+    "column_values",
     "escaped",
     "frame_column",
     "make_frame",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import narwhals as nw
@@ -35,6 +37,31 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
         raise ValueError(
             f"{name} must be a rectangular array of numbers, but its parts differ in shape."
         ) from None
+
+
+def column_values(values: Any, name: str) -> list[Any]:
+    """The values of a column one by one, as they are; a missing one is None."""
+    found: Any = values
+    if nw.dependencies.is_into_series(values):
+        found = nw.from_native(values, series_only=True).to_list()
+    elif isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, but its shape is {values.shape}.")
+    elif isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        # Of nanoseconds tolist() would make numbers.
+        found = (values.astype("M8[us]") if np.datetime_data(values.dtype)[0] == "ns" else values).tolist()
+    elif hasattr(values, "tolist"):
+        found = values.tolist()
+    if not isinstance(found, Sequence) or isinstance(found, str | bytes):
+        raise TypeError(
+            f"{name} must be a list, an array or a column, but is of type {type(values).__name__}."
+        )
+    return [None if _is_missing(value) else value for value in found]
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float | date | np.generic):
+        return bool(value != value)  # NaN and NaT
+    return value is None or repr(value) == "<NA>"
 
 
 def as_floats(values: Any, name: str, *, copy: bool = False) -> FloatArray:

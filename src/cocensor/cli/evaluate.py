@@ -15,15 +15,29 @@ from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import Table, read_content, read_table
 from cocensor.cli.inputs import (
     DATA,
-    Administrative,
+    PREDICTIONS,
     Covariates,
-    Event,
-    Time,
+    Folds,
+    Identity,
+    PredictionFiles,
+    Risks,
+    Test,
     covariate_names,
     covariates_of,
-    outcomes,
     predictions_of,
     risk_scores_of,
+)
+from cocensor.cli.outcomes import (
+    Administrative,
+    DataLock,
+    Entry,
+    Event,
+    Exit,
+    FollowUp,
+    OutcomeColumns,
+    Reason,
+    Time,
+    TimeUnit,
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
@@ -43,7 +57,6 @@ from cocensor.cli.settings import (
 from cocensor.evaluation.asked_metrics import DEFAULT_METRICS
 from cocensor.words import minor_notes
 
-_PREDICTIONS = "Predictions"
 _SCORES = "Scores"
 _OUTPUT = "Output"
 _CALIBRATION = ("ici", "e50", "e90", "d_calibration")
@@ -52,34 +65,11 @@ _BEYOND = {"none": "nothing beyond", "last": "the last value beyond"}
 
 
 def evaluate(
-    test: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header.",
-            rich_help_panel=DATA,
-        ),
-    ],
-    time: Time,
+    test: Test,
     event: Event,
-    predictions: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=FILE",
-            help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
-            'named after times. Once per model; a name has no "=".',
-            rich_help_panel=_PREDICTIONS,
-        ),
-    ] = None,
-    risk: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=COLUMN",
-            help="A model that is a risk score alone, the greater the riskier: a column of the test sample. It is "
-            "scored by auc and concordance. Once per model.",
-            rich_help_panel=_PREDICTIONS,
-        ),
-    ] = None,
+    time: Time = None,
+    predictions: PredictionFiles = None,
+    risk: Risks = None,
     train: Annotated[
         Path | None,
         typer.Option(
@@ -91,32 +81,22 @@ def evaluate(
     ] = None,
     covariates: Covariates = None,
     administrative: Administrative = None,
-    identity: Annotated[
-        str | None,
-        typer.Option(
-            "--id",
-            metavar="COLUMN",
-            help="Match rows of the test sample and of predictions by this column, which all have. Else they must "
-            "come in the same order.",
-            rich_help_panel=_PREDICTIONS,
-        ),
-    ] = None,
-    folds: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
-            rich_help_panel=_PREDICTIONS,
-        ),
-    ] = None,
+    follow_up: FollowUp = None,
+    entry: Entry = None,
+    exit_: Exit = None,
+    data_lock: DataLock = None,
+    time_unit: TimeUnit = None,
+    reason: Reason = None,
+    identity: Identity = None,
+    folds: Folds = None,
     interpolation: Annotated[
-        str, typer.Option(help="Between predicted times: linear or step.", rich_help_panel=_PREDICTIONS)
+        str, typer.Option(help="Between predicted times: linear or step.", rich_help_panel=PREDICTIONS)
     ] = "linear",
     tail: Annotated[
         str,
         typer.Option(
             help="Beyond the last predicted time: none (scores end there) or last (it is held).",
-            rich_help_panel=_PREDICTIONS,
+            rich_help_panel=PREDICTIONS,
         ),
     ] = "none",
     copula: Annotated[
@@ -251,14 +231,10 @@ def evaluate(
         check_choice(tail, "--tail", tuple(_BEYOND))
         if title is not None and out is None:
             raise ValueError("--title is the report's: give --out too.")
-        roles = {
-            "time": time,
-            "event": event,
-            "administrative": administrative,
-            "id": identity,
-            "folds": folds,
-        }
-        names = covariate_names(covariates, **roles)
+        columns = OutcomeColumns(
+            event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
+        )
+        names = covariate_names(covariates, **columns.by_option, id=identity, folds=folds)
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
             "adjustments": adjustments_of(adjustments, names is not None),
@@ -271,7 +247,7 @@ def evaluate(
         with progress_bar("Reading"):
             subjects = read_table(test, identity)
             samples = [subjects] if train is None else [read_table(train), subjects]
-            y = [outcomes(table, time, event, administrative) for table in samples]
+            y = [columns.read(table) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
             if folds is not None:
                 settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]

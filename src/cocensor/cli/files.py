@@ -38,9 +38,7 @@ class Table:
         """
         import pyarrow.compute as pc
 
-        if name not in self._columns:
-            refuse_column(name, list(self._columns), str(self.path))
-        values = self._columns[name]
+        values = self.sparse(name)
         missing = pc.is_null(values, nan_is_null=True)
         texts = plain(values)
         if is_text(texts.type):
@@ -51,6 +49,12 @@ class Table:
         if self.texts is not None:
             self._check_mark(name)
         return values
+
+    def sparse(self, name: str) -> Any:
+        """A column by name, in which values may be missing."""
+        if name not in self._columns:
+            refuse_column(name, list(self._columns), str(self.path))
+        return self._columns[name]
 
     @cached_property
     def _columns(self) -> dict[str, Any]:

@@ -18,19 +18,28 @@ from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
-    Administrative,
     Covariates,
-    Event,
-    Time,
     Train,
     covariate_names,
     covariates_of,
     items,
-    outcomes,
+)
+from cocensor.cli.outcomes import (
+    Administrative,
+    DataLock,
+    Entry,
+    Event,
+    Exit,
+    FollowUp,
+    OutcomeColumns,
+    Reason,
+    Time,
+    TimeUnit,
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import CANDIDATES
+from cocensor.outcomes import unmarked_end
 from cocensor.words import candidates_as_text, choice_in_words
 
 _MODEL = "Model"
@@ -43,10 +52,16 @@ _PENALISED = (
 
 def fit_copula(
     train: Train,
-    time: Time,
     event: Event,
+    time: Time = None,
     covariates: Covariates = None,
     administrative: Administrative = None,
+    follow_up: FollowUp = None,
+    entry: Entry = None,
+    exit_: Exit = None,
+    data_lock: DataLock = None,
+    time_unit: TimeUnit = None,
+    reason: Reason = None,
     validation: Annotated[
         Path | None,
         typer.Option(
@@ -101,10 +116,14 @@ def fit_copula(
             check_choice(family, "--families", tuple(cc.copula_families()))
         if set(candidates) == {"independence"}:
             raise ValueError("--families must have one besides independence.")
-        names = covariate_names(covariates, time=time, event=event, administrative=administrative)
+        columns = OutcomeColumns(
+            event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
+        )
+        names = covariate_names(covariates, **columns.by_option)
         with progress_bar("Reading"):
             tables = [read_table(path) for path in parts]
-            y = [outcomes(table, time, event, administrative) for table in tables]
+            y = [columns.read(table) for table in tables]
+            notes += unmarked_end({"training sample": y[0]})
             x = covariates_of(names, *tables, notes=notes)
         seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
         with collected(UserWarning) as warned:

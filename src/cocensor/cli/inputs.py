@@ -1,4 +1,4 @@
-"""From tables to what the library takes: outcomes, covariates and predicted curves."""
+"""From tables to what the library takes: covariates and predicted curves."""
 
 from __future__ import annotations
 
@@ -14,34 +14,14 @@ from cocensor._validation import FloatArray, as_vector, collected, spelled
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
 from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
 from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
-from cocensor.outcomes import Survival
 
 DATA = "Data"
+PREDICTIONS = "Predictions"
 Train = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
         help="Training sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header.",
-        rich_help_panel=DATA,
-    ),
-]
-Time = Annotated[
-    str,
-    typer.Option(metavar="COLUMN", help="Observed time of event or censoring.", rich_help_panel=DATA),
-]
-Event = Annotated[
-    str,
-    typer.Option(
-        metavar="COLUMN",
-        help="TRUE or 1 where the event was seen, FALSE or 0 where it was not.",
-        rich_help_panel=DATA,
-    ),
-]
-Administrative = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="TRUE or 1 where the end of the study censored, and not a dropout.",
         rich_help_panel=DATA,
     ),
 ]
@@ -51,6 +31,50 @@ Covariates = Annotated[
         metavar="A,B,...",
         help="Columns of covariates, with commas. A text column becomes indicators of its levels.",
         rich_help_panel=DATA,
+    ),
+]
+Test = Annotated[
+    Path,
+    typer.Option(
+        metavar="FILE",
+        help="Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header.",
+        rich_help_panel=DATA,
+    ),
+]
+PredictionFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=FILE",
+        help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
+        'named after times. Once per model; a name has no "=".',
+        rich_help_panel=PREDICTIONS,
+    ),
+]
+Risks = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=COLUMN",
+        help="A model that is a risk score alone, the greater the riskier: a column of the test sample. It is "
+        "scored by auc and concordance. Once per model.",
+        rich_help_panel=PREDICTIONS,
+    ),
+]
+Identity = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Match rows of the test sample and of predictions by this column, which all have. Else they must "
+        "come in the same order.",
+        rich_help_panel=PREDICTIONS,
+    ),
+]
+Folds = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
+        rich_help_panel=PREDICTIONS,
     ),
 ]
 
@@ -86,14 +110,6 @@ def numbers(text: str, option: str) -> list[float]:
     if other:
         raise ValueError(f"{option} must be numbers with commas between, but one is {other[0]!r}.")
     return [float(part) for part in parts]
-
-
-def outcomes(table: Table, time: str, event: str, administrative: str | None) -> Survival:
-    """The outcomes in the named columns."""
-    flags = None if administrative is None else table.flags(administrative)
-    times, events = table.numbers(time), table.flags(event)
-    with table.named():
-        return Survival(times, events, flags)
 
 
 def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: list[Note]) -> list[Any]:

@@ -44,7 +44,7 @@ from cocensor.evaluation.scores import scores_under
 from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_samples, within_predictions
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, unmarked_end
 
 
 def evaluate(
@@ -163,6 +163,8 @@ def evaluate(
     if isinstance(copula, Copula | CopulaChoice):
         # Refuses a copula that an adjustment cannot rest on.
         labelled_adjustments(asked, assumed_copula(copula), as_a_set)
+    other = {} if train is None or train.equals(test) else {"training sample": train}
+    notes += unmarked_end({"test sample": test, **other})
     grid, ends = times_of_samples(samples, asked_times, horizon)
     _check_names(models)
     predictions, faults = _predictions(models, x_test, asked_times, len(test), notes)

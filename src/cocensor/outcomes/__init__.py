@@ -1,6 +1,17 @@
 """Observed survival outcomes: who had the event, who dropped out and why, who reached the end of the study."""
 
+from cocensor.outcomes.dates import ISO_DATE, UNITS
+from cocensor.outcomes.end_of_study import unmarked_end
 from cocensor.outcomes.risk_table import MarginSteps, RiskTable, WhichMargin
 from cocensor.outcomes.survival import Survival, structured
 
-__all__ = ["MarginSteps", "RiskTable", "Survival", "WhichMargin", "structured"]
+__all__ = [
+    "ISO_DATE",
+    "UNITS",
+    "MarginSteps",
+    "RiskTable",
+    "Survival",
+    "WhichMargin",
+    "structured",
+    "unmarked_end",
+]

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import BoolArray, check_length, refuse_at, spelled
+from cocensor._validation import BoolArray, check_length, column_values, refuse_at, spelled
 
 
 def as_reasons(values: Any, dropout: BoolArray) -> npt.NDArray[np.object_]:
     """A text for each dropout, None for all others."""
-    if nw.dependencies.is_into_series(values):
-        values = nw.from_native(values, series_only=True).to_list()
-    elif isinstance(values, np.ndarray):
-        values = values.tolist()
+    values = column_values(values, "reason")
     check_length(values, "reason", dropout.size, "time")
     found = np.full(dropout.size, None, dtype=object)
     for row in np.flatnonzero(dropout):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -24,6 +24,7 @@ from cocensor._validation import (
     read_only,
     refuse_first,
 )
+from cocensor.outcomes.dates import from_dates, from_follow_up
 from cocensor.outcomes.reasons import as_reasons
 from cocensor.outcomes.risk_table import RiskTable
 
@@ -53,7 +54,8 @@ class Survival:
     -----
     At one time events come first, then dropouts, then administrative censorings. Lists, numpy arrays,
     columns of pandas, polars and pyarrow frames, and torch tensors are taken; see also
-    :meth:`from_frame` and :meth:`coerce`. The arrays are copied, so that what is cached stays true.
+    :meth:`from_frame`, :meth:`coerce` and, for an end of study that no column marks, :meth:`from_dates` and
+    :meth:`from_follow_up`. The arrays are copied, so that what is cached stays true.
 
     Examples
     --------
@@ -116,6 +118,70 @@ class Survival:
         return cls(frame_column(table, time, "frame"), frame_column(table, event, "frame"), flags, why)
 
     @classmethod
+    def from_dates(
+        cls,
+        entry: Any,
+        exit: Any,
+        event: Any,
+        data_lock: Any,
+        *,
+        unit: Literal["days", "weeks", "months", "years"] = "days",
+        reason: Any = None,
+    ) -> Survival:
+        r"""Outcomes from the days on which subjects entered and left, and the day of the data lock.
+
+        A time is :math:`\text{exit} - \text{entry}`. Whoever is censored on the day of the data lock was censored by
+        the end of the study, whoever is censored before it dropped out.
+
+        Parameters
+        ----------
+        entry, exit : array-like of shape (n,)
+            Days: texts in ISO form such as "2021-03-31", dates of Python, or columns of dates of any frame. Where the
+            event was not seen, ``exit`` is the last day under observation. A time of day is refused, but for midnight.
+        event : array-like of shape (n,)
+            True or 1 where the event was observed.
+        data_lock : date, or array-like of shape (n,)
+            The last day that data tell of, of all subjects or of each: who was still under observation then has it as
+            ``exit``. An ``exit`` after it is refused.
+        unit : {"days", "weeks", "months", "years"}
+            Of the times; a month is 30.4375 days and a year 365.25.
+        reason : array-like of shape (n,), optional
+            Why each dropout left.
+
+        Examples
+        --------
+        >>> entry, exit = ["2020-01-01", "2020-03-01", "2020-07-01"], ["2020-01-31", "2020-05-01", "2020-12-31"]
+        >>> y = Survival.from_dates(entry, exit, [1, 0, 0], data_lock="2020-12-31")
+        >>> y.time.tolist(), y.administrative.tolist()
+        ([30.0, 61.0, 183.0], [False, False, True])
+        """
+        return cls(*from_dates(entry, exit, event, data_lock, unit), reason)
+
+    @classmethod
+    def from_follow_up(cls, time: Any, event: Any, follow_up: Any, *, reason: Any = None) -> Survival:
+        r"""Outcomes of subjects for each of whom it is known how long the study would have observed them.
+
+        Whoever is censored at the time :math:`t_i \ge f_i` was censored by the end of the study, whoever is censored
+        before dropped out. Times that differ by at most 1e-6 of :math:`f_i`, the rounding of single precision, are the
+        same; a time beyond that is refused.
+
+        Parameters
+        ----------
+        time, event : array-like of shape (n,)
+            As of :class:`Survival`.
+        follow_up : float, or array-like of shape (n,)
+            The time :math:`f_i` at which the study would have ended for each subject, or one for all.
+        reason : array-like of shape (n,), optional
+            Why each dropout left.
+
+        Examples
+        --------
+        >>> Survival.from_follow_up([2.0, 5.0, 4.0], [1, 0, 0], follow_up=[6.0, 5.0, 5.5]).administrative
+        array([False,  True, False])
+        """
+        return cls(*from_follow_up(time, event, follow_up), reason)
+
+    @classmethod
     def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
         r"""What a study shows of latent times: the first of event, dropout and end of the study.
 
@@ -142,7 +208,7 @@ class Survival:
         """``y`` itself, or built from a scikit-survival structured array or a tuple.
 
         A structured array has one boolean field (the event) and one numeric field (the time); a tuple is
-        ``(time, event)`` or ``(time, event, administrative)``.
+        ``(time, event)``, ``(time, event, administrative)`` or ``(time, event, administrative, reason)``.
 
         Examples
         --------
@@ -153,7 +219,7 @@ class Survival:
         """
         if isinstance(y, cls):
             return y
-        if isinstance(y, tuple) and len(y) in (2, 3):
+        if isinstance(y, tuple) and len(y) in (2, 3, 4):
             return cls(*y)
         names = getattr(getattr(y, "dtype", None), "names", None)
         if names is not None:
@@ -180,7 +246,7 @@ class Survival:
         return Survival(self.time[index], self.event[index], flags, why)
 
     def equals(self, other: Survival) -> bool:
-        """Whether these are the same outcomes, subject by subject."""
+        """Whether these are the same outcomes, subject by subject; why dropouts left does not tell subjects apart."""
         return self is other or all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in ("time", "event", "dropout")
         )
@@ -191,8 +257,9 @@ class Survival:
     def __repr__(self) -> str:
         censored = 100.0 * (1.0 - self.n_events / len(self))
         ended = "" if self.administrative is None else f", administrative={int(self.administrative.sum())}"
+        why = "" if self.reason is None else f", reasons={len(self.reasons)}"
         return (
-            f"Survival(n={len(self)}, events={self.n_events}, censored={censored:.1f}%{ended}, "
+            f"Survival(n={len(self)}, events={self.n_events}, censored={censored:.1f}%{ended}{why}, "
             f"times {self.time.min():g} to {self.t_max:g})"
         )
 

@@ -1,0 +1,180 @@
+"""The options that say when subjects had the event, dropped out or reached the end of the study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from cocensor._validation import check_choice
+from cocensor.cli.files import Table
+from cocensor.outcomes import ISO_DATE, UNITS, Survival
+
+OUTCOMES = "Outcomes"
+_STILL = ": for whoever is still under observation, write the data lock"
+Time = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Observed time of event or censoring. Or dates: --entry, --exit and --data-lock.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+Event = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN",
+        help="TRUE or 1 where the event was seen, FALSE or 0 where it was not.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+Administrative = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="TRUE or 1 where the end of the study censored, and not a dropout.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+FollowUp = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Instead of --administrative: the time at which the study would have ended for each subject. Who is "
+        "censored then was censored by the end of the study.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Instead of --time: the date on which each subject entered, such as 2021-03-31.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+Exit = Annotated[
+    str | None,
+    typer.Option(
+        "--exit",
+        metavar="COLUMN",
+        help="With --entry: the date of the event, or the last one under observation.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+DataLock = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DATE|COLUMN",
+        help="With --entry: the last date that the data tell of, one for all or a column. Who is censored on it was "
+        "censored by the end of the study.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+TimeUnit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="UNIT",
+        help="With --entry: days, weeks, months (30.4375 days) or years (365.25 days), which the times of predictions "
+        "are in too. By default days.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+Reason = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Why each dropout left, in words; empty for others.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class OutcomeColumns:
+    """Where outcomes are in a table: times, or dates that times come from."""
+
+    event: str
+    time: str | None = None
+    administrative: str | None = None
+    follow_up: str | None = None
+    entry: str | None = None
+    exit: str | None = None
+    data_lock: str | None = None
+    time_unit: str | None = None
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        dates = self._given("entry", "exit", "data_lock")
+        if self.time is None and not dates:
+            raise ValueError("--time COLUMN is needed, or dates: --entry, --exit and --data-lock.")
+        if self.time is not None and dates:
+            raise ValueError(f"--time and {dates[0]} are two ways to say when: give one of them.")
+        if dates and len(dates) < 3:
+            raise ValueError(
+                f"--entry, --exit and --data-lock belong together, but {' and '.join(dates)} came alone."
+            )
+        ends = self._given("data_lock", "follow_up", "administrative")
+        if len(ends) > 1:
+            raise ValueError(
+                f"{ends[0]} and {ends[1]} are two ways to say whom the end of the study censored: give one of them."
+            )
+        if self.time_unit is not None:
+            if not dates:
+                raise ValueError(
+                    f"--time-unit is that of times from dates, but there are none: it is {self.time_unit!r}."
+                )
+            check_choice(self.time_unit, "--time-unit", tuple(UNITS))
+
+    @property
+    def by_option(self) -> dict[str, str | None]:
+        """The columns by the option that names them."""
+        lock = None if self._single_lock else self.data_lock
+        return {
+            "time": self.time,
+            "event": self.event,
+            "administrative": self.administrative,
+            "follow-up": self.follow_up,
+            "entry": self.entry,
+            "exit": self.exit,
+            "data-lock": lock,
+            "reason": self.reason,
+        }
+
+    def read(self, table: Table) -> Survival:
+        """The outcomes in a table."""
+        events = table.flags(self.event)
+        why = None if self.reason is None else table.sparse(self.reason)
+        if self.entry is not None and self.exit is not None:
+            days = table.column(self.entry), table.column(self.exit, _STILL)
+            lock = self._lock(table)
+            unit: Any = self.time_unit or "days"
+            with table.named():
+                return Survival.from_dates(*days, events, lock, unit=unit, reason=why)
+        times = table.numbers(str(self.time))
+        ended = None if self.administrative is None else table.flags(self.administrative)
+        planned = None if self.follow_up is None else table.numbers(self.follow_up)
+        with table.named():
+            if planned is not None:
+                return Survival.from_follow_up(times, events, planned, reason=why)
+            return Survival(times, events, ended, why)
+
+    @property
+    def _single_lock(self) -> bool:
+        return self.data_lock is not None and ISO_DATE.fullmatch(self.data_lock.strip()) is not None
+
+    def _lock(self, table: Table) -> Any:
+        """The date of the data lock, or its column."""
+        if self.data_lock is None or self._single_lock:
+            return self.data_lock
+        if self.data_lock not in table.data.column_names:
+            raise ValueError(
+                f"--data-lock must be a date such as 2021-12-31, or a column of {table.path}, but is "
+                f"{self.data_lock!r}."
+            )
+        return table.column(self.data_lock)
+
+    def _given(self, *names: str) -> list[str]:
+        """Of these options, those that are given."""
+        return [f"--{name.replace('_', '-')}" for name in names if getattr(self, name) is not None]

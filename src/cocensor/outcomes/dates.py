@@ -1,0 +1,101 @@
+"""Times, and who was censored by the end of the study, from dates or from the follow-up that was planned."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+
+from cocensor._validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_flags,
+    as_times,
+    as_vector,
+    check_choice,
+    check_length,
+    column_values,
+    refuse_at,
+)
+
+#: Days in each unit of time.
+UNITS = {"days": 1.0, "weeks": 7.0, "months": 30.4375, "years": 365.25}
+#: A date in ISO form; midnight after it is how software writes a date as a time.
+ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
+#: Times are the same up to the rounding of single precision.
+_ROUNDING = 1e-6
+
+
+def from_dates(
+    entry: Any, exit: Any, event: Any, data_lock: Any, unit: str
+) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Times in ``unit``, events, and who was still under observation on the day of the data lock."""
+    check_choice(unit, "unit", tuple(UNITS))
+    events = as_flags(event, "event")
+    began, left = _days(entry, "entry"), _days(exit, "exit")
+    check_length(left, "exit", began.size, "entry")
+    check_length(events, "event", began.size, "entry")
+    if _is_single(data_lock):
+        lock = np.full(began.size, _day(data_lock, (), "data_lock"))
+    else:
+        lock = _days(data_lock, "data_lock")
+        check_length(lock, "data_lock", began.size, "entry")
+    for row in np.flatnonzero(left < began)[:1]:
+        refuse_at((int(row),), _iso(left[row]), f"exit must not be before entry, {_iso(began[row])}")
+    for row in np.flatnonzero(left > lock)[:1]:
+        raise ValueError(
+            f"exit must not be after data_lock, {_iso(lock[row])}, but row {row} is {_iso(left[row])!r}: give a later "
+            "data_lock, or the data_lock as exit and event as false."
+        )
+    return (left - began) / UNITS[unit], events, ~events & (left == lock)
+
+
+def from_follow_up(time: Any, event: Any, follow_up: Any) -> tuple[FloatArray, BoolArray, BoolArray]:
+    """Times, events, and who was under observation for as long as was planned."""
+    times, events = as_times(as_vector(time, "time"), "time"), as_flags(event, "event")
+    check_length(events, "event", times.size, "time")
+    planned = as_times(as_vector(follow_up, "follow_up", single=True), "follow_up")
+    if np.ndim(follow_up) == 0:
+        planned = np.full(times.size, planned[0])
+    check_length(planned, "follow_up", times.size, "time")
+    for row in np.flatnonzero(times > planned * (1 + _ROUNDING))[:1]:
+        refuse_at((int(row),), times[row], f"time must not pass follow_up, {planned[row]:g}")
+    return times, events, ~events & (times >= planned * (1 - _ROUNDING))
+
+
+def _days(values: Any, name: str) -> IntArray:
+    """Dates as numbers of days."""
+    found = column_values(values, name)
+    return np.array([_day(value, (row,), name) for row, value in enumerate(found)], dtype=np.int64)
+
+
+def _day(value: Any, place: tuple[int, ...], name: str) -> int:
+    """A date as the number of its day."""
+    if value is None:
+        still = ", and is the data lock for whoever is still under observation" if name == "exit" else ""
+        refuse_at(place, value, f"{name} must be a date{still}")
+    found: Any = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
+    if isinstance(found, str):
+        match = ISO_DATE.fullmatch(found.strip())
+        try:
+            found = date(*map(int, match.groups()[:3])) if match else None
+        except ValueError:  # a 13th month
+            found = None
+    if isinstance(found, datetime):
+        found = found.date() if found == found.replace(hour=0, minute=0, second=0, microsecond=0) else None
+    if not isinstance(found, date):
+        shown = value if isinstance(value, str) or not isinstance(value, date | np.datetime64) else str(value)
+        rule = f"{name} must be a date in ISO form, such as 2021-03-31, without a time of day"
+        refuse_at(place, shown, rule)
+    return found.toordinal()
+
+
+def _is_single(value: Any) -> bool:
+    return value is None or isinstance(value, str | date | np.datetime64)
+
+
+def _iso(day: Any) -> str:
+    return date.fromordinal(int(day)).isoformat()
