@@ -37,6 +37,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.ties
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.bounds
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.concordance
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence

@@ -98,7 +98,8 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         analysis = evaluation.computed(name)
         if analysis is not None:
             found[name] = analysis.to_dict()
-    return found
+    bounds = {each.metric.name: each.to_dict() for each in evaluation.all_computed("bounds")}
+    return found | ({"bounds": bounds} if bounds else {})
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:

@@ -15,25 +15,21 @@ from cocensor._validation import (
     Progress,
     as_tuple,
     as_vector,
-    check_choice,
-    check_whole,
     collected,
     escaped,
     to_numpy,
 )
 from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
-from cocensor.evaluation.bootstrap import bootstrapped
-from cocensor.evaluation.data import ABOUT_INTERVALS, Resampling
-from cocensor.evaluation.details import Details
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
+from cocensor.evaluation.resampled import Resampled
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.joint import DependenceProfile
 
 if TYPE_CHECKING:
-    from cocensor.sensitivity import MarginCurves, PlausibleTau, Sensitivity
+    from cocensor.sensitivity import Bounds, MarginCurves, PlausibleTau, Sensitivity
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +62,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Details):
+class Evaluation(Resampled):
     """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
 
     Attributes
@@ -124,71 +120,6 @@ class Evaluation(Details):
                 low[b if better == a else a] += 1
         return {m: f"{low[m]}–{high[m]}" if low[m] < high[m] else f"{low[m]}" for m in models}
 
-    def bootstrap(
-        self,
-        n_resamples: int = 500,
-        *,
-        seed: int = 0,
-        adjustments: str | Sequence[str] | None = None,
-        progress: Progress | None = None,
-        n_jobs: int | None = None,
-    ) -> Evaluation:
-        """The same evaluation with errors and intervals from the bootstrap, for any adjustment.
-
-        Test subjects are drawn with replacement, and so are those of the training sample where there is one. To every
-        resample the adjustment is fitted again. Joint models start from their fit to all, and keep its columns, knots,
-        and kind of times. Models, reference curve, horizon and copula stay as they are, also a selected copula:
-        intervals are about the given models under that copula. A resample without an answer is left out; a note says so
-        where these are more than 5 %, and with half of them there is no interval.
-
-        Parameters
-        ----------
-        n_resamples : int
-        seed : int
-            The same seed draws the same subjects, whatever the number of threads.
-        adjustments : str or sequence of str, optional
-            Of those evaluated; by default all. The others keep their errors.
-        progress : callable, optional
-            Called with the number of finished resamples and of all.
-        n_jobs : int, optional
-            Number of threads; by default one for each core.
-
-        Returns
-        -------
-        Evaluation
-            Its intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
-
-        Examples
-        --------
-        >>> import cocensor as cc
-        >>> from cocensor.simulate import SyntheticDesign
-        >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
-        >>> cox = {k: cc.CoxPH().fit(data.X[:, :k], data.y) for k in (1, 2)}
-        >>> curves = {f"{k}": model.predict_survival_function(data.X[:, :k]) for k, model in cox.items()}
-        >>> result = cc.evaluate(curves, data.y, adjustments="ipcw", metrics="ibs")
-        >>> resampled = result.bootstrap(200)
-        >>> for found in (result, resampled):
-        ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)
-        ConfidenceInterval(low=0.0987..., high=0.1166...) 0.00109...
-        ConfidenceInterval(low=0.0990..., high=0.1158...) 0.00113...
-        """
-        how = Resampling(n_resamples, seed)
-        if n_jobs is not None:
-            check_whole(n_jobs, "n_jobs")
-        names = tuple(self.results) if adjustments is None else as_tuple(adjustments, "adjustments", str)
-        for name in names:
-            check_choice(name, "adjustments", tuple(self.results))
-        chosen = {name: self.results[name] for name in names}
-        again = bootstrapped(self.data, chosen, how, progress, n_jobs)
-        found = replace(
-            self,
-            data=replace(self.data, confidence_level=self._level),
-            results={**self.results, **again},
-            notes=tuple(dict.fromkeys((*self.notes, ABOUT_INTERVALS))),
-        )
-        found._analyses.update({key: each for key, each in self._analyses.items() if key[0] != "at"})
-        return found
-
     # --- further analyses --------------------------------------------------------------------------------
 
     def sensitivity(
@@ -245,6 +176,26 @@ class Evaluation(Details):
                 self, **asked, hazard_ratio_by=hazard_ratio_by, plausible=held, progress=progress
             ),
         )
+
+    def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
+        """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.sensitivity.Bounds`.
+
+        They are computed once for each metric, and then part of the report.
+
+        Parameters
+        ----------
+        metric : str, optional
+            By default the first of the evaluation. A mean of losses (such as ``"ibs"``, ``"brier"`` or
+            ``"net_benefit"``), or the AUC at one time.
+        at : float, optional
+            Asks for the value at one time.
+        """
+        from cocensor.sensitivity import find_bounds
+
+        by = self.metric(metric, at)
+        by.grid(self.data.grid)  # refuses a time past the horizon
+        key = ("bounds", by.name, by.at, self.confidence_level)
+        return self._computed_once(key, lambda: find_bounds(self, by))
 
     def judge_fit(self, copula: Any = None) -> JudgeFit:
         """Observed events and dropouts against those that the joint model expects, by decile of score and period.
@@ -321,7 +272,10 @@ class Evaluation(Details):
         return self._computed_once("survival", lambda: margin_curves(self, progress=progress))
 
     def computed(
-        self, analysis: Literal["sensitivity", "profile", "survival", "hint", "plausible_tau", "judge_fit"]
+        self,
+        analysis: Literal[
+            "sensitivity", "bounds", "profile", "survival", "hint", "plausible_tau", "judge_fit"
+        ],
     ) -> Any:
         """An analysis that has been asked for, the last one of its kind; None where there is none yet.
 
@@ -331,8 +285,12 @@ class Evaluation(Details):
             return None if self._joint is None else self._joint.judge_fit
         if analysis == "hint" and self.assumed.hint is not None:
             return self.assumed.hint
-        found = [value for key, value in self._analyses.items() if key == analysis or key[0] == analysis]
+        found = self.all_computed(analysis)
         return found[-1] if found else None
+
+    def all_computed(self, analysis: str) -> list[Any]:
+        """All analyses of a kind that have been asked for, the last one last."""
+        return [value for key, value in self._analyses.items() if key == analysis or key[0] == analysis]
 
     @property
     def _joint(self) -> AdjustmentScores | None:

@@ -44,6 +44,7 @@ class RestrictedAbsoluteError(Metric):
     label: ClassVar[str] = "restricted absolute error"
     direction: ClassVar[Direction] = "smaller"
     range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    mean_of_losses: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_choice(self.predicted, "predicted", get_args(PredictedTime))

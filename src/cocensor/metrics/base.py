@@ -66,6 +66,9 @@ class Metric(ABC):
     has_skill : bool
         Whether a value can be held against that of a curve which is alike for all; not where such a curve is as good
         as any, as by calibration, nor where no model can have the best value.
+    mean_of_losses : bool
+        Whether it is a mean over subjects of losses, and so linear in the weights of a status, all of which are in one
+        part of :meth:`functionals`: then it has sharp bounds without any assumption (:meth:`Evaluation.bounds`).
     undefined : str
         Where it has no value, in words.
     at : float or None
@@ -82,6 +85,7 @@ class Metric(ABC):
     profile_labels: ClassVar[tuple[str, str] | None] = None
     profile_range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
     has_skill: ClassVar[bool] = True
+    mean_of_losses: ClassVar[bool] = False
     undefined: ClassVar[str] = "these weights give it no value"
     at: float | None = None
 

@@ -42,6 +42,7 @@ class NetBenefit(SectionMetric):
     direction: ClassVar[Direction] = "greater"
     range: ClassVar[tuple[float, float]] = (-np.inf, 1.0)
     has_skill: ClassVar[bool] = False
+    mean_of_losses: ClassVar[bool] = True
     profile_labels: ClassVar[tuple[str, str] | None] = ("risk threshold", "net benefit")
 
     def __post_init__(self) -> None:

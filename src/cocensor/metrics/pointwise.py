@@ -25,6 +25,7 @@ class PointwiseMetric(Metric):
     """The mean over time of a loss that each subject has at each time."""
 
     direction: ClassVar[Direction] = "smaller"
+    mean_of_losses: ClassVar[bool] = True
 
     @property
     @abstractmethod
