@@ -214,6 +214,16 @@ def sensitivity(d: Draw) -> cc.Evaluation:
     return found
 
 
+def benchmarks(d: Draw) -> list[float]:
+    found = cc.plausible_tau(
+        d.covariates("X", d.n), d.outcomes("y", d.n), n_resamples=d.word("n_resamples", 2, 20)
+    )
+    said(found.notes)
+    repr(found), found.table(), json.dumps(found.to_dict(), allow_nan=False)
+    taus = [each.tau for each in found.benchmarks]
+    return [*taus, *found.multiples.values(), *found.together_interval, found.aligned]
+
+
 def profile(d: Draw) -> cc.Evaluation:
     found = evaluation(d, chosen(d))
     found.dependence_profile()
@@ -326,6 +336,12 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     ),
     "CoxPH": (8, cox, PROBABILITY),
     "fit_joint": (3, joint, PROBABILITY),
+    "plausible_tau": (2, benchmarks, TAU),
+    "hidden_hazard_ratio": (
+        2,
+        lambda d: cc.hidden_hazard_ratio(d.number("tau", -0.3, 0.5, 0.99)),
+        within(1, np.inf),
+    ),
     "select_copula": (1, lambda d: chosen(d).copula.tau, TAU),
     "time_grid": (
         4,
