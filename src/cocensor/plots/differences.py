@@ -11,7 +11,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.inference import AxisCurve, Band, TippingPoint
-from cocensor.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_after_dropout, lines_of
+from cocensor.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_after_dropout, lines_of, size_of
 from cocensor.plots.panels import draw_panels, wrapped
 from cocensor.plots.style import MARKERS, line_styles, shade
 from cocensor.sensitivity import AfterDropout, Sensitivity
@@ -161,7 +161,9 @@ class DifferenceDisplay:
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per line, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, line) for line in self.lines], ax)
+        return draw_panels(
+            [partial(self._draw, line) for line in self.lines], ax, size=size_of(len(self.lines))
+        )
 
     def _draw(self, line: str, ax: Axes) -> None:
         panel, axis, level = self.lines[line], self.axes[line], self.confidence_level
@@ -199,7 +201,7 @@ class DifferenceDisplay:
             ax.plot([], [], marker="o", color="0.6", label=mark, **_TIPPING)
         name = escaped(self.reference)
         better = "above" if self.direction == "smaller" else "below"
-        ax.set_ylabel(f"{self.label} less that of {name}\n({better} 0: {name} is better)")
+        ax.set_ylabel(f"{self.label}\nless that of {name}\n({better} 0: {name} is better)")
         ax.set_title(wrapped(f"{self.adjustment}, {axis.title}"), fontsize="medium")
         axis.draw(ax)
 

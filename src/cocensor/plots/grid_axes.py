@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # What leaves no room for those behind it is left out, so the more telling come first.
 _RATIOS = (1.0, 2.0, 5.0, 10.0, 0.5, 3.0, 1.5, 20.0, 0.2, 1.2, 0.8)
-PLAUSIBLE: dict[str, Any] = {"color": "#F0E442", "alpha": 0.25, "linewidth": 0, "zorder": 0}
+PLAUSIBLE: dict[str, Any] = {"color": "#F0E442", "alpha": 0.2, "linewidth": 0, "zorder": 0}
 _MARK: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": "0.25", "zorder": 5}
 _OTHER: dict[str, Any] = {"markersize": 4.0, "markerfacecolor": "white", "markeredgewidth": 0.7}
 
@@ -48,7 +48,7 @@ class Marks(NamedTuple):
         looks: list[tuple[Sequence[float], str, dict[str, Any]]] = [
             (self.others, "other covariates", _OTHER),
             ([self.together], "all covariates together", {"markersize": 8.0, "markerfacecolor": "0.75"}),
-            ([self.tau], f"{strongest}", {"markersize": 6.0}),
+            ([self.tau], strongest, {"markersize": 6.0}),
         ]
         for at, label, look in looks:
             if at:
@@ -101,7 +101,7 @@ class TauAxis:
         if self.marks is not None:
             self.marks.draw(ax)
         if len(self.ratios) > 1:
-            places = {f"{ratio:g}": at for ratio, at in self.ratios.items()}
+            places = [(f"{ratio:g}", at) for ratio, at in self.ratios.items()]
             draw_second_axis(ax, "hazard ratio right after leaving", places)
 
 
@@ -142,6 +142,11 @@ class GridLine(NamedTuple):
     grid: GridScores
     line: str
     axis: TauAxis | RatioAxis
+
+
+def size_of(n_lines: int) -> tuple[float, float] | None:
+    """Of a panel among so many, in inches: room for the axis on top."""
+    return None if n_lines == 1 else (3.2, 3.1)
 
 
 def lines_of(

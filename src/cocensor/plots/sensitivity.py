@@ -12,7 +12,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray, escaped
 from cocensor.evaluation import Evaluation
-from cocensor.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_after_dropout, lines_of
+from cocensor.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_after_dropout, lines_of, size_of
 from cocensor.plots.panels import draw_panels, wrapped
 from cocensor.plots.style import MARKERS, Limits, line_styles, shade
 from cocensor.sensitivity import AfterDropout, Sensitivity
@@ -144,7 +144,9 @@ class SensitivityDisplay:
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per line, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, panel) for panel in self.lines.values()], ax)
+        return draw_panels(
+            [partial(self._draw, panel) for panel in self.lines.values()], ax, size=size_of(len(self.lines))
+        )
 
     def _draw(self, panel: LineScores, ax: Axes) -> None:
         looks = zip(panel.scores.items(), line_styles(), cycle(MARKERS), strict=False)
@@ -161,7 +163,7 @@ class SensitivityDisplay:
         for at in panel.changes:
             ax.axvline(at, **_CHANGE)
         level = self.confidence_level
-        best = "best there" if level is None else f"not told from the best there ({level_in_words(level)})"
+        best = "best" if level is None else f"not told from the best ({level_in_words(level)})"
         ax.plot([], [], color="0.4", label=best, **_BEST)
         if level is not None:
             ax.fill_between(
