@@ -71,9 +71,9 @@ class BoundsDisplay:
     >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
     >>> display = BoundsDisplay.from_evaluation(result)
     >>> [(row.name, round(row.bound.high, 4)) for row in display.scores]
-    [('good', 0.1688), ('flat', 0.2375)]
-    >>> [(row.name, row.better) for row in display.differences]
-    [('good less flat', 'good')]
+    [('good', 0.1688), ('flat', 0.225)]
+    >>> [(row.name, round(row.bound.high, 4)) for row in display.differences]
+    [('good less flat', -0.0562)]
     """
 
     models: tuple[str, ...]
@@ -123,7 +123,7 @@ class BoundsDisplay:
         return cls(bounds.models, scores, differences, by.label, by.direction, bounds.level)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
-        """Draw scores, and differences if there are any, into an ``ax`` each, or into a new figure; returns the axes."""
+        """Draw scores, and differences if any, into an ``ax`` each, or into a new figure; returns the axes."""
         better = "below" if self.direction == "smaller" else "above"
         panels = [partial(self._draw, self.scores, f"{self.label}\n({self.direction} is better)")]
         if self.differences:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # What leaves no room for those behind it is left out, so the more telling come first.
 _RATIOS = (1.0, 2.0, 5.0, 10.0, 0.5, 3.0, 1.5, 20.0, 0.2, 1.2, 0.8)
+_ROUNDING = 1e-6
 PLAUSIBLE: dict[str, Any] = {"color": "#F0E442", "alpha": 0.2, "linewidth": 0, "zorder": 0}
 _MARK: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": "0.25", "zorder": 5}
 _OTHER: dict[str, Any] = {"markersize": 4.0, "markerfacecolor": "white", "markeredgewidth": 0.7}
@@ -204,6 +205,7 @@ def _places(taus: FloatArray, logs: FloatArray) -> dict[float, float]:
         first -= 1
     while last < len(taus) - 1 and logs[last + 1] > logs[last]:
         last += 1
-    known = slice(first, last + 1)
-    at = np.interp(np.log(_RATIOS), logs[known], taus[known], left=np.nan, right=np.nan)
-    return {ratio: float(tau) for ratio, tau in zip(_RATIOS, at, strict=True) if np.isfinite(tau)}
+    taus, logs, asked = taus[first : last + 1], logs[first : last + 1], np.log(_RATIOS)
+    known = (asked >= logs[0] - _ROUNDING) & (asked <= logs[-1] + _ROUNDING)
+    at = np.interp(asked, logs, taus)
+    return {ratio: float(at[k]) for k, ratio in enumerate(_RATIOS) if known[k]}

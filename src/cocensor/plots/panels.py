@@ -39,8 +39,7 @@ def draw_panels(
         draw(each)
         each.spines[["top", "right"]].set_visible(False)
     if figure is None:
-        over: dict[str, Any] = _SMALL | {"frameon": True, "framealpha": 0.7, "edgecolor": "none"}
-        axes[0].legend(handles=list(_handles(axes).values()), **over)
+        axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
     else:
         for k, each in enumerate(axes):
             if k % _shape(len(axes))[1]:
