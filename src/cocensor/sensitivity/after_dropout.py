@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from cocensor._validation import (
     as_vector,
     check_length,
     column_names,
+    escaped,
     refuse_at,
     refuse_first,
     spelled,
@@ -93,6 +95,18 @@ class AfterDropout(GridScores):
         from cocensor.plots import DifferenceDisplay
 
         return DifferenceDisplay.from_after_dropout(self, reference, line=line).plot(ax=ax)
+
+    @cached_property
+    def statement(self) -> str:
+        """The answer in words, by the primary adjustment and the first metric of the evaluation."""
+        from cocensor.words import after_dropout_in_words
+
+        return after_dropout_in_words(self)
+
+    def __repr__(self) -> str:
+        from cocensor.words import after_dropout_as_text
+
+        return escaped(after_dropout_as_text(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The grid as JSON can hold it."""
@@ -177,7 +191,7 @@ def _labels(by: Any, samples: Samples) -> list[str]:
         names = column_names(samples.x_test) or []
         if by not in names:
             raise ValueError(
-                f"hazard_ratio_by must be a column of numbers in x_test, or a label for each test subject, but is {by!r}."
+                f"hazard_ratio_by must be a column of numbers in x_test, or a label per test subject, but is {by!r}."
             )
         by = np.asarray(samples.x_test)[:, names.index(by)]
     check_length(by, "hazard_ratio_by", n, "y_test")
