@@ -41,6 +41,10 @@ from cocensor.cli.outcomes import (
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
+    ASSUMPTIONS,
+    HazardRatioBy,
+    HazardRatios,
+    Plausible,
     adjustments_of,
     copula_of,
     horizon_of,
@@ -53,7 +57,6 @@ from cocensor.cli.settings import (
 from cocensor.evaluation.asked_metrics import DEFAULT_METRICS
 from cocensor.words import minor_notes
 
-_ASSUMPTIONS = "Assumptions about the censoring"
 _SCORES = "Scores"
 _OUTPUT = "Output"
 _CALIBRATION = ("ici", "e50", "e90", "d_calibration")
@@ -102,11 +105,11 @@ def evaluate(
             metavar="FAMILY",
             help="The dependence of event and dropout that is left given what the judge conditions on: independence, "
             "select (by likelihood), or with --tau clayton, frank, gumbel, joe or gaussian.",
-            rich_help_panel=_ASSUMPTIONS,
+            rich_help_panel=ASSUMPTIONS,
         ),
     ] = "independence",
     tau: Annotated[
-        float | None, typer.Option(help="Kendall's τ of the copula.", rich_help_panel=_ASSUMPTIONS)
+        float | None, typer.Option(help="Kendall's τ of the copula.", rich_help_panel=ASSUMPTIONS)
     ] = None,
     adjustments: Annotated[
         str | None,
@@ -114,7 +117,7 @@ def evaluate(
             metavar="A,B,...",
             help=f"Some of {', '.join(cc.adjustment_names())}, or paper: ipcw, imputed and the paper's. By default "
             "ipcw and imputed.",
-            rich_help_panel=_ASSUMPTIONS,
+            rich_help_panel=ASSUMPTIONS,
         ),
     ] = None,
     hint: Annotated[
@@ -122,25 +125,28 @@ def evaluate(
         typer.Option(
             "--hint/--no-hint",
             help="Look for the copula that fits best, as a hint: no score rests on it.",
-            rich_help_panel=_ASSUMPTIONS,
+            rich_help_panel=ASSUMPTIONS,
         ),
     ] = True,
     families: Annotated[
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help="Copula families of the sensitivity analysis. By default all.",
-            rich_help_panel=_ASSUMPTIONS,
+            help="Copula families of the sensitivity analysis, and hazard_ratio (after dropout). By default all.",
+            rich_help_panel=ASSUMPTIONS,
         ),
     ] = None,
     taus: Annotated[
         str | None,
         typer.Option(
             metavar="T,T,...",
-            help="Kendall's τ of the sensitivity analysis. By default 0,0.1,...,0.9.",
-            rich_help_panel=_ASSUMPTIONS,
+            help="Kendall's τ of the sensitivity analysis. By default -0.3,-0.2,...,0.9.",
+            rich_help_panel=ASSUMPTIONS,
         ),
     ] = None,
+    hazard_ratios: HazardRatios = None,
+    hazard_ratio_by: HazardRatioBy = None,
+    plausible: Plausible = None,
     metrics: Annotated[
         str,
         typer.Option(
@@ -237,7 +243,7 @@ def evaluate(
             "horizon": horizon_of(horizon),
             **intervals_of(confidence, bootstrap, seed),
         }
-        grid = sensitivity_grid(families, taus)
+        grid = sensitivity_grid(families, taus, hazard_ratios, plausible)
         with progress_bar("Reading"):
             subjects = read_table(test, identity)
             samples = [subjects] if train is None else [read_table(train), subjects]
@@ -245,6 +251,8 @@ def evaluate(
             x = covariates_of(names, *samples, notes=notes)
             if folds is not None:
                 settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]
+            if hazard_ratio_by is not None:
+                grid["hazard_ratio_by"] = subjects.column(hazard_ratio_by).to_pylist()
             if train is not None:
                 settings |= {"y_train": y[0], "x_train": x[0]}
             how: tuple[Any, Any] = interpolation, None if tail == "none" else tail

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from unicodedata import category
+
+import typer
 
 import cocensor as cc
 from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.adjustments import needs_copula
 from cocensor.cli.inputs import items, numbers
+from cocensor.sensitivity import HAZARD_RATIO
+
+#: The panel of options about the censoring.
+ASSUMPTIONS = "Assumptions about the censoring"
 
 
 def models_by_name(
@@ -119,17 +125,58 @@ def intervals_of(confidence: str, bootstrap: int | None, seed: int | None) -> di
     return found
 
 
-def sensitivity_grid(families: str | None, taus: str | None) -> dict[str, Any]:
-    """``--families`` and ``--taus``."""
+HazardRatios = Annotated[
+    str | None,
+    typer.Option(
+        metavar="R,R,...",
+        help="Hazard ratios after dropout of the sensitivity analysis, against those alike who are still under "
+        "observation. By default 0.5,1,1.5,2,3,5.",
+        rich_help_panel=ASSUMPTIONS,
+    ),
+]
+HazardRatioBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Also move the hazard ratio after dropout of each of these groups alone: a column of the test sample.",
+        rich_help_panel=ASSUMPTIONS,
+    ),
+]
+Plausible = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LOW,HIGH",
+        help="From which to which Kendall's τ the dependence is held plausible, such as 0,0.3. By default up to 0.2, "
+        "or three times what all covariates together would induce.",
+        rich_help_panel=ASSUMPTIONS,
+    ),
+]
+
+
+def sensitivity_grid(
+    families: str | None, taus: str | None, hazard_ratios: str | None, plausible: str | None
+) -> dict[str, Any]:
+    """``--families``, ``--taus``, ``--hazard-ratios`` and ``--plausible``."""
     chosen = None if families is None else items(families, "--families")
     if "independence" in (chosen or ()):
         raise ValueError("--families must not have independence: τ = 0 is independence already.")
     known = {name: kind.tau_range for name, kind in cc.copula_families().items() if name != "independence"}
     for family in chosen or ():
-        check_choice(family, "--families", tuple(known))
+        check_choice(family, "--families", (*known, HAZARD_RATIO))
+    copulas = [name for name in chosen or known if name in known]
+    if not copulas:
+        raise ValueError(f"--families must have a copula beside {HAZARD_RATIO}, but is {families}.")
     grid = None if taus is None else numbers(taus, "--taus")
     for tau in grid or ():
         check_number(tau, "--taus", lower=-1.0, upper=1.0)
-        if tau and not any(low < tau < high for low, high in (known[name] for name in chosen or known)):
+        if tau and not any(low < tau < high for low, high in (known[name] for name in copulas)):
             raise ValueError(f"--taus must be within reach of --families, but {tau:g} is beyond {families}.")
-    return {"families": chosen, "taus": grid}
+    ratios = None if hazard_ratios is None else numbers(hazard_ratios, "--hazard-ratios")
+    for ratio in ratios or ():
+        check_number(ratio, "--hazard-ratios", lower=0.0)
+    held = None if plausible is None else numbers(plausible, "--plausible")
+    if held is not None and (len(held) != 2 or held[0] > held[1]):
+        raise ValueError(f"--plausible must be LOW,HIGH, such as 0,0.3, but is {plausible}.")
+    for end in held or ():
+        check_number(end, "--plausible", lower=-1.0, upper=1.0)
+    return {"families": chosen, "taus": grid, "hazard_ratios": ratios, "plausible": held}

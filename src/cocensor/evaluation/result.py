@@ -14,6 +14,7 @@ from cocensor._validation import (
     FitWarning,
     Progress,
     as_tuple,
+    as_vector,
     check_choice,
     check_whole,
     collected,
@@ -209,6 +210,7 @@ class Evaluation(Details):
         *,
         hazard_ratios: Any = None,
         hazard_ratio_by: Any = None,
+        plausible: Any = None,
         progress: Progress | None = None,
     ) -> Sensitivity:
         """Every score over copula families and Kendall's τ, and over the hazard ratio after dropout.
@@ -220,7 +222,7 @@ class Evaluation(Details):
         families : str or sequence of str, optional
             By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
         taus : array-like, optional
-            By default 0, 0.1, ..., 0.9.
+            By default -0.3, -0.2, ..., 0.9; families take part where they reach.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
         hazard_ratios : array-like, optional
@@ -229,6 +231,9 @@ class Evaluation(Details):
         hazard_ratio_by : array-like or str, optional
             Whose ratio moves alone, beside that of everybody: a label for each test subject, a column of ``x_test``, or
             "reason", the default where ``y_test`` names at least two.
+        plausible : (float, float), optional
+            From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
+            covariates together induce.
         progress : callable, optional
             Called with the number of finished grid points and of all.
         """
@@ -243,9 +248,13 @@ class Evaluation(Details):
         by = hazard_ratio_by
         if not (by is None or isinstance(by, str)):
             by = tuple(map(str, to_numpy(by, "hazard_ratio_by").tolist()))
-        key = ("sensitivity", *asked.values(), by)
+        held = None if plausible is None else tuple(as_vector(plausible, "plausible").tolist())
+        key = ("sensitivity", *asked.values(), by, held)
         return self._computed_once(
-            key, lambda: sensitivity(self, **asked, hazard_ratio_by=hazard_ratio_by, progress=progress)
+            key,
+            lambda: sensitivity(
+                self, **asked, hazard_ratio_by=hazard_ratio_by, plausible=held, progress=progress
+            ),
         )
 
     def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:

@@ -10,6 +10,7 @@ from cocensor.evaluation import Evaluation
 from cocensor.evaluation.asked_metrics import at_single_times
 from cocensor.evaluation.findings import DEFAULT_LEVEL
 from cocensor.metrics import Metric, metric_names
+from cocensor.sensitivity import HAZARD_RATIO, Sensitivity
 
 
 def code(evaluation: Evaluation) -> str:
@@ -69,15 +70,29 @@ def _bootstrap(evaluation: Evaluation) -> list[str]:
     ]
 
 
+def _sensitivity(found: Sensitivity) -> list[str]:
+    """The call that gives the same grid."""
+    after, families = found.after_dropout, list(found.families)
+    asked = [
+        f"families={families if after is None else [*families, HAZARD_RATIO]!r}",
+        f"taus={list(found.taus)!r}",
+        f"adjustments={list(found.answers)!r}",
+    ]
+    if after is not None:
+        asked.append(f"hazard_ratios={list(after.ratios)!r}")
+        if len(after.lines) > 1 and set(after.lines[1:]) != set(found.evaluation.data.samples.y_test.reasons):
+            asked.append("hazard_ratio_by=groups")
+    if found.asked is not None:
+        asked.append(f"plausible={(found.asked.low, found.asked.high)!r}")
+    start = "result.sensitivity("
+    return (start + f",\n{' ' * len(start)}".join(asked) + ")").split("\n")
+
+
 def _analyses(evaluation: Evaluation) -> list[str]:
     lines = []
     sensitivity = evaluation.computed("sensitivity")
     if sensitivity is not None:
-        lines += [
-            f"result.sensitivity(families={list(sensitivity.families)!r},",
-            f"                   taus={list(sensitivity.taus)!r},",
-            f"                   adjustments={list(sensitivity.answers)!r})",
-        ]
+        lines += _sensitivity(sensitivity)
     lines += [
         f"result.curve_errors({metric!r}, {name!r})"
         for metric in evaluation.metrics
@@ -102,10 +117,17 @@ def _analyses(evaluation: Evaluation) -> list[str]:
         f"result.decision_curve({next(iter(each.values())).time!r}, {name!r})"
         for name, _, each in evaluation.computed_details("decision_curves")
     ]
+    lines += [f"result.bounds({_asked(evaluation, each.metric)})" for each in evaluation.all_computed("bounds")]
+    lines += ["result.plausible_tau()"] if evaluation.computed("plausible_tau") is not None else []
     lines += ["result.copula_hint()"] if evaluation.computed("hint") is not None else []
     lines += ["result.survival_curves()"] if evaluation.computed("survival") is not None else []
     lines += ["result.dependence_profile()"] if evaluation.computed("profile") is not None else []
     return lines
+
+
+def _asked(evaluation: Evaluation, metric: Metric) -> str:
+    """A metric of the evaluation by its name, or at a time of its own."""
+    return repr(metric.name) if metric.name in evaluation.metrics else f"{metric.family!r}, at={metric.at!r}"
 
 
 def _metrics(evaluation: Evaluation) -> str:

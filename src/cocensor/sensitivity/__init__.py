@@ -1,6 +1,6 @@
 """How much an answer moves as the assumed dependence moves."""
 
-from cocensor.sensitivity.after_dropout import RATIOS, AfterDropout, as_ratios
+from cocensor.sensitivity.after_dropout import HAZARD_RATIO, RATIOS, AfterDropout, as_ratios
 from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
 from cocensor.sensitivity.benchmarks import plausible_tau
 from cocensor.sensitivity.bounds import bounds
@@ -8,10 +8,13 @@ from cocensor.sensitivity.bounds_result import Bound, BoundCurve, Bounds
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
 from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
+from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
 from cocensor.sensitivity.result import Change, Sensitivity, Stretch
+from cocensor.sensitivity.tips import Tip
 
 __all__ = [
     "FAMILIES",
+    "HAZARD_RATIO",
     "RATIOS",
     "TAUS",
     "AfterDropout",
@@ -21,9 +24,12 @@ __all__ = [
     "Bounds",
     "Change",
     "MarginCurves",
+    "PlausibleRange",
     "PlausibleTau",
     "Sensitivity",
     "Stretch",
+    "Tip",
+    "WithinPlausible",
     "as_ratios",
     "bounds",
     "hidden_hazard_ratio",

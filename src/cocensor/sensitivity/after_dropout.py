@@ -12,11 +12,9 @@ import numpy as np
 from cocensor._validation import (
     BoolArray,
     FloatArray,
-    as_frame,
     as_vector,
     check_length,
     column_names,
-    frame_column,
     refuse_at,
     refuse_first,
     spelled,
@@ -159,12 +157,12 @@ def as_ratios(values: Any) -> FloatArray:
 def _labels(by: Any, samples: Samples) -> list[str]:
     n = len(samples.y_test)
     if isinstance(by, str):
-        if column_names(samples.x_test) is None:
+        names = column_names(samples.x_test) or []
+        if by not in names:
             raise ValueError(
-                f"hazard_ratio_by must have a label for each test subject where x_test has no names of columns, but is "
-                f"{by!r}."
+                f"hazard_ratio_by must be a column of numbers in x_test, or a label for each test subject, but is {by!r}."
             )
-        by = frame_column(as_frame(samples.x_test, "x_test"), by, "x_test")
+        by = np.asarray(samples.x_test)[:, names.index(by)]
     check_length(by, "hazard_ratio_by", n, "y_test")
     values = to_numpy(by, "hazard_ratio_by")
     if values.ndim != 1:

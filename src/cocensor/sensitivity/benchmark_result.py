@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from math import inf, isfinite
 from typing import Any
 
@@ -104,9 +105,9 @@ class PlausibleTau:
             raise ValueError(f"tau must lie between -1 and 1, but is {tau}.")
         if size == 0.0:
             return 0.0
-        grid = np.geomspace(1e-3, _MOST_TIMES, 200)
-        enough = [abs(self._multiple(times)) >= size for times in grid]
-        if not any(enough):
+        grid, sizes = self._sizes
+        enough = sizes >= size
+        if not enough.any():
             return inf
         first = int(np.argmax(enough))
         low = grid[first - 1] if first else 0.0
@@ -192,6 +193,12 @@ class PlausibleTau:
         from cocensor.words import plausible_tau_as_text
 
         return escaped(plausible_tau_as_text(self))
+
+    @cached_property
+    def _sizes(self) -> tuple[FloatArray, FloatArray]:
+        """Multiples, and |τ| that they induce."""
+        grid = np.geomspace(1e-3, _MOST_TIMES, 200)
+        return grid, np.abs([self._multiple(times) for times in grid])
 
     def _multiple(self, times: float) -> float:
         on_event, on_dropout = self.effects

@@ -25,10 +25,11 @@ from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores, moved, scores_again
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO, RATIOS, AfterDropout, RatioLines
+from cocensor.sensitivity.plausible import PlausibleRange
 from cocensor.sensitivity.result import Sensitivity
 
 FAMILIES = ("clayton", "frank", "gumbel", "joe", "gaussian", HAZARD_RATIO)
-TAUS = tuple(round(0.1 * k, 1) for k in range(10))
+TAUS = tuple(round(0.1 * k, 1) for k in range(-3, 10))
 Answers = dict[str, dict[str, dict[float, AdjustmentScores]]]
 Missing = dict[tuple[str, str], Note]
 
@@ -41,6 +42,7 @@ def sensitivity(
     *,
     hazard_ratios: Any = RATIOS,
     hazard_ratio_by: Any = None,
+    plausible: Any = None,
     progress: Progress | None = None,
 ) -> Sensitivity:
     """Score all models again under every family and τ, and every hazard ratio after dropout.
@@ -64,6 +66,8 @@ def sensitivity(
     hazard_ratio_by : array-like or str, optional
         Beside that of everybody, the ratio of each group moves alone: groups are the reasons of ``y_test`` ("reason",
         and by default where it names at least two), a column of ``x_test``, or a label for each test subject.
+    plausible : (float, float), optional
+        From which to which τ the dependence is held plausible; by default see :class:`PlausibleRange`.
     progress : callable, optional
         Called with the number of finished grid points and of all.
 
@@ -82,6 +86,7 @@ def sensitivity(
     first under clayton.
     """
     chosen, with_ratios = _families(families)
+    asked_range = None if plausible is None else PlausibleRange.asked(plausible)
     grid = as_taus(taus)
     if not grid.size:
         raise ValueError("taus is empty: at least one is needed.")
@@ -121,7 +126,7 @@ def sensitivity(
             )
         else:
             missing |= {(name, HAZARD_RATIO): _why_not(name, without) for name in varied}
-    return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, missing, after_dropout)
+    return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, missing, after_dropout, asked_range)
 
 
 def _why_not(adjustment: str, missing: Missing) -> Note:

@@ -99,7 +99,7 @@ class GridScores:
 
     def table(self) -> Any:
         """One row per metric, adjustment, line, point and model: score, with its error and interval, and rank."""
-        return self._frame(self._rows())
+        return self._frame(self._rows(), self._columns)
 
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
         """Where a point is in tables: its family, reason, τ and hazard ratio after dropout."""
@@ -126,10 +126,13 @@ class GridScores:
             for model, rank in self.ranks(line, point, metric, adjustment).items()
         ]
 
-    def _frame(self, rows: list[tuple[Any, ...]]) -> Any:
+    @property
+    def _columns(self) -> tuple[str, ...]:
         told = () if self.evaluation.confidence_level is None else ("standard_error", "low", "high")
         where = ("family", "reason", "tau", "hazard_ratio")
-        columns = ("metric", "adjustment", *where, "model", "score", *told, "rank")
+        return ("metric", "adjustment", *where, "model", "score", *told, "rank")
+
+    def _frame(self, rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), template=self.evaluation.template)
 

@@ -26,7 +26,7 @@ _LIMITS = ("standard_errors", "low", "high", "band_low", "band_high")
 def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
     """All numbers of a sensitivity analysis."""
     after = sensitivity.after_dropout
-    return {
+    numbers: dict[str, Any] = {
         "families": list(sensitivity.families),
         "taus": list(sensitivity.taus),
         "statement": sensitivity.statement,
@@ -45,7 +45,20 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
         "after_dropout": None
         if after is None
         else {"lines": list(after.lines), "hazard_ratios": list(after.ratios), **grid_numbers(after)},
+        "plausible": asdict(sensitivity.plausible),
     }
+    for metric, by_adjustment in numbers.get("pairs", {}).items():
+        for adjustment, pairs in by_adjustment.items():
+            for pair in pairs:
+                pair["tips"] = _tips(sensitivity, pair["a"], pair["b"], metric, adjustment)
+    return numbers
+
+
+def _tips(sensitivity: Sensitivity, a: str, b: str, metric: str, adjustment: str) -> list[dict[str, Any]]:
+    return [
+        {name: finite(value) if isinstance(value, float) else value for name, value in asdict(tip).items()}
+        for tip in sensitivity.tips(a, b, metric, adjustment)
+    ]
 
 
 def grid_numbers(grid: GridScores) -> dict[str, Any]:

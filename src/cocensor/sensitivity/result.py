@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
 from cocensor._validation import check_choice, escaped
 from cocensor.sensitivity.after_dropout import AfterDropout
+from cocensor.sensitivity.benchmark_result import PlausibleTau
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.sensitivity.numbers import sensitivity_numbers
+from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
+from cocensor.sensitivity.tips import Tip, tips
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Sensitivity(GridScores):
     point_name = "tau"
 
     after_dropout: AfterDropout | None = None
+    #: The plausible range, where a user gave it.
+    asked: PlausibleRange | None = None
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -109,6 +114,71 @@ class Sensitivity(GridScores):
         logs = np.log([ratios[at] for at in taus])
         return float(np.exp(np.interp(tau, taus, logs, left=np.nan, right=np.nan)))
 
+    @cached_property
+    def plausible(self) -> PlausibleRange:
+        """The τ that are held plausible: as asked for, or by the measured covariates; see :class:`PlausibleRange`."""
+        return PlausibleRange.of(self._benchmarks) if self.asked is None else self.asked
+
+    @cached_property
+    def _benchmarks(self) -> PlausibleTau | ValueError:
+        """Measured covariates as benchmarks, or why there are none."""
+        try:
+            return self.evaluation.plausible_tau()
+        except ValueError as error:
+            return error
+
+    def within_plausible(
+        self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
+    ) -> WithinPlausible:
+        """Whether one of two models is better for certain all over the plausible range; see :class:`WithinPlausible`.
+
+        A range that the grid does not reach at all is refused.
+        """
+        name, by = self._adjustment(adjustment), self.evaluation.metric(metric)
+        reached = [tau for line in self.answers[name].values() for tau in line]
+        low, high = max(self.plausible.low, min(reached)), min(self.plausible.high, max(reached))
+        if low > high:
+            raise ValueError(
+                f"taus must reach the plausible range, from {self.plausible.low:g} to {self.plausible.high:g}, but run "
+                f"from {min(reached):g} to {max(reached):g}."
+            )
+        found = self.uncertainty(low, high, a, b, None, by.name, name)
+        winner = None
+        if not found.missing and (found.strong.low > 0 or found.strong.high < 0):
+            winner = a if (found.strong.high < 0) == (by.direction == "smaller") else b
+        whole = (low, high) == (self.plausible.low, self.plausible.high)
+        return WithinPlausible(low, high, whole, winner, found)
+
+    def multiple(self, tau: float) -> float:
+        """How many times as strong as the strongest measured covariate a factor must be to induce τ.
+
+        See :meth:`PlausibleTau.multiple_for`; NaN where no covariate tells.
+        """
+        if np.isnan(tau) or isinstance(self._benchmarks, ValueError):
+            return float("nan")
+        return self._benchmarks.multiple_for(tau)
+
+    def tips(
+        self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[Tip, ...]:
+        """Where the order of two models turns, and where it is no longer told, on every scale; see :class:`Tip`.
+
+        Under copulas, then by hazard ratio after dropout; each nearest to independence first.
+        """
+        return tips(self, a, b, metric, self._adjustment(adjustment))
+
+    def tips_table(self) -> Any:
+        """One row per metric, adjustment, pair of models and tipping point; see :class:`Tip`."""
+        names = [each.name for each in fields(Tip)]
+        rows = [
+            (metric, adjustment, a, b, *(getattr(tip, name) for name in names))
+            for metric in self.evaluation.metrics
+            for adjustment in self.answers
+            for a, b in combinations(self.evaluation.models, 2)
+            for tip in self.tips(a, b, metric, adjustment)
+        ]
+        return self._frame(rows, ("metric", "adjustment", "a", "b", *names))
+
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
         """Where a point is in tables."""
         return line, None, point, self.hazard_ratio(line, point, adjustment)
@@ -122,7 +192,7 @@ class Sensitivity(GridScores):
         after = [] if self.after_dropout is None else self.after_dropout._rows()
         order = {name: k for k, name in enumerate(self.evaluation.metrics)}
         rows = sorted([*self._rows(), *after], key=lambda row: order[row[0]])
-        return self._frame(rows)
+        return self._frame(rows, self._columns)
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes along τ, family by family; one that merely ties with another stays."""

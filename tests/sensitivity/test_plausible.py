@@ -1,0 +1,112 @@
+"""The plausible range, and tipping points on all scales."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.inference import Estimates
+from cocensor.sensitivity import AfterDropout, PlausibleRange, Sensitivity
+from cocensor.simulate import SyntheticDesign
+
+
+@pytest.fixture(scope="module")
+def result():
+    data = SyntheticDesign(n=200, n_features=2).draw(0)
+    cox = cc.CoxPH().fit(data.X, data.y).predict_survival_function(data.X)
+    return cc.evaluate({"a": cox, "b": cox}, data.y, data.X, metrics="ibs")
+
+
+def made(result, grid, ratios=None, error=0.01, asked=None):
+    """A grid with the difference of "a" and "b" by line and point, and its standard error."""
+    base = result.results["imputed"]
+
+    def answer(difference, at):
+        values = {"ibs": {"a": cc.MetricValue(0.2 + difference), "b": cc.MetricValue(0.2)}}
+        rows = np.array([[error, 0.0]])
+        errors = {"ibs": Estimates(("a", "b"), np.array([0.2 + difference, 0.2]), rows)}
+        ratio = (1 + at) / (1 - at) if -1 < at < 1 else None
+        return replace(base, fits={}, values=values, errors=errors, batches={"ibs": rows}, hazard_ratio=ratio)
+
+    def answered(by_line):
+        points = tuple(sorted({point for line in by_line.values() for point in line}))
+        answers = {
+            name: {point: answer(value, point) for point, value in line.items()}
+            for name, line in by_line.items()
+        }
+        return result, tuple(by_line), points, {"imputed": answers}, {}
+
+    after = None if ratios is None else AfterDropout(*answered(ratios))
+    return Sensitivity(*answered(grid), after, asked)
+
+
+def test_tips_of_both_kinds_on_every_scale(result):
+    line = {-0.4: 0.03, 0.0: -0.06, 0.4: -0.02, 0.8: 0.02}
+    found = made(result, {"frank": line}, {"all": {0.5: -0.06, 1.0: -0.06, 4.0: 0.06}}).tips("a", "b")
+    estimates = [tip for tip in found if tip.kind == "estimate"]
+    # a is better at independence by a smaller score; beyond, b is.
+    assert [tip.tau for tip in estimates[:2]] == pytest.approx([-0.4 * 2 / 3, 0.6])
+    assert {tip.winner_beyond for tip in estimates} == {"b"}
+    assert estimates[1].hazard_ratio == pytest.approx(np.sqrt(1.4 / 0.6 * 1.8 / 0.2))
+    benchmarks = result.plausible_tau()
+    assert estimates[1].multiple == pytest.approx(benchmarks.multiple_for(estimates[1].tau))
+    assert (estimates[2].family, estimates[2].reason) == ("hazard_ratio", None)
+    assert estimates[2].hazard_ratio == pytest.approx(2.0)  # in the middle of log 1 and log 4
+    assert np.isnan([estimates[2].tau, estimates[2].multiple]).all()
+    intervals = [tip for tip in found if tip.kind == "interval"]
+    reach = 1.959964 * 0.01
+    lost = (0.06 - reach) / 0.04 * 0.4, -(0.06 - reach) / 0.09 * 0.4
+    assert [tip.tau for tip in intervals[:2]] == pytest.approx(sorted(lost, key=abs), rel=1e-5)
+    assert intervals[2].hazard_ratio == pytest.approx(4.0 ** ((0.06 - reach) / 0.12), rel=1e-5)
+    assert {tip.winner_beyond for tip in intervals} == {None}
+    order = [abs(tip.tau) for tip in found if tip.family == "frank"]
+    assert order == sorted(order)
+
+
+def test_tips_are_in_the_table_and_in_numbers(result):
+    found = made(result, {"frank": {0.0: -0.06, 0.8: 0.02}}, {"all": {1.0: -0.06, 4.0: -0.06}})
+    table, tips = found.tips_table(), found.tips("a", "b")
+    assert list(table["kind"]) == [tip.kind for tip in tips] == ["interval", "estimate"]
+    [pair] = found.to_dict()["pairs"]["ibs"]["imputed"]
+    assert [tip["tau"] for tip in pair["tips"]] == [tip.tau for tip in tips]
+
+
+def test_models_that_are_not_told_apart_at_the_start_have_no_lead_to_lose(result):
+    found = made(result, {"frank": {0.0: -0.01, 0.8: 0.01}})
+    assert [tip.kind for tip in found.tips("a", "b")] == ["estimate"]
+    assert made(result, {"frank": {0.0: -0.06, 0.8: -0.05}}).tips("a", "b") == ()
+
+
+def test_the_plausible_range_is_two_tenths_or_three_times_what_covariates_induce(result):
+    benchmarks = result.plausible_tau()
+    weak, strong = (replace(benchmarks, together=tau) for tau in (0.02, -0.15))
+    assert PlausibleRange.of(weak) == PlausibleRange(-0.2, 0.2, "default")
+    found = PlausibleRange.of(strong)
+    assert (found.low, found.high) == pytest.approx((-0.45, 0.45))
+    assert found.origin == "covariates"
+    asked = PlausibleRange.asked((0.1, 0.3))
+    assert (asked.low, asked.high, asked.origin, asked.holds_independence) == (0.1, 0.3, "asked", False)
+    bare = cc.evaluate({"a": result.data.predictions["a"]}, result.data.samples.y_test, metrics="ibs")
+    unknown = bare.sensitivity("clayton", [0.0])
+    assert (unknown.plausible.origin, unknown.plausible.high) == ("default", 0.2)
+    assert "x_test" in unknown.plausible.why
+    assert np.isnan(unknown.multiple(0.3))
+
+
+def test_who_wins_all_over_the_plausible_range(result):
+    grid = {"frank": {-0.2: -0.03, 0.0: -0.04, 0.2: -0.03, 0.4: -0.01}, "joe": {0.0: -0.04, 0.4: -0.03}}
+    held = made(result, grid, asked=PlausibleRange.asked((-0.1, 0.25)))
+    found = held.within_plausible("a", "b")
+    assert (found.low, found.high, found.whole, found.winner) == (-0.1, 0.25, True, "a")
+    assert held.within_plausible("b", "a").winner == "a"
+    assert found.uncertainty.ignorance == pytest.approx((-0.04, -0.025))
+    wide = made(result, grid, asked=PlausibleRange.asked((-0.6, 0.4))).within_plausible("a", "b")
+    assert (wide.low, wide.whole, wide.winner) == (-0.2, False, None)
+    # Where independence is held implausible, it need not be told there.
+    beyond = {"frank": {0.0: 0.0, 0.2: -0.05, 0.4: -0.05}}
+    assert (
+        made(result, beyond, asked=PlausibleRange.asked((0.2, 0.4))).within_plausible("a", "b").winner == "a"
+    )
+    with pytest.raises(ValueError, match=r"taus.*0\.5 to 0\.6"):
+        made(result, beyond, asked=PlausibleRange.asked((0.5, 0.6))).within_plausible("a", "b")
