@@ -117,7 +117,9 @@ def _analyses(evaluation: Evaluation) -> list[str]:
         f"result.decision_curve({next(iter(each.values())).time!r}, {name!r})"
         for name, _, each in evaluation.computed_details("decision_curves")
     ]
-    lines += [f"result.bounds({_asked(evaluation, each.metric)})" for each in evaluation.all_computed("bounds")]
+    lines += [
+        f"result.bounds({_asked(evaluation, each.metric)})" for each in evaluation.all_computed("bounds")
+    ]
     lines += ["result.plausible_tau()"] if evaluation.computed("plausible_tau") is not None else []
     lines += ["result.copula_hint()"] if evaluation.computed("hint") is not None else []
     lines += ["result.survival_curves()"] if evaluation.computed("survival") is not None else []

@@ -32,11 +32,12 @@ class BoundTables:
 
 @dataclass(frozen=True)
 class BenchmarkTables:
-    """What covariates would induce, those beyond the strongest few, and how strong a hidden factor would have to be."""
+    """What covariates would induce, the strongest few first; what stronger factors would; and what a τ would take."""
 
     statement: str
     strongest: NumberTable
     others: NumberTable | None
+    factors: NumberTable
     hidden: NumberTable
 
 
@@ -122,28 +123,26 @@ def benchmark_tables(found: PlausibleTau | None, sensitivity: Sensitivity | None
     nothing = [NumberCell(MISSING)] * 2
     together = number_cell(found.together, digits=3, interval=both_ends(*found.together_interval, digits=3))
     few.append(NumberRow(("all together",), [*nothing, together, NumberCell(MISSING)]))
-    few.append(
-        NumberRow(
-            ("all together, if all effects went the same way",),
-            [*nothing, NumberCell(MISSING), number_cell(found.aligned, digits=3)],
-        )
-    )
-    few += [
-        NumberRow(
-            (f"a factor {times} times as strong as the strongest",),
-            [*nothing, NumberCell(MISSING), number_cell(tau, digits=3)],
-        )
-        for times, tau in found.multiples.items()
-        if times > 1
-    ]
-    caption = f"τ that leaving out a covariate would induce (hazard ratios per SD, {level} intervals)"
+    caption = f"what leaving out a covariate would induce (hazard ratios per SD, {level} intervals)"
     others = rows[_FEW_COVARIATES:]
     return BenchmarkTables(
         found.statement,
         NumberTable(caption, head, few, tuple(map(str, found.notes))),
         NumberTable(f"the other covariates: {caption}", head, others) if others else None,
+        _factor_table(found),
         _hidden_table(found, sensitivity),
     )
+
+
+def _factor_table(found: PlausibleTau) -> NumberTable:
+    """What factors that are stronger than measured ones would induce."""
+    taus = {
+        "like the strongest covariate" if times == 1 else f"{times} times as strong": tau
+        for times, tau in found.multiples.items()
+    }
+    taus["all covariates, if their effects all went the same way"] = found.aligned
+    rows = [NumberRow((name,), [number_cell(tau, digits=3)]) for name, tau in taus.items()]
+    return NumberTable("what a stronger factor would induce", ("factor", "τ, shrunken"), rows)
 
 
 def _hidden_table(found: PlausibleTau, sensitivity: Sensitivity | None) -> NumberTable:

@@ -55,10 +55,9 @@ const runs = (points) => {
 
 // A range of an axis across that is held plausible.
 const shadeIn = (svg, [from, to], toX, { top, bottom }) => {
-  const middle = (toX(from) + toX(to)) / 2;
   const shade = make("path", { d: `M${toX(from)} ${top}H${toX(to)}V${bottom}H${toX(from)}Z`, class: "plausible" });
   shade.append(make("title", {}, `plausible: ${from} to ${to}`));
-  svg.append(shade, make("text", { x: middle, y: top + 12, "text-anchor": "middle", class: "tiny" }, "plausible"));
+  svg.append(shade, make("text", { x: toX(from) + 3, y: top + 11, class: "tiny" }, "plausible"));
 };
 
 // Marks under an axis across, with a name each where there is room, else with one for all.
@@ -99,7 +98,8 @@ const chart = (box, {
     svg.append(make("path", { d: `M${frame.left} ${toY(tick)}H${frame.right}`, class: "tick" }));
     svg.append(make("text", { x: frame.left - 8, y: toY(tick) + 4, "text-anchor": "end" }, String(tick)));
   });
-  const across = xTicks && xTicks.length <= (few ? 7 : 14) ? xTicks : niceTicks(x, few ? 5 : 8);
+  const most = few ? 7 : 14, stride = xTicks ? Math.ceil(xTicks.length / most) : 1, middle = xTicks ? Math.max(xTicks.indexOf(0), 0) : 0;
+  const across = xTicks ? xTicks.filter((_, k) => (k - middle) % stride === 0) : niceTicks(x, few ? 5 : 8);
   across.forEach((tick) => {
     svg.append(make("text", { x: toX(tick), y: frame.bottom + (marks ? 21 : 18), "text-anchor": "middle" }, String(tick)));
   });

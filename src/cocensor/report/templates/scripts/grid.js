@@ -78,7 +78,9 @@ const drawLess = (head, box, source, line, along) => {
   const side = metric().direction === "smaller" ? "Above" : "Below";
   head.textContent = spelt(`Scores less that of ${isolated(reference)}. ${side} 0, ${isolated(reference)} is better`);
   const all = Object.values(found[source.by]).flatMap((by) => Object.values(by).flatMap((each) => [...each.differences, ...each.band_low, ...each.band_high]));
-  const [first, last] = [source.points[0], source.points[source.points.length - 1]];
+  // A line may not reach all points.
+  const reached = source.points.filter((_, k) => others.some((model) => known(own[model.name].differences[k])));
+  const [first, last] = [reached[0], reached[reached.length - 1]];
   const turns = (model) => source.pairs[state.metric][state.adjustment]
     .filter(({ a, b }) => (a === model.name && b === reference) || (b === model.name && a === reference))
     .flatMap((pair) => pair.tipping_points)
