@@ -40,6 +40,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.concordance
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.plausible formula bias
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.wide
 	$(BIN)/python -m benchmarks.impartiality tables
 	$(BIN)/python -m benchmarks.discrimination tables

@@ -27,6 +27,8 @@ def test_the_numbers_are_those_of_the_library(study):
     for family, curve in found["profile"]["families"].items():
         assert curve["supported"] == pytest.approx(list(profile.supported(family)))
         assert curve["loglik"] == pytest.approx(profile.curves[family][1].tolist(), abs=1e-6)
+    benchmarks = cc.plausible_tau(study.train[["age"]], y)
+    assert found["plausible_tau"]["together"] == pytest.approx(benchmarks.together, abs=1e-12)
     assert figure.read_bytes().startswith(b"\x89PNG")
     assert not [name for name in study.files() if name.startswith(".")]
 
@@ -40,6 +42,7 @@ def test_output_has_the_table_the_profile_and_all_caveats(study):
         assert row["family"] in result.stdout
         assert f"{row['validation_nll']:.5f}" in result.stdout
     assert found["profile"]["statement"] in result.stdout
+    assert found["plausible_tau"]["statement"] in result.stdout
     for note in found["notes"]:
         assert note["text"] in result.stdout
 

@@ -278,3 +278,31 @@ def test_frank_samples_where_its_exponentials_overflow(theta):
     u, v = cc.Frank(theta).sample(2000, rng=0).T
     assert ((v > 0) & (v < 1)).all()
     np.testing.assert_allclose(v, u if theta > 0 else 1 - u, atol=0.02)
+
+
+@every
+def test_the_cross_ratio_is_a_ratio_of_hazards(copula):
+    """Of E at its time: given that the dropout is at c, against given that it is later."""
+    x, y = np.array([0.05, 0.4, 1.5])[:, None], np.array([0.1, 0.9, 2.0])
+    step = 1e-5 * x
+
+    def hazard(log_chance):
+        return (log_chance(x + step, y) - log_chance(x - step, y)) / (2.0 * step)
+
+    expected = hazard(copula.log_hfunc2_hazard) / hazard(copula.log_cdf_hazard)
+    np.testing.assert_allclose(np.exp(copula.log_cross_ratio_hazard(x, y)), expected, rtol=1e-5)
+
+
+@every_archimedean
+def test_the_cross_ratio_is_a_curvature_of_the_generator(copula):
+    x, y = np.array([0.05, 0.4, 1.5])[:, None], np.array([0.1, 0.9, 2.0])
+    joint = -copula.log_cdf_hazard(x, y)
+    expected = 0.0 if copula.is_independence else copula.log_curvature(joint)
+    np.testing.assert_allclose(copula.log_cross_ratio_hazard(x, y), expected, rtol=1e-7, atol=1e-7)
+
+
+def test_the_cross_ratio_of_clayton_is_constant():
+    x, y = np.array([1e-3, 1.0, 20.0]), np.array([1.0, 1e-3, 30.0])
+    for tau in (0.2, 0.5):
+        found = cc.Clayton.from_tau(tau).log_cross_ratio_hazard(x, y)
+        np.testing.assert_allclose(np.exp(found), (1 + tau) / (1 - tau), rtol=1e-10)

@@ -214,6 +214,16 @@ def sensitivity(d: Draw) -> cc.Evaluation:
     return found
 
 
+def benchmarks(d: Draw) -> list[float]:
+    found = cc.plausible_tau(
+        d.covariates("X", d.n), d.outcomes("y", d.n), n_resamples=d.word("n_resamples", 2, 20)
+    )
+    said(found.notes)
+    repr(found), found.table(), json.dumps(found.to_dict(), allow_nan=False)
+    taus = [each.tau for each in found.benchmarks]
+    return [*taus, *found.multiples.values(), *found.together_interval, found.aligned]
+
+
 def profile(d: Draw) -> cc.Evaluation:
     found = evaluation(d, chosen(d))
     found.dependence_profile()
@@ -241,6 +251,33 @@ def call(copula: str) -> Callable[[Draw], Any]:
     return lambda d: getattr(d.copula(), copula)(d.probabilities("u"), d.probabilities("v"))
 
 
+def from_dates(d: Draw) -> cc.Survival:
+    days = d.rng.integers(0, 1000, (2, d.n)).cumsum(axis=0)
+    began, left = (np.datetime64("2020-02-28") + each for each in days)
+    lock: Any = left.max() + d.one(0, 0, 1, -1)
+    return cc.Survival.from_dates(
+        d.given("entry", d.one(began, began.astype(str).tolist(), began.astype("datetime64[ns]"))),
+        d.given("exit", left),
+        d.given("event", d.events(d.n)),
+        d.given("data_lock", d.one(lock, str(lock), np.full(d.n, lock))),
+        unit=d.word("unit", "days", "weeks", "months", "years"),
+        reason=d.given(
+            "reason", d.one(None, ["moved away"] * d.n, d.rng.choice(["a", "b", ""], d.n).tolist())
+        ),
+    )
+
+
+def from_follow_up(d: Draw) -> cc.Survival:
+    time, reason = d.times(d.n), d.one(None, ["moved away"] * d.n)
+    planned = d.one(time, time.max(), time + d.unit, time * (d.rng.random(d.n) < 0.9))
+    return cc.Survival.from_follow_up(
+        d.given("time", time),
+        d.given("event", d.events(d.n)),
+        d.given("follow_up", planned),
+        reason=d.given("reason", reason),
+    )
+
+
 CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     "Survival": (
         6,
@@ -256,6 +293,8 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
         ),
         outcome,
     ),
+    "Survival.from_dates": (4, from_dates, outcome),
+    "Survival.from_follow_up": (3, from_follow_up, outcome),
     "Survival.coerce": (4, lambda d: cc.Survival.coerce(d.outcomes("y", d.n)), outcome),
     "StepFunction": (
         4,
@@ -297,6 +336,12 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     ),
     "CoxPH": (8, cox, PROBABILITY),
     "fit_joint": (3, joint, PROBABILITY),
+    "plausible_tau": (2, benchmarks, TAU),
+    "hidden_hazard_ratio": (
+        2,
+        lambda d: cc.hidden_hazard_ratio(d.number("tau", -0.3, 0.5, 0.99)),
+        within(1, np.inf),
+    ),
     "select_copula": (1, lambda d: chosen(d).copula.tau, TAU),
     "time_grid": (
         4,

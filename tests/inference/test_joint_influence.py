@@ -107,6 +107,43 @@ def test_the_judge(kind, copula):
     check(fitted, y, TEST.X, times, predictions, cc.metric("ibs"))
 
 
+@pytest.mark.parametrize("kind", ["administrative", "grouped, administrative", "zero"])
+@pytest.mark.parametrize("ratio", [3.0, np.linspace(0.4, 3.0, N)], ids=["all", "subject"])
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0, which are among the cases
+def test_a_hazard_ratio_after_dropout(kind, ratio):
+    y = OUTCOMES[kind]
+    times, predictions = models(y)
+    fitted = cc.Imputation("everything", hazard_ratio=ratio).fit(y, TEST.X, predictions)
+    check(fitted, y, TEST.X, times, predictions, cc.metric("ibs"), each_time=kind == "administrative")
+
+
+def test_shares_of_the_reasons_of_dropouts_are_estimated_too():
+    """By copies of the training subjects, and some more of one of them."""
+    why = np.where(np.arange(N) % 2, "moved", "ill")
+    train, y = (
+        cc.Survival(part.y.time, part.y.event, ~part.y.event & (np.arange(N) % 3 == 0), why)
+        for part in (TRAIN, TEST)
+    )
+    times, predictions = models(y)
+    fitted = cc.Imputation("covariates", hazard_ratio={"ill": 4.0}).fit(train, TRAIN.X)
+    status = fitted.status(y, times, TEST.X)
+    functionals = cc.metric("ibs").functionals(status, predictions)
+    j, copies = int(np.flatnonzero(train.dropout & (why == "moved"))[0]), 40
+
+    def moved(more):
+        rows = np.concatenate((np.tile(np.arange(N), copies), np.full(more, j)))
+        again = replace(fitted, y=train[rows])
+        weight = np.bincount(rows) * (N / rows.size)
+        score = weighted_scores(again, y, TEST.X, times, predictions, functionals, weight, np.ones(N))
+        return score, more / rows.size
+
+    start = moved(0)[0]
+    (one, share), (two, twice) = moved(5), moved(10)
+    # The second order of the step taken out.
+    numeric = 2.0 * (one - start) / share - (two - start) / twice
+    np.testing.assert_allclose(influence(status, functionals, y).fitted[j], numeric, rtol=1e-3)
+
+
 @pytest.mark.parametrize("given", ["prediction", "predictions", ("covariates", "predictions")])
 @pytest.mark.parametrize("metric", [cc.metric("ibs"), cc.metric("ils", floor=1e-3)], ids=["ibs", "ils"])
 def test_given_less(given, metric):

@@ -5,6 +5,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
+from tests.refusals import refuses
 
 
 @pytest.mark.parametrize("risk", ["linear", "quadratic", "interactions"])
@@ -105,3 +106,29 @@ def test_the_average_over_a_hidden_covariate_is_exact(weight):
     log_hazard = 4 * np.log(t / 17) + data.X[0] @ data.event_coef
     exact = [float(np.sum(density * np.exp(-np.exp(h + weight * z))) / density.sum()) for h in log_hazard]
     np.testing.assert_allclose(data.event_survival(t)[0], exact, atol=1e-4)
+
+
+@pytest.mark.parametrize("ratio", [0.5, 3.0])
+def test_a_hazard_ratio_after_dropout_changes_what_follows_it_alone(ratio):
+    settings = {"n": 20_000, "n_features": 2, "study_end": (5.0, 25.0)}
+    plain, data = SyntheticDesign(**settings).draw(3), SyntheticDesign(**settings, hazard_ratio=ratio).draw(3)
+    assert data.y.equals(plain.y)
+    gone = data.dropout_time < plain.event_time
+    np.testing.assert_array_equal(data.event_time[~gone], plain.event_time[~gone])
+    # What is left of the cumulative hazard, a standard exponential, is passed ratio times as fast.
+    relative = np.exp(data.X @ data.event_coef)
+    left = [((each / 17.0) ** 4 * relative)[gone] for each in (data.event_time, data.dropout_time)]
+    spread = 1.0 / np.sqrt(gone.sum())
+    assert np.mean(left[0] - left[1]) * ratio == pytest.approx(1.0, abs=4 * spread)
+    t = np.quantile(data.event_time, [0.2, 0.5, 0.8])
+    found = (data.event_time[:, None] > t).mean(axis=0)
+    np.testing.assert_array_less(np.abs(found - data.marginal_event_survival(t)), 4 * np.sqrt(0.25 / 20_000))
+
+
+def test_what_a_hazard_ratio_after_dropout_does_not_go_with():
+    refuses(lambda: SyntheticDesign(hazard_ratio=2.0, copula=cc.Clayton(1.0)), "copula", "Clayton")
+    refuses(lambda: SyntheticDesign(hazard_ratio=2.0, hidden=1.0), "hidden", "1")
+    refuses(lambda: SyntheticDesign(hazard_ratio=0.0), "hazard_ratio", "0")
+    data = SyntheticDesign(n=50, hazard_ratio=2.0).draw(0)
+    assert "hazard_ratio=2" in repr(data)
+    refuses(lambda: data.copula, "hazard ratio")

@@ -41,16 +41,17 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
 
 def column_values(values: Any, name: str) -> list[Any]:
     """The values of a column one by one, as they are; a missing one is None."""
+    found: Any = values
     if nw.dependencies.is_into_series(values):
         found = nw.from_native(values, series_only=True).to_list()
-    elif isinstance(values, np.ndarray):
-        if values.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional, but its shape is {values.shape}.")
-        # In nanoseconds, tolist() would give numbers.
-        found = list(values) if values.dtype.kind == "M" else values.tolist()
-    elif isinstance(values, Sequence) and not isinstance(values, str | bytes):
-        found = list(values)
-    else:
+    elif isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, but its shape is {values.shape}.")
+    elif isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        # Of nanoseconds tolist() would make numbers.
+        found = (values.astype("M8[us]") if np.datetime_data(values.dtype)[0] == "ns" else values).tolist()
+    elif hasattr(values, "tolist"):
+        found = values.tolist()
+    if not isinstance(found, Sequence) or isinstance(found, str | bytes):
         raise TypeError(
             f"{name} must be a list, an array or a column, but is of type {type(values).__name__}."
         )

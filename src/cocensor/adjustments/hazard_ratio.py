@@ -53,28 +53,30 @@ def resolve(ratio: Ratio | None, y: Survival, sample: Survival) -> HazardRatio |
 
     By reason, what is not known yet of who is still under observation is as among the dropouts of the ``sample``.
     """
-    n = len(y)
     if isinstance(ratio, dict):
-        if y.reason is None:
-            raise ValueError("y_test must have the reason of each dropout where hazard_ratio is by reason.")
-        own, among = (
-            np.array([ratio.get(why, 1.0) for why in each]) for each in (y.reason, _of_dropouts(sample))
-        )
-        later, counts = np.unique(among, return_counts=True) if among.size else (np.ones(1), np.ones(1))
-        found = HazardRatio(own, later[None], counts / counts.sum())
+        found = _by_reason(ratio, y, sample)
     elif isinstance(ratio, np.ndarray):
-        check_length(ratio, "hazard_ratio", n, "y_test")
+        check_length(ratio, "hazard_ratio", len(y), "y_test")
         found = HazardRatio(ratio, ratio[:, None], np.ones(1))
     else:
         value = 1.0 if ratio is None else ratio
-        found = HazardRatio(np.full(n, value), np.full((1, 1), value), np.ones(1))
+        found = HazardRatio(np.full(len(y), value), np.full((1, 1), value), np.ones(1))
     if (found.own == 1.0).all() and (found.later == 1.0).all():
         return None
     return found
 
 
-def _of_dropouts(sample: Survival) -> list[str]:
-    return [] if sample.reason is None else sample.reason[sample.dropout].tolist()
+def _by_reason(ratio: dict[str, float], y: Survival, sample: Survival) -> HazardRatio:
+    if y.reason is None or sample.reason is None:
+        raise ValueError("y_test must have the reason of each dropout where hazard_ratio is by reason.")
+    own, others = (np.array([ratio.get(why, 1.0) for why in each]) for each in (y.reason, sample.reason))
+    dropped = sample.dropout & (sample.time > 0)
+    if not dropped.any():
+        return HazardRatio(own, np.ones((1, 1)), np.ones(1))
+    later, which, counts = np.unique(others[dropped], return_inverse=True, return_counts=True)
+    among = np.full(len(sample), -1)
+    among[dropped] = which
+    return HazardRatio(own, later[None], counts / counts.sum(), among)
 
 
 def in_words(ratio: Ratio) -> str:

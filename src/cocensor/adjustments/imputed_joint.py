@@ -55,7 +55,7 @@ class ImputedByJoint(Status):
                 block = gradient.of_subjects(rows).part(columns)
                 yield block.event_free - block.event
 
-        gradient = parameter_gradient(
+        gradient, by_shares = parameter_gradient(
             influence.model,
             self._q,
             self._z,
@@ -64,7 +64,10 @@ class ImputedByJoint(Status):
             len(functionals.gradients),
             functionals.time_weights,
         )
-        return influence.psi(gradient)
+        yield from influence.psi(gradient)
+        shares = None if self._q.ratio is None else self._q.ratio.influence
+        if shares is not None:
+            yield np.arange(len(shares)), shares @ by_shares
 
     @property
     def _influence(self) -> JointInfluence:

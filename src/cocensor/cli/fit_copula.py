@@ -132,22 +132,39 @@ def fit_copula(
                 choice = cc.select_copula(x[0], y[0], **settings, **seen)
             with progress_bar("Profile likelihood") as progress:
                 profile = choice.profile(progress=progress)
-        notes += [Note("caution", text) for text in warned]
+        benchmarks, missing = _benchmarks(x[0], y[0])
+        notes += [*(Note("caution", text) for text in warned), *missing]
         if choice.problem.penalty:
             notes.append(Note("decision", _PENALISED.format(choice.problem.penalty)))
         with written_together(json, figure) as (numbers_file, picture):
             if numbers_file is not None:
-                numbers_file.write_text(_json(choice, profile, notes), encoding="utf-8")
+                numbers_file.write_text(_json(choice, profile, benchmarks, notes), encoding="utf-8")
             if picture is not None:
                 _draw(profile, picture)
-        say(_text(choice, profile, notes))
+        say(_text(choice, profile, benchmarks, notes))
         for path, content in ((json, "All numbers are"), (figure, "The figure is")):
             if path is not None:
                 say(f"{content} in {path}.")
 
 
-def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[Note]) -> str:
-    """The candidates, what their profiles support, and the caveats."""
+def _benchmarks(x: Any, y: cc.Survival) -> tuple[cc.PlausibleTau | None, list[Note]]:
+    """Which τ the covariates would induce; None without covariates, or with a note why there is none."""
+    if x is None:
+        return None, []
+    try:
+        with progress_bar("Benchmarks") as progress:
+            return cc.plausible_tau(x, y, progress=progress), []
+    except ValueError as error:
+        return None, [Note("missing", f"No benchmarks of τ: {error}")]
+
+
+def _text(
+    choice: cc.CopulaChoice,
+    profile: cc.DependenceProfile,
+    benchmarks: cc.PlausibleTau | None,
+    notes: list[Note],
+) -> str:
+    """The candidates, what their profiles support, the benchmarks, and the caveats."""
     top = profile.best[2]
     lines = [
         candidates_as_text(choice),
@@ -160,10 +177,18 @@ def _text(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[No
         low, high = profile.supported(name)
         best = taus[values.argmax()]
         lines.append(f"{name:<14}{best:8.2g}{low:8.2g}{high:8.2g}{top - values.max():24.2f}")
-    return "\n".join([*lines, "", choice_in_words(choice), profile.statement, *map(str, notes)])
+    lines += ["", choice_in_words(choice), profile.statement]
+    if benchmarks is not None:
+        lines += ["", repr(benchmarks), ""]
+    return "\n".join([*lines, *map(str, notes)])
 
 
-def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[Note]) -> str:
+def _json(
+    choice: cc.CopulaChoice,
+    profile: cc.DependenceProfile,
+    benchmarks: cc.PlausibleTau | None,
+    notes: list[Note],
+) -> str:
     found = {
         "cocensor": cc.__version__,
         "n": choice.best.n_,
@@ -176,6 +201,7 @@ def _json(choice: cc.CopulaChoice, profile: cc.DependenceProfile, notes: list[No
         "chosen": choice.copula.name,
         "candidates": _rows(choice.table),
         "profile": profile.to_dict(),
+        "plausible_tau": None if benchmarks is None else benchmarks.to_dict(),
         "notes": [asdict(note) for note in notes],
     }
     return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"

@@ -270,12 +270,12 @@ class Evaluation(Details):
         at : float, optional
             Asks for the value at one time.
         """
-        from cocensor.sensitivity import bounds
+        from cocensor.sensitivity import find_bounds
 
         by = self.metric(metric, at)
         by.grid(self.data.grid)  # refuses a time past the horizon
         key = ("bounds", by.name, by.at, self.confidence_level)
-        return self._computed_once(key, lambda: bounds(self, by))
+        return self._computed_once(key, lambda: find_bounds(self, by))
 
     def judge_fit(self, copula: Any = None) -> JudgeFit:
         """Observed events and dropouts against those that the joint model expects, by decile of score and period.

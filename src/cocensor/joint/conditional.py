@@ -12,7 +12,7 @@ from cocensor._jets import Jet
 from cocensor._numerics import hazard_from_log, log1mexp
 from cocensor._validation import FloatArray
 from cocensor.copulas.steps import log_step
-from cocensor.joint.after_dropout import HazardRatio
+from cocensor.joint.after_dropout import HazardRatio, LaterDropout
 from cocensor.joint.likelihood import last_end, start_of_group
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Conditional:
     ) -> None:
         # Who is censored at 0 was never under observation: nothing is known of the dropout.
         self._copula, self.ended = model.copula, ended | (c == 0)
-        self._t, self._c, self._ratio = t, c, ratio
+        self._t, self._c, self.ratio = t, c, ratio
         event, dropout = model.event.of(X), model.dropout.of(X)
         before = c
         if model.ends_ is not None:
@@ -49,6 +49,10 @@ class Conditional:
         self._at_t = event.at(t)
         self._x_c = hazard_from_log(event.log_hazard(c))
         self._y, self._y_before = (hazard_from_log(dropout.log_hazard(each)) for each in (c, before))
+        #: Who was there at the end of the study, under a ratio.
+        self.later: LaterDropout | None = None
+        if ratio is not None:
+            self.later = LaterDropout(ratio, (event, dropout), self._c, t, c, model.ends_)
         self._grouped = model.ends_ is not None
         if self._grouped:
             # A step of the dropout hazard too small for double precision is the smallest that is not.
@@ -56,9 +60,15 @@ class Conditional:
 
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
+        ended = self.ended[rows]
+        if self.later is not None and ended.any():
+            result = np.empty((rows.size, columns.stop - columns.start))
+            result[ended] = self.later(rows[ended], columns)
+            if not ended.all():
+                result[~ended] = self(rows[~ended], columns)
+            return result
         x_c = self._x_c[rows][:, None]
         x_t = np.maximum(hazard_from_log(self._at_t(rows, columns)), x_c)
-        ended = self.ended[rows]
         result = np.empty(x_t.shape)
         for log_chance, mask in ((self._log_cdf, ended), (self._log_dropout, ~ended)):
             if mask.any():
@@ -90,8 +100,8 @@ class Conditional:
 
         def log_chance(x: FloatArray) -> Jet:
             own = Jet.variable(x, 0, m, order=1)
-            if self._ratio is not None and not ended:
-                own = own * self._ratio.own[rows][:, None]
+            if self.ratio is not None and not ended:
+                own = own * self.ratio.own[rows][:, None]
             if ended:
                 return copula.log_cdf_hazard(own, v)  # type: ignore[arg-type, return-value]
             if stepped:
@@ -124,8 +134,8 @@ class Conditional:
 
     def log_hazard_ratio(self, rows: npt.NDArray[np.intp]) -> FloatArray:
         """Right after leaving, of ``rows`` that dropped out: against those alike still under observation."""
-        if self._ratio is not None:
-            return np.log(self._ratio.own[rows])
+        if self.ratio is not None:
+            return np.log(self.ratio.own[rows])
         with np.errstate(all="ignore"):
             return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
 
@@ -134,8 +144,8 @@ class Conditional:
 
     def _log_dropout(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
         y = self._y[rows][:, None]
-        if self._ratio is not None:
-            x = x * self._ratio.own[rows][:, None]
+        if self.ratio is not None:
+            x = x * self.ratio.own[rows][:, None]
         if not self._grouped:
             return self._copula.log_hfunc2_hazard(x, y)
         return log_step(self._copula, self._y_before[rows][:, None], y, x)

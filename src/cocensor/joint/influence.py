@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._newton import Minimum
-from cocensor._validation import FloatArray, IntArray, Rows, row_blocks
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor.joint.after_dropout import LaterDropout
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data
 from cocensor.joint.link import Link
@@ -24,6 +25,7 @@ from cocensor.joint.problem import BARRIER, JointProblem
 
 # Of the weight of the barrier, what tells of an active constraint.
 _ACTIVE = 0.3
+_ALL = slice(None)
 
 #: By how much each score gains where a subject is event-free at a time rather than not: blocks of the scores' models.
 Gains = Callable[[Rows, slice], Iterator[FloatArray]]
@@ -94,36 +96,58 @@ def parameter_gradient(
     gains: Gains,
     n_models: int,
     time_weights: FloatArray,
-) -> FloatArray:
+) -> tuple[FloatArray, FloatArray]:
     """How scores move with the parameters of a joint model, by way of q: (parameters, scores).
 
     Parameters are in the units of the data, θ last unless it was fixed; scores are the models' for each column of the
-    weights of times. ``groups`` are subjects with what each is asked for, in one stretch of columns.
+    weights of times. ``groups`` are subjects with what each is asked for, in one stretch of columns. Second, how they
+    move with the shares of hazard ratios after dropout: (shares, scores).
     """
-    free, size = not model.theta_fixed, time_weights.shape[1]
-    event = _Margin(model.event, X, n_models * size)
-    dropout = _Margin(model.dropout, X, n_models * size)
-    of_theta = np.zeros((1, n_models * size))
-    n_times = len(time_weights)
-    started = q.t > 0
-    log_t = np.log(np.where(started, q.t, 1.0))
-    drifting = time_weights * log_t[:, None]
+    gathered = _Gathered(model, q, X, gains, n_models, time_weights)
     for rows, cut in groups:
-        for part in row_blocks(rows.size, n_times):
-            block, first = rows[part], int(cut[part].min())
-            columns = slice(first, n_times)
-            if first == n_times:
-                continue
-            slopes = q.slopes(block, columns, free=free)
-            weights, drifts = time_weights[columns], drifting[columns]
-            asked = cut[part][:, None] <= np.arange(first, n_times)
-            at_c, at_before = (np.zeros((block.size, n_models * size)) for _ in range(2))
-            event_at_c = np.zeros((block.size, n_models * size))
-            by_time = np.zeros((n_times, n_models * size))
-            relative, drift = (np.zeros((block.size, n_models * size)) for _ in range(2))
-            for m, gain in enumerate(gains(block, columns)):
-                own = slice(m * size, (m + 1) * size)
-                gain = gain * asked
+        if q.later is not None and rows.size and q.ended[rows[0]]:
+            gathered.of_later(q.later, rows, cut)
+        else:
+            gathered.of_conditional(rows, cut)
+    return gathered.gradient, gathered.of_shares
+
+
+class _Gathered:
+    """Derivatives of scores by the parameters of a joint model, summed over groups of subjects."""
+
+    def __init__(
+        self,
+        model: JointModel,
+        q: Conditional,
+        X: FloatArray,
+        gains: Gains,
+        n_models: int,
+        time_weights: FloatArray,
+    ) -> None:
+        self._q, self._gains, self._n_models, self._time_weights = q, gains, n_models, time_weights
+        self._free, self._size = not model.theta_fixed, time_weights.shape[1]
+        n_scores = n_models * self._size
+        self._event, self._dropout = (_Margin(each, X, n_scores) for each in (model.event, model.dropout))
+        self._of_theta = np.zeros((1, n_scores))
+        self.of_shares = np.zeros((0 if q.ratio is None else q.ratio.shares.size, n_scores))
+
+    @property
+    def gradient(self) -> FloatArray:
+        parts = [self._event.gradient, self._dropout.gradient]
+        return np.concatenate([*parts, self._of_theta] if self._free else parts)
+
+    def of_conditional(self, rows: Rows, cut: IntArray) -> None:
+        """By q where it hangs on the hazards at t and at the censoring alone."""
+        q, n_times, n_scores = self._q, len(self._time_weights), self._n_models * self._size
+        drifting = self._time_weights * _log(q.t)[:, None]
+        for block, columns, asked in self._blocks(rows, cut, n_times):
+            slopes = q.slopes(block, columns, free=self._free)
+            weights, drifts = self._time_weights[columns], drifting[columns]
+            at_c, at_before, event_at_c, relative, drift = (
+                np.zeros((block.size, n_scores)) for _ in range(5)
+            )
+            by_time = np.zeros((n_times, n_scores))
+            for own, gain in self._of_models(block, columns, asked):
                 moved = gain * slopes.event_at_times
                 by_time[columns, own] = (np.ones(block.size) @ moved)[:, None] * weights
                 relative[:, own], drift[:, own] = moved @ weights, moved @ drifts
@@ -133,15 +157,52 @@ def parameter_gradient(
                 if slopes.dropout_before is not None:
                     at_before[:, own] = (gain * slopes.dropout_before) @ weights
                 if slopes.theta is not None:
-                    of_theta[0, own] += np.sum((gain * slopes.theta) @ weights, axis=0)
-            event.at_common_times(block, q.t, by_time, relative, drift)
-            event.at_own_time(block, q.c[block], event_at_c)
+                    self._of_theta[0, own] += np.sum((gain * slopes.theta) @ weights, axis=0)
+            self._event.at_common_times(block, q.t, by_time, relative, drift)
+            self._event.at_own_time(block, q.c[block], event_at_c)
             if slopes.dropout_at_censoring is not None:
-                dropout.at_own_time(block, q.c[block], at_c)
+                self._dropout.at_own_time(block, q.c[block], at_c)
             if slopes.dropout_before is not None:
-                dropout.at_own_time(block, q.before[block], at_before)
-    parts = [event.gradient, dropout.gradient]
-    return np.concatenate([*parts, of_theta] if free else parts)
+                self._dropout.at_own_time(block, q.before[block], at_before)
+
+    def of_later(self, later: LaterDropout, rows: Rows, cut: IntArray) -> None:
+        """By q where it hangs on both hazards from the censoring on."""
+        q, n_times = self._q, len(self._time_weights)
+        drifting = self._time_weights * _log(q.t)[:, None]
+        for block, columns, asked in self._blocks(rows, cut, n_times * self._size):
+            slopes = later.slopes(block, columns)
+            weights, drifts = self._time_weights[columns], drifting[columns]
+            log_t = _log(slopes.nodes)
+            for own, gain in self._of_models(block, columns, asked):
+                event, event_at_a, dropout, dropout_at_a, shares = slopes.before(gain, weights)
+                self.of_shares[:, own] += shares
+                for margin, at_times, at_nodes, at_a in (
+                    (self._event, slopes.event, event, event_at_a),
+                    (self._dropout, slopes.dropout, dropout, dropout_at_a),
+                ):
+                    moved = gain * at_times
+                    by_time = (np.ones(block.size) @ moved)[:, None] * weights
+                    margin.at_common_times(block, q.t[columns], by_time, moved @ weights, moved @ drifts, own)
+                    sums = at_nodes.sum(axis=1), at_nodes.sum(axis=0), np.einsum("k,kif->if", log_t, at_nodes)
+                    margin.at_common_times(block, slopes.nodes, *sums, own)
+                    margin.at_own_time(block, q.c[block], at_a, own)
+
+    def _blocks(self, rows: Rows, cut: IntArray, width: int) -> Iterator[tuple[Rows, slice, BoolArray]]:
+        """Some subjects, the times from the first that is asked of them on, and which are asked of whom."""
+        n_times = len(self._time_weights)
+        for part in row_blocks(rows.size, width):
+            first = int(cut[part].min())
+            if first < n_times:
+                yield rows[part], slice(first, n_times), cut[part][:, None] <= np.arange(first, n_times)
+
+    def _of_models(self, rows: Rows, columns: slice, asked: BoolArray) -> Iterator[tuple[slice, FloatArray]]:
+        """The scores of each model, and what they gain."""
+        for m, gain in enumerate(self._gains(rows, columns)):
+            yield slice(m * self._size, (m + 1) * self._size), gain * asked
+
+
+def _log(t: FloatArray) -> FloatArray:
+    return np.log(np.where(t > 0, t, 1.0))
 
 
 class _Margin:
@@ -158,26 +219,34 @@ class _Margin:
         return np.concatenate((self.coef, self.beta, self.gamma))
 
     def at_common_times(
-        self, rows: Rows, t: FloatArray, by_time: FloatArray, relative: FloatArray, drift: FloatArray
+        self,
+        rows: Rows,
+        t: FloatArray,
+        by_time: FloatArray,
+        relative: FloatArray,
+        drift: FloatArray,
+        scores: slice = _ALL,
     ) -> None:
-        """Sums over subjects by time; and over times by subject, plain and times log t."""
+        """Sums over subjects by time; and over times by subject, plain and times log t; of some of the scores."""
+        if not self.margin.basis.present:
+            return
         started = t > 0
-        self.coef += self.margin.basis.values(np.log(t[started])).T @ by_time[started]
-        self._of_covariates(rows, relative, drift)
+        self.coef[:, scores] += self.margin.basis.values(np.log(t[started])).T @ by_time[started]
+        self._of_covariates(rows, relative, drift, scores)
 
-    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray) -> None:
+    def at_own_time(self, rows: Rows, t: FloatArray, values: FloatArray, scores: slice = _ALL) -> None:
         """One time for each subject."""
         if not self.margin.basis.present:
             return
         started = t > 0
         values = np.where(started[:, None], values, 0.0)
-        log_t = np.log(np.where(started, t, 1.0))
-        self.coef += self.margin.basis.values(log_t).T @ values
-        self._of_covariates(rows, values, values * log_t[:, None])
+        log_t = _log(t)
+        self.coef[:, scores] += self.margin.basis.values(log_t).T @ values
+        self._of_covariates(rows, values, values * log_t[:, None], scores)
 
-    def _of_covariates(self, rows: Rows, relative: FloatArray, drift: FloatArray) -> None:
+    def _of_covariates(self, rows: Rows, relative: FloatArray, drift: FloatArray, scores: slice) -> None:
         if self.beta.size:
             X = self.X[rows]
-            self.beta += X.T @ relative
+            self.beta[:, scores] += X.T @ relative
             if self.gamma.size:
-                self.gamma += X[:, self.margin.varying].T @ drift
+                self.gamma[:, scores] += X[:, self.margin.varying].T @ drift

@@ -3,8 +3,8 @@
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO, RATIOS, AfterDropout, as_ratios
 from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
 from cocensor.sensitivity.benchmarks import plausible_tau
-from cocensor.sensitivity.bounds import bounds
-from cocensor.sensitivity.bounds_result import Bound, BoundCurve, Bounds
+from cocensor.sensitivity.bounding import find_bounds
+from cocensor.sensitivity.bounds import Bound, BoundCurve, Bounds
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
 from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
@@ -31,7 +31,7 @@ __all__ = [
     "Tip",
     "WithinPlausible",
     "as_ratios",
-    "bounds",
+    "find_bounds",
     "hidden_hazard_ratio",
     "induced_tau",
     "margin_curves",

@@ -19,7 +19,7 @@ from cocensor.sensitivity.hidden import Contrasts, hidden_hazard_ratio
 _MULTIPLES = (1, 2, 3)
 # The plausible range: at least to here, to so many times what all covariates induce, and never beyond.
 _LEAST_RANGE, _TIMES_TOGETHER, _MOST_RANGE = 0.2, 3.0, 0.9
-_MOST_TIMES = 1e4
+_MOST_TIMES = 100.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class PlausibleTau:
     together, together_interval : float, ConfidenceInterval
         τ that leaving all covariates out would induce; their effects can cancel.
     aligned : float
-        What all together would induce if the effects of both linear predictors had the same sign in every pair of
-        subjects; both are shrunk by Copas' and van Houwelingen's factor 1 − p / χ².
+        What all together would induce if both linear predictors ranked every pair of subjects alike; with Wald's χ² of
+        its p effects, the spread of each is multiplied by √(1 − p/χ²), as the rest of it is noise.
     n, n_events, n_dropouts : int
     confidence_level : float
     notes : tuple of Note
@@ -98,7 +98,8 @@ class PlausibleTau:
     def multiple_for(self, tau: float) -> float:
         """By how much the log hazard ratios of the strongest covariate must be multiplied to induce a τ of this size.
 
-        Infinite where no multiple does: the covariate has no effect that is told from noise, or sets too few apart.
+        Infinite where no multiple up to 100 does: the covariate has no effect that is told from noise, or tells too
+        few subjects apart.
         """
         size = abs(check_number(tau, "tau"))
         if size >= 1.0:

@@ -140,11 +140,13 @@ def plausible_tau(
     found = [(benchmark(k, each), each) for k, each in enumerate(covariates)]
     found.sort(key=lambda pair: (abs(pair[0].shrunken_tau), abs(pair[0].tau)), reverse=True)
     strongest = found[0][1]
+    together = everyone.tau(event.estimates, dropout.estimates)
     return PlausibleTau(
         tuple(each for each, _ in found),
-        everyone.tau(event.estimates, dropout.estimates),
+        together,
         ConfidenceInterval(float(low[-1]), float(high[-1])),
-        everyone.aligned(event.factor * event.estimates, dropout.factor * dropout.estimates),
+        # No estimate of it may be below what it is never below.
+        max(everyone.aligned(event.size * event.estimates, dropout.size * dropout.estimates), abs(together)),
         len(outcomes),
         outcomes.n_events,
         n_dropouts,
@@ -177,7 +179,7 @@ def _independent(values: FloatArray, names: list[str]) -> tuple[FloatArray, list
         raise ValueError("X must have a column that varies.")
     if len(kept) + 1 >= len(Z):
         raise ValueError(
-            f"X must have fewer columns than subjects, but has {len(kept)} for {len(Z)} subjects."
+            f"X has {len(kept)} independent columns, which takes {len(kept) + 2} subjects or more, but has {len(Z)}."
         )
     return Z[:, kept], [names[k] for k in kept], notes
 
@@ -203,7 +205,7 @@ class _Effects:
     estimates: FloatArray
     influence: FloatArray  # (n, p)
     shrunken: FloatArray
-    factor: float  # of the linear predictor
+    size: float  # of the linear predictor, without what noise adds to its spread
 
     @classmethod
     def of(cls, margin: WhichMargin, Z: FloatArray, y: Survival, notes: list[Note]) -> _Effects:
@@ -224,10 +226,11 @@ class _Effects:
                 )
             )
         coef, covariance = model.coef_, model.covariance_
+        # Noise alone makes a χ² of as many as there are columns.
         strength = float(coef @ np.linalg.solve(covariance, coef))
-        factor = max(0.0, 1.0 - coef.size / strength) if strength else 0.0
+        size = np.sqrt(max(0.0, 1.0 - coef.size / strength)) if strength else 0.0
         influence = of_cox(model, Z, y).coefficients
-        return cls(coef, influence, shrunken(coef, np.diag(covariance)), factor)
+        return cls(coef, influence, shrunken(coef, np.diag(covariance)), size)
 
 
 def _drawn(

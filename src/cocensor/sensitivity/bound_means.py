@@ -28,7 +28,7 @@ from cocensor.metrics import Metric
 from cocensor.sensitivity.dropouts import Dropouts, Extremes
 
 # Of all subjects so many numbers are held at once.
-_AT_ONCE = 2**22
+_AT_ONCE = 2**20
 
 
 def extremes_of_mean(

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from cocensor._validation import FloatArray, IntArray
 from cocensor.sensitivity.hidden import Contrasts
 
-_NODES = 512
-_DIFFERENCES = 256
+_BINS = 256
 _PAIRS = 1 << 15
 
 
@@ -97,13 +96,15 @@ def _of_levels(residuals: FloatArray, steps: FloatArray) -> Contrasts:
 
 def _of_numbers(residuals: FloatArray) -> Contrasts:
     """From the differences of all pairs, in bins of equal counts, each by its root mean square: τ goes with squares."""
-    nodes = np.sort(residuals)
-    if nodes.size > _NODES:
-        nodes = np.array([part.mean() for part in np.array_split(nodes, _NODES)])
-        nodes *= residuals.std() / nodes.std()
+    nodes, _ = _binned(np.sort(residuals))
+    nodes *= residuals.std() / nodes.std()
     a, b = np.triu_indices(nodes.size, 1)
-    apart = np.sort(np.abs(nodes[a] - nodes[b]))
-    parts = np.array_split(apart, min(_DIFFERENCES, apart.size))
-    sizes = np.array([part.size for part in parts])
-    lengths = np.array([np.sqrt((part**2).mean()) for part in parts])
-    return Contrasts(lengths[:, None], sizes / apart.size)
+    squares, counts = _binned(np.sort((nodes[a] - nodes[b]) ** 2))
+    return Contrasts(np.sqrt(squares)[:, None], counts / a.size)
+
+
+def _binned(ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The means of bins of about as many values each, and how many; all values where there are few."""
+    edges = np.linspace(0, ordered.size, min(_BINS, ordered.size) + 1).astype(np.intp)
+    counts = np.diff(edges).astype(np.float64)
+    return np.add.reduceat(ordered, edges[:-1]) / counts, counts

@@ -7,7 +7,7 @@ import numpy as np
 from cocensor._validation import FloatArray
 
 _SCALES = 30
-_ROUNDS = 500
+_ROUNDS = 300
 
 
 def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:

@@ -64,8 +64,12 @@ class SimulatedSurvival(ABC):
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(n={len(self)}, n_features={self.n_features}, "
-            f"censored={100.0 * self.censoring_rate:.1f}%, copula={self.copula})"
+            f"censored={100.0 * self.censoring_rate:.1f}%, {self._dependence})"
         )
+
+    @property
+    def _dependence(self) -> str:
+        return f"copula={self.copula}"
 
     @property
     def n_features(self) -> int:

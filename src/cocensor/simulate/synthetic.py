@@ -21,6 +21,7 @@ from cocensor._validation import (
 )
 from cocensor.copulas import Copula, Independence
 from cocensor.outcomes import Survival
+from cocensor.simulate.after_dropout import moved_after_dropout, survival_with_dropouts
 from cocensor.simulate.simulated import SimulatedSurvival
 
 Preset = Literal["text", "published"]
@@ -60,6 +61,9 @@ class SyntheticDesign:
     risk : {"linear", "quadratic", "interactions"}
         What the coefficients multiply: :math:`x_j`, :math:`4(x_j - \frac12)^2`, or
         :math:`4(x_j - \frac12)(x_{j+1} - \frac12)` (the last with the first). A linear model does not see the last two.
+    hazard_ratio : float
+        By what the hazard of the event is multiplied from a dropout on; up to it event and dropout are tied by
+        ``copula``, which must be independence where this is not 1.
     hidden : float
         The weight of an unobserved standard normal covariate in the log-hazards of both event and dropout: with a
         positive one they depend on each other given x, also at the independence copula.
@@ -76,6 +80,10 @@ class SyntheticDesign:
     ``dropout`` then has no say, and the calibrated one differs a little from draw to draw. The paper
     multiplies the hazard of dropout instead, which is the same model, by factors that pilot runs found and
     all seeds share.
+
+    *After a dropout* at c, with a hazard ratio r, the event time of the same draw moves to the e' > c with
+    :math:`\Lambda(e') - \Lambda(c) = [\Lambda(e) - \Lambda(c)]/r`, Λ the cumulative hazard of the event. Who drops out,
+    and when, stays the same.
 
     *Random numbers.* Covariates, coefficients, events and dropouts have streams of their own. One seed gives
     the same covariates, coefficients and event times under every copula, ``dropout`` and
@@ -105,6 +113,7 @@ class SyntheticDesign:
     censoring_rate: float | None = 0.5
     risk: Risk = "linear"
     hidden: float = 0.0
+    hazard_ratio: float = 1.0
     study_end: float | tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -122,6 +131,14 @@ class SyntheticDesign:
         if self.risk == "interactions" and self.n_features < 3:
             raise ValueError(f"n_features must be at least 3 for interactions, but is {self.n_features}.")
         checked["hidden"] = check_number(self.hidden, "hidden")
+        checked["hazard_ratio"] = check_number(self.hazard_ratio, "hazard_ratio", lower=0.0)
+        if self.hazard_ratio != 1:
+            if not self.copula.is_independence:
+                raise ValueError(
+                    f"copula must be independence where hazard_ratio is not 1, but is {self.copula!r}."
+                )
+            if self.hidden:
+                raise ValueError(f"hidden must be 0 where hazard_ratio is not 1, but is {self.hidden:g}.")
         if self.study_end is not None:
             bounds = as_vector(self.study_end, "study_end", single=True)
             if bounds.size not in (1, 2) or not 0 < bounds[0] <= bounds[-1]:
@@ -169,6 +186,8 @@ class SyntheticDesign:
             if self.censoring_rate is not None:
                 dropout_scale = _calibrated_scale(log_event - log_unit, self.censoring_rate)
             event_time, dropout_time = np.exp(log_event), dropout_scale * np.exp(log_unit)
+        if self.hazard_ratio != 1:
+            event_time = moved_after_dropout(event_time, dropout_time, event_shape, self.hazard_ratio)
         end = None if self.study_end is None else _ends(self.study_end, self.n, ends)
         return SyntheticSample(
             X=X,
@@ -222,14 +241,25 @@ class SyntheticSample(SimulatedSurvival):
     @property
     def copula(self) -> Copula:
         """The survival copula of event and dropout given x and the hidden covariate, if there is one."""
+        if self.design.hazard_ratio != 1:
+            raise ValueError("a hazard ratio after dropout makes a dependence that is no copula of a family.")
         return self.design.copula
+
+    @property
+    def _dependence(self) -> str:
+        ratio = self.design.hazard_ratio
+        return super()._dependence if ratio == 1 else f"hazard_ratio={ratio:g}"
 
     def event_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r"""The true :math:`S_E(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``.
 
-        A hidden covariate is averaged over.
+        A hidden covariate is averaged over, and so is the dropout that changes the hazard.
         """
-        return self._survival(t, X, *self.design.event, self.event_coef)
+        alike = self._survival(t, X, *self.design.event, self.event_coef)
+        if self.design.hazard_ratio == 1:
+            return alike
+        shapes = self.design.event[0], self.design.dropout[0]
+        return survival_with_dropouts(alike, self.dropout_survival(t, X), shapes, self.design.hazard_ratio)
 
     def dropout_survival(self, t: npt.ArrayLike, X: Any = None) -> FloatArray:
         r"""The true :math:`S_C(t \mid x)` at each ``t``, (n, len(t)), of the draw's own rows or those of ``X``."""

@@ -46,4 +46,5 @@ def plausible_tau_as_text(found: PlausibleTau) -> str:
         )
     low, high = found.together_interval
     lines.append(f"{'all together':<{width}}{'':17}{found.together:9.3f}{low:9.3f}{high:9.3f}")
+    lines.append(f"{'aligned':<{width}}{'':17}{found.aligned:9.3f}")
     return "\n".join([*lines, "", found.statement, *map(str, found.notes)])
