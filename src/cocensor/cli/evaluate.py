@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -55,7 +56,7 @@ from cocensor.cli.settings import (
     single_times,
 )
 from cocensor.evaluation.asked_metrics import DEFAULT_METRICS
-from cocensor.words import minor_notes
+from cocensor.words import beside_scores, minor_notes
 
 _SCORES = "Scores"
 _OUTPUT = "Output"
@@ -217,7 +218,9 @@ def evaluate(
 ) -> None:
     """Score predictions under several assumptions about the censoring, and see whether the best model stays best.
 
-    Prints the scores and what they depend on; writes a report and all numbers where asked to.
+    Prints the scores, what holds whatever the dependence of event and dropout, how far the verdict holds within the
+    plausible range of dependence and beyond, and what measured covariates say of that range; writes a report and all
+    numbers where asked to.
 
     Example: cocensor evaluate --train train.csv --test test.csv --time months --event died --covariates age,stage
     --id patient --predictions cox=cox.csv --predictions rsf=rsf.parquet --out report.html
@@ -276,8 +279,8 @@ def evaluate(
         judged = [] if fit is None or fit.failed else [fit.statement]
         for line in (*judged, *minor_notes(result)):
             say(line)
-        if sensitivity is not None:
-            say(f"\n{sensitivity!r}")
+        for line in beside_scores(result, sensitivity):
+            say(f"\n{line}")
         for path, content in ((out, "The report is"), (json, "All numbers are")):
             if path is not None:
                 say(f"{content} in {path}.")
@@ -300,9 +303,16 @@ def _analyse(
 ) -> cc.Sensitivity | None:
     """Compute what is shown beside the scores; the curves and the likelihood for the report alone."""
     sensitivity, chosen = None, None
+    with progress_bar("Bounds"), suppress(ValueError):  # some metrics have none
+        result.bounds()
     if any(each.varies_with_copula and each.answered for each in result.results.values()):
         with progress_bar("Other copulas") as progress:
             sensitivity = result.sensitivity(**grid, progress=progress)
+        with (
+            progress_bar("Covariates as benchmarks") as progress,
+            suppress(ValueError),
+        ):  # which the range tells
+            result.plausible_tau(progress)
         if hint:
             with progress_bar("Copula that fits best"):
                 chosen = result.copula_hint().choice

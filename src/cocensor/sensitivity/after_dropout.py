@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from cocensor._validation import (
     as_vector,
     check_length,
     column_names,
+    escaped,
     refuse_at,
     refuse_first,
     spelled,
@@ -76,6 +78,18 @@ class AfterDropout(GridScores):
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
         """Where a point is in tables."""
         return HAZARD_RATIO, None if line == ALL else line, np.nan, point
+
+    @cached_property
+    def statement(self) -> str:
+        """The answer in words, by the primary adjustment and the first metric of the evaluation."""
+        from cocensor.words import after_dropout_in_words
+
+        return after_dropout_in_words(self)
+
+    def __repr__(self) -> str:
+        from cocensor.words import after_dropout_as_text
+
+        return escaped(after_dropout_as_text(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The grid as JSON can hold it."""

@@ -176,31 +176,10 @@ class Bounds:
 
     @property
     def statement(self) -> str:
-        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
+        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else."""
+        from cocensor.words import bounds_in_words
 
-        By the bounds in this sample where no intervals were asked for.
-        """
-        told, said, label = list[str](), list[str](), self.metric.label
-        for a, b in self.pairs:
-            better = self.certain(a, b, self.level)
-            if better is not None:
-                told.append(f"{better} beats {b if better == a else a}")
-            elif np.isfinite(self[a, b].low):
-                said.append(f"the {label} of {a} less that of {b} lies {self._between((a, b))}")
-        if not (told or said):
-            known = [name for name in self.models if np.isfinite(self[name].low)]
-            said = [f"the {label} of {name} lies {self._between(name)}" for name in known]
-        sentences = [f"Whatever the dependence, {_listed(told)} by the {label}."] if told else []
-        sentences += [f"Without any assumption, {_listed(said)}."] if said else []
-        return " ".join(sentences) or f"There are no bounds: {self[self.models[0]].missing}."
-
-    def _between(self, models: str | tuple[str, str]) -> str:
-        bound = self[models]
-        said = f"between {bound.low:.3g} and {bound.high:.3g}"
-        interval = bound.confidence_interval(self._level)
-        if np.isnan(interval).any():
-            return said
-        return f"{said} ({100 * self._level:g} % interval {interval.low:.3g} to {interval.high:.3g})"
+        return bounds_in_words(self)
 
     def table(self) -> Any:
         """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
@@ -251,11 +230,9 @@ class Bounds:
         return found
 
     def __repr__(self) -> str:
-        lines = [f"Bounds of the {self.metric.label}, whatever the dependence of event and dropout"]
-        for key in (*((name,) for name in self.models), *self.pairs):
-            bound = self[key if len(key) == 2 else key[0]]
-            lines.append(f"  {' less '.join(key)}: {bound.low:.4g} to {bound.high:.4g}")
-        return escaped("\n".join((*lines, self.statement)))
+        from cocensor.words import bounds_as_text
+
+        return escaped(bounds_as_text(self))
 
     def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
         """The models as they are kept, and whether they were asked for the other way round."""
@@ -266,7 +243,3 @@ class Bounds:
             check_choice(name, "model", self.models)
         turned = len(key) == 2 and self.models.index(key[0]) > self.models.index(key[1])
         return (key[::-1] if turned else key), turned
-
-
-def _listed(parts: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

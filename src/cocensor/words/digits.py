@@ -12,6 +12,8 @@ _MOST_DECIMALS = 8
 # A τ with an interval narrower than this has two decimals.
 _NARROW = 0.1
 _ROUNDING = 1e-9
+_STEP = 0.05
+_NEXT_TO_1, _TWO_DIGITS = 1.1, 9.95
 
 
 def decimals(standard_error: float) -> int:
@@ -62,18 +64,30 @@ def with_interval(found: Estimate | Comparison, level: float | None, places: int
 
 
 def towards_zero(tau: float) -> str:
-    """A τ up to which something holds, rounded so that it does: one decimal, or the first digit that is not 0.
+    """A τ up to which something holds, rounded so that it does: to 0.05, or to the first digit that is not 0.
 
     Examples
     --------
     >>> [towards_zero(tau) for tau in (0.48, 0.5, -0.27, 0.034, 0.00041)]
-    ['0.4', '0.5', '-0.2', '0.03', '0.0004']
+    ['0.45', '0.5', '-0.25', '0.03', '0.0004']
     """
-    places = 1
-    while abs(tau) + _ROUNDING < 10.0**-places and places < _MOST_DECIMALS:
+    step, places = _STEP, 1
+    while abs(tau) + _ROUNDING < step and places < _MOST_DECIMALS:
         places += 1
-    cut = floor(abs(tau) * 10**places + _ROUNDING) / 10**places
-    return f"{-cut if tau < 0 else cut:.{places}f}"
+        step = 10.0**-places
+    cut = floor(abs(tau) / step + _ROUNDING) * step
+    return f"{-cut if tau < 0 else cut:z.{max(places, 2)}f}".rstrip("0").rstrip(".")
+
+
+def ratio_in_words(ratio: float) -> str:
+    """A ratio with two digits, or three where it is next to 1.
+
+    Examples
+    --------
+    >>> [ratio_in_words(ratio) for ratio in (0.637, 1.04, 1.96, 11.7)]
+    ['0.64', '1.04', '2.0', '12']
+    """
+    return f"{ratio:.{2 if ratio < _NEXT_TO_1 else 1 if ratio < _TWO_DIGITS else 0}f}"
 
 
 def turn_in_words(point: TippingPoint, level: float) -> tuple[str, str]:

@@ -6,14 +6,21 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.leads import answered_taus, tried_in_words
 from cocensor.words.names import ON_PAGE, listed
 from cocensor.words.stretches import stretches_in_words
+from cocensor.words.within import (
+    End,
+    Extent,
+    Reach,
+    answered_points,
+    beyond_plausible,
+    within_plausible,
+)
 
 
 def grid_in_words(sensitivity: Sensitivity) -> str:
     """What the grid holds: the families that have an answer, those that have none, and the range of τ."""
-    best, taus = sensitivity.leaders(), answered_taus(sensitivity)
+    best, taus = sensitivity.leaders(), answered_points(sensitivity)
     silent = [family for family in sensitivity.families if family not in best]
     without = ""
     if silent:
@@ -25,28 +32,17 @@ def grid_in_words(sensitivity: Sensitivity) -> str:
     return f"{len(best)} {'families' if len(best) > 1 else 'family'}{without} and {along}"
 
 
-def limit_of_scores(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> str:
-    """Whether those with the best score at ``start`` have it over the grid, in half a sentence."""
+def scores_extent(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> Extent:
+    """How far over the grid those with the best score at ``start`` have it."""
     best = sensitivity.leaders()
     apart = [family for family, by_tau in best.items() if not _hold(winners, by_tau.get(start, winners))]
     if apart:
-        return (
-            f", but not under {ON_PAGE.families(apart)}"
-            if start
-            else ", under one adjustment and not another"
-        )
-    if answered_taus(sensitivity) == [start] and (not start or len(best) == 1):
-        return f"; no {'other ' if start else ''}dependence was tried"
-    lows, highs = _ends(sensitivity, winners, start)
-    then = "another may have it" if len(winners) == 1 else "that may change"
-    if not highs and not lows:
-        return f", which holds at every {tried_in_words(sensitivity)}"
-    if not lows:
-        return f"; from about τ = {min(highs):z.2f} on, {then}"
-    if not highs:
-        return f"; below about τ = {max(lows):z.2f}, {then}"
-    low, high = f"{max(lows):z.2f}", f"{min(highs):z.2f}"
-    return f"; {f'outside of τ = {low} to {high}' if low != high else f'away from τ = {low}'}, {then}"
+        other = f", but not under {ON_PAGE.families(apart)}"
+        return Extent(other if start else ", under one adjustment and not another")
+    if answered_points(sensitivity) == [start] and (not start or len(best) == 1):
+        return Extent(f"; no {'other ' if start else ''}dependence was tried")
+    reach = _reach(sensitivity, winners, start)
+    return Extent(within_plausible(sensitivity, reach), beyond_plausible(sensitivity, reach, ON_PAGE))
 
 
 def extent_of_scores(
@@ -66,14 +62,12 @@ def _hold(winners: tuple[str, ...], best: tuple[str, ...]) -> bool:
     return set(winners) <= set(best)
 
 
-def _ends(
-    sensitivity: Sensitivity, winners: tuple[str, ...], start: float
-) -> tuple[list[float], list[float]]:
-    """The τ below which, and those above which, the winners are no longer best, where a family has any.
+def _reach(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> Reach:
+    """From where to where the winners are best under every family that has an answer.
 
     Both ways from ``start``, which need not be a point of the grid.
     """
-    ends: dict[bool, list[float]] = {False: [], True: []}
+    ends: dict[bool, dict[str, float]] = {False: {}, True: {}}
     changes = sensitivity.changes()
     for family, best in sensitivity.leaders().items():
         for up in (False, True):
@@ -88,8 +82,15 @@ def _ends(
             lost = next((k for k, tau in enumerate(way) if not _hold(winners, best[tau])), None)
             if lost is not None:
                 last = way[max(lost - 1, 0)]
-                ends[up].append(crossed.get(way[lost], last))  # equals that part do so at once
-    return ends[False], ends[True]
+                ends[up][family] = crossed.get(way[lost], last)  # equals that part do so at once
+    return Reach(*(_nearest(ends[up], start) for up in (False, True)))
+
+
+def _nearest(ends: dict[str, float], start: float) -> End | None:
+    if not ends:
+        return None
+    first = min(ends, key=lambda family: abs(ends[family] - start))
+    return End(ends[first], line=first, others=len(ends) > 1)
 
 
 def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:

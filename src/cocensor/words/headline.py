@@ -11,29 +11,66 @@ from cocensor.evaluation import Evaluation
 from cocensor.evaluation.hint import CopulaHint
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
+from cocensor.words.after_dropout import after_dropout_in_words
+from cocensor.words.bounds import bounds_in_words, bounds_of, certain_in_words, open_in_words
 from cocensor.words.digits import level_in_words, number, with_interval
 from cocensor.words.evaluation import copula_in_words, nothing_to_rank, scores_in_words
-from cocensor.words.extent import extent_of_scores, grid_in_words, limit_of_scores, without_score
+from cocensor.words.extent import extent_of_scores, grid_in_words, scores_extent, without_score
 from cocensor.words.judge_fit import judge_fit_in_words
-from cocensor.words.leads import points_in_words, told_limit, told_over_grid
+from cocensor.words.leads import points_in_words, told_extent, told_in_range, told_over_grid
 from cocensor.words.metrics import metrics_in_words
 from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
-from cocensor.words.sensitivity import scores_over_grid, sensitivity_in_words, uncertainty_in_words
+from cocensor.words.plausible import plausible_tau_in_words
+from cocensor.words.sensitivity import (
+    score_in_range,
+    scores_over_grid,
+    sensitivity_in_words,
+    uncertainty_in_words,
+)
 from cocensor.words.standing import Standing, standing, standing_at, verdict
+from cocensor.words.within import Extent, plausible_in_words
 
 _FEW_EVENTS = 10
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What the first screen says, from the answer to the small print."""
+    """What the first screen says, from the answer to the small print; any but ``lead`` may be empty.
 
+    Attributes
+    ----------
+    certain : str
+        Who beats whom whatever the dependence, by the bounds.
+    lead : str
+        The answer where it starts, and how far it holds within the plausible range of τ.
+    beyond : str
+        Where it is lost, on every scale, or that it holds beyond the plausible range.
+    plausible : str
+        What the plausible range is, and who decided it.
+    after_dropout : str
+        How far it holds over the hazard ratio after dropout, of all and by reason.
+    support : str
+        The scores behind it, and how much is open without any assumption.
+    others : str
+        The answer by the other metrics.
+    by, extent : str, tuple of str
+        What the grid says beyond the answer, line by line, and what that is told by.
+    rests_on, benchmarks : str
+        What is assumed; what measured covariates say of the dependence, and the limit of that.
+    hint, judge_fit, caution : str
+    """
+
+    certain: str
     lead: str
+    beyond: str
+    plausible: str
+    after_dropout: str
     support: str
     others: str
     by: str
     extent: tuple[str, ...]
     rests_on: str
+    benchmarks: str
     hint: str
     judge_fit: str
     caution: str
@@ -63,14 +100,24 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     if unanswered:
         sensitivity = None
     start = _start(evaluation)
-    lead, support = _answer(evaluation, sensitivity, start)
+    bounds, plausible = bounds_of(evaluation), "" if sensitivity is None else plausible_in_words(sensitivity)
+    covariates = evaluation.computed("plausible_tau")  # which the plausible range may have asked for
+    extent = Extent("")
+    if sensitivity is not None and start.tau is not None and len(start.models.scores) > 1:
+        extent = _how_far(sensitivity, start, start.tau)
+    after = None if sensitivity is None else sensitivity.after_dropout
     return Headline(
-        lead=lead,
-        support=support,
+        certain="" if bounds is None else certain_in_words(bounds, ON_PAGE),
+        lead=_answer(evaluation, start, extent.within) + _in_range(sensitivity, start),
+        beyond=extent.beyond,
+        plausible=plausible,
+        after_dropout="" if after is None else after_dropout_in_words(after, ON_PAGE),
+        support=_support(evaluation, sensitivity, start),
         others=_by_other_metrics(evaluation, start),
         by=" ".join([*_passed_over(evaluation), _extent_by(evaluation, sensitivity, unanswered)]),
         extent=() if sensitivity is None else tuple(_extent(sensitivity, start)),
         rests_on=_rests_on(evaluation, sensitivity, start),
+        benchmarks="" if covariates is None else plausible_tau_in_words(covariates, ON_PAGE),
         hint=_hint(evaluation, sensitivity),
         judge_fit="" if fit is None else judge_fit_in_words(fit, ON_PAGE),
         caution=_caution(evaluation, start),
@@ -101,38 +148,53 @@ def _if_independent(evaluation: Evaluation, adjustment: Adjustment) -> str:
     return f"If censoring is independent{f' given {listed(known)}' if known else ''}"
 
 
-def _answer(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _Start) -> tuple[str, str]:
-    """The answer, and the scores behind it."""
-    metric, models = start.models.metric, start.models
+def _answer(evaluation: Evaluation, start: _Start, within: str) -> str:
+    """Who is best, and how far that holds within the plausible range."""
+    if not start.models.scores:
+        return f"No model has a score by the {start.models.metric.label}."
+    if len(evaluation.data.predictions) == 1:
+        return nothing_to_rank(evaluation, ON_PAGE)
+    by = f", by the {start.models.metric.label}" if len(evaluation.metrics) > 1 else ""
+    return f"{start.where}{by}, {verdict(start.models, ON_PAGE).joined(limit=within)}."
+
+
+def _support(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _Start) -> str:
+    """The scores behind the answer, and how much is open without any assumption."""
+    metric, models, bounds = start.models.metric, start.models, bounds_of(evaluation)
     better = f"{metric.direction.capitalize()} is better."
     if not models.scores:
-        return f"No model has a score by the {metric.label}.", better
+        return better
     if len(evaluation.data.predictions) == 1:
         [model] = evaluation.data.predictions
-        lead = nothing_to_rank(evaluation, ON_PAGE)
         score = with_interval(
             evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
         )
-        by = quoted(evaluation, start.adjustment)
-        return lead, f"{start.where}, its {metric.label} is {score} by {by}. {better}"
-    by = f", by the {metric.label}" if len(evaluation.metrics) > 1 else ""
-    limit = ""
-    if sensitivity is not None and start.tau is not None and len(models.scores) > 1:
-        limit = _limit(sensitivity, start, start.tau)
-    lead = f"{start.where}{by}, {verdict(models, ON_PAGE).joined(limit=limit)}."
-    return (
-        lead,
-        f"{scores_in_words(evaluation, start.adjustment, models)} {better}{_unlike_ipcw(evaluation, start)}",
-    )
+        said = [
+            f"{start.where}, its {metric.label} is {score} by {quoted(evaluation, start.adjustment)}. {better}"
+        ]
+        said += [] if sensitivity is None else [score_in_range(sensitivity, model)]
+        said += [] if bounds is None else [bounds_in_words(bounds, ON_PAGE)]
+        return " ".join(filter(None, said))
+    said = [scores_in_words(evaluation, start.adjustment, models), better, _unlike_ipcw(evaluation, start)]
+    first, *others = sorted(models.scores, key=lambda model: metric.ranks(models.scores)[model])
+    if bounds is not None and others and {first, others[0]} <= set(bounds.models):
+        said.append(open_in_words(bounds, ((first, others[0]),), ON_PAGE))
+    return " ".join(filter(None, said))
 
 
-def _limit(sensitivity: Sensitivity, start: _Start, tau: float) -> str:
+def _how_far(sensitivity: Sensitivity, start: _Start, tau: float) -> Extent:
     """How far the answer holds over the grid, where that is by the same adjustment."""
     if not start.models.tells:
-        return limit_of_scores(sensitivity, start.models.leaders, tau)
-    return (
-        told_limit(sensitivity, start.models, tau, ON_PAGE) if sensitivity.primary == start.adjustment else ""
-    )
+        return scores_extent(sensitivity, start.models.leaders, tau)
+    if sensitivity.primary != start.adjustment:
+        return Extent("")
+    return told_extent(sensitivity, start.models, tau, ON_PAGE)
+
+
+def _in_range(sensitivity: Sensitivity | None, start: _Start) -> str:
+    if sensitivity is None or not start.models.tells or sensitivity.primary != start.adjustment:
+        return ""
+    return told_in_range(sensitivity, start.models, ON_PAGE)
 
 
 def _extent(sensitivity: Sensitivity, start: _Start) -> Iterator[str]:
@@ -162,11 +224,11 @@ def _unlike_ipcw(evaluation: Evaluation, start: _Start) -> str:
     by = quoted(evaluation, weighted.name)
     if not found.tells:
         unlike = set(found.leaders) != set(start.models.leaders)
-        return f" By {by}, {ON_PAGE.have_best_score(found.leaders)}." if unlike else ""
+        return f"By {by}, {ON_PAGE.have_best_score(found.leaders)}." if unlike else ""
     if not set(found.first) & set(start.models.first):
-        return f" By {by}, {verdict(found, ON_PAGE).joined()}."
+        return f"By {by}, {verdict(found, ON_PAGE).joined()}."
     if set(found.first) > set(start.models.first):
-        return f" {by} cannot tell {ON_PAGE.models(found.first)} apart."
+        return f"{by} cannot tell {ON_PAGE.models(found.first)} apart."
     return ""
 
 

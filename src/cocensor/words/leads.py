@@ -5,103 +5,102 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations, groupby
-from typing import NamedTuple
 
 import numpy as np
 
 from cocensor._validation import FloatArray
 from cocensor.inference import TippingPoint
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.digits import level_in_words, towards_zero, turn_in_words
-from cocensor.words.names import Names, counted, listed
+from cocensor.sensitivity.grid_scores import GridScores
+from cocensor.words.digits import level_in_words, turn_in_words
+from cocensor.words.names import BARE, Names, counted, listed
 from cocensor.words.standing import Standing
+from cocensor.words.within import (
+    End,
+    Extent,
+    Reach,
+    answered_points,
+    beyond_plausible,
+    covered,
+    ends_in_words,
+    range_in_words,
+    scales_in_words,
+    tried_in_words,
+    within_plausible,
+)
 
 # As many pairs of models are told of one after the other.
 _MOST_PAIRS = 3
 
 
-class End(NamedTuple):
-    """The τ up to which something is told; ``silent`` where it is an interval that is missing beyond."""
-
-    tau: float
-    silent: bool
-
-
-class Reach(NamedTuple):
-    """From where to where models are told from others, outward from τ = 0; None for the end of the grid."""
-
-    low: End | None
-    high: End | None
-
-    def holds(self, tau: float) -> bool:
-        """Whether a τ is within."""
-        return (self.low is None or self.low.tau <= tau) and (self.high is None or tau <= self.high.tau)
+def first_point(grid: GridScores) -> float:
+    """Where the way outward begins: the point nearest to independence."""
+    position = grid.position
+    return min(answered_points(grid), key=lambda point: (abs(position(point)), -position(point)))
 
 
-def answered_taus(sensitivity: Sensitivity) -> list[float]:
-    """The τ that have an answer by the primary adjustment and the first metric, under any family."""
-    return sorted({tau for by_tau in sensitivity.leaders().values() for tau in by_tau})
-
-
-def first_tau(sensitivity: Sensitivity) -> float:
-    """Where the way outward begins: the τ nearest to 0."""
-    return min(answered_taus(sensitivity), key=lambda tau: (abs(tau), -tau))
-
-
-def tried_in_words(sensitivity: Sensitivity) -> str:
-    """All dependences of the grid, where some families may have no answer."""
-    silent = any(adjustment == sensitivity.primary for adjustment, _ in sensitivity.missing)
-    whole = not silent and len(sensitivity.leaders()) == len(sensitivity.families)
-    return f"dependence that {'was tried' if whole else 'has an answer'}"
-
-
-def reach(sensitivity: Sensitivity, found: Standing, losers: tuple[str, ...]) -> Reach | None:
-    """How far each of the first models beats some others under all families; None where not even at the start."""
+def reach(
+    grid: GridScores, found: Standing, losers: tuple[str, ...], line: str | None = None
+) -> Reach | None:
+    """How far each of the first models beats some others on all lines, or on one; None where not even at the start."""
     sign = -1 if found.metric.direction == "smaller" else 1
-    taus = [tau for by_tau in sensitivity.answers[sensitivity.primary].values() for tau in by_tau]
-    lows, highs = [], []
-    for model in found.first:
-        for loser in losers:
-            lead = sensitivity.lead(model, loser)
-            if lead is None or lead.sign != sign:
-                return None
-            if lead.lost_above is not None or lead.high < max(taus):
-                highs.append(
-                    End(lead.high if lead.lost_above is None else lead.lost_above, lead.lost_above is None)
-                )
-            if lead.lost_below is not None or lead.low > min(taus):
-                lows.append(
-                    End(lead.low if lead.lost_below is None else lead.lost_below, lead.lost_below is None)
-                )
-    return Reach(max(lows, default=None), min(highs, default=None))
+    lines = grid.answers[grid.primary]
+    points = [point for name, by_point in lines.items() if line in (None, name) for point in by_point]
+    lows, highs = list[End](), list[End]()
+    for pair in ((model, loser) for model in found.first for loser in losers):
+        lead = grid.lead(*pair, line)
+        if lead is None or lead.sign != sign:
+            return None
+        if lead.lost_above is not None:
+            highs.append(_lost(grid, pair, lead.lost_above, "lost_above", line))
+        elif lead.high < max(points):
+            highs.append(End(lead.high, silent=True))
+        if lead.lost_below is not None:
+            lows.append(_lost(grid, pair, lead.lost_below, "lost_below", line))
+        elif lead.low > min(points):
+            lows.append(End(lead.low, silent=True))
+    return Reach(
+        max(lows, key=lambda end: end.at, default=None), min(highs, key=lambda end: end.at, default=None)
+    )
+
+
+def _lost(grid: GridScores, pair: tuple[str, str], at: float, side: str, line: str | None) -> End:
+    """The end of a lead, with the line on which it is lost first."""
+    lost = {}
+    for name in grid.answers[grid.primary] if line is None else (line,):
+        lead = grid.lead(*pair, name)
+        end = None if lead is None else getattr(lead, side)
+        if end is not None:
+            lost[name] = abs(end - at)
+    first = min(lost, key=lambda name: lost[name], default=None)
+    return End(at, line=first, others=len(lost) > 1)
 
 
 def reach_in_words(sensitivity: Sensitivity, found: Reach) -> str:
     """As long as τ is where."""
     if found.low is None and found.high is None:
         return f"at every {tried_in_words(sensitivity)}"
-    taus = answered_taus(sensitivity)
+    taus = answered_points(sensitivity)
     # Where the grid does not reach 0, nothing is known between.
     ends = [f"at least {taus[0]:g}"] if taus[0] > 0 else [f"at most {taus[-1]:g}"] if taus[-1] < 0 else []
-    for end, side, least in ((found.low, "above", "at least"), (found.high, "below", "at most")):
-        if end is not None:
-            silent = f"{least} {end.tau:g} (beyond, an interval is missing)"
-            ends.append(silent if end.silent else f"{side} about {towards_zero(end.tau)}")
-    return f"as long as τ is {' and '.join(ends)}"
+    return f"as long as τ is {' and '.join([*ends, *ends_in_words(found)])}"
 
 
-def told_limit(sensitivity: Sensitivity, found: Standing, tau: float, names: Names) -> str:
-    """How far over the grid what is told at ``tau`` holds, to be put behind it."""
-    if answered_taus(sensitivity) == [tau]:
-        return f"; no {'other ' if tau else ''}dependence was tried"
+def told_extent(sensitivity: Sensitivity, found: Standing, tau: float, names: Names) -> Extent:
+    """How far over the grid what is told at ``tau`` holds."""
+    if answered_points(sensitivity) == [tau]:
+        return Extent(f"; no {'other ' if tau else ''}dependence was tried")
     if not found.beaten:
-        return _limit_of_tie(sensitivity, found) if len(found.first) > 1 else ""
-    extent, start = reach(sensitivity, found, found.beaten), first_tau(sensitivity)
+        return _extent_of_tie(sensitivity, found) if len(found.first) > 1 else Extent("")
+    extent, start = reach(sensitivity, found, found.beaten), first_point(sensitivity)
     if extent is None:
-        return f", but not under every family at τ = {start:g}"
-    under = "" if extent.holds(tau) else " under every family"
+        return Extent(f", but not under every family at τ = {start:g}")
+    whose = "" if extent.holds(tau) else " under every family"
     overtaken = _overtaken(sensitivity, found, names)
-    return f", which holds{under} {reach_in_words(sensitivity, extent)}{overtaken}"
+    return Extent(
+        within_plausible(sensitivity, extent, whose),
+        beyond_plausible(sensitivity, extent, names, overtaken),
+    )
 
 
 def _overtaken(sensitivity: Sensitivity, found: Standing, names: Names) -> str:
@@ -115,7 +114,7 @@ def _overtaken(sensitivity: Sensitivity, found: Standing, names: Names) -> str:
     loser = min(starts, key=lambda model: starts[model])
     if not np.isfinite(starts[loser]):
         return ""
-    last = starts[loser] == answered_taus(sensitivity)[-1]
+    last = starts[loser] == answered_points(sensitivity)[-1]
     where = f"at τ = {starts[loser]:g}" if last else f"from τ = {starts[loser]:g} on"
     return f"; {where}, {names.model(loser)} beats {whom}"
 
@@ -130,20 +129,50 @@ def _tail(sides: Mapping[str, tuple[FloatArray, FloatArray]], sign: int) -> floa
     return max(starts)
 
 
-def _limit_of_tie(sensitivity: Sensitivity, found: Standing) -> str:
-    """Whether models that tie do so over the whole grid."""
+def _extent_of_tie(sensitivity: Sensitivity, found: Standing) -> Extent:
+    """Whether models that tie do so over the plausible range, and beyond."""
     pairs = list(combinations(found.first, 2))
     curves = [curve for a, b in pairs for curve in sensitivity.along(a, b).values()]
+    everywhere = Reach(None, None)
     if all(found.equal(a, b) for a, b in pairs):
         same = all((curve.values == 0).all() for curve in curves)
-        return f", which holds at every {tried_in_words(sensitivity)}" if same else ""
+        return Extent(f", which holds at every {tried_in_words(sensitivity)}" if same else "")
     if found.behind or any(np.isnan(curve.standard_errors).any() for curve in curves):
-        return ""
+        return Extent("")
+    (low, high), they = covered(sensitivity), "they" if len(found.first) == 2 else "some"
     if not any(curve.sides.any() for curve in curves):
-        return f", nor under any {tried_in_words(sensitivity)}"
-    if any(_decided(sensitivity, pair, (-1, 1)) for pair in pairs):
-        return f"; under other dependences {'they' if len(found.first) == 2 else 'some'} can"
-    return ""
+        return Extent(
+            within_plausible(sensitivity, everywhere), beyond_plausible(sensitivity, everywhere, BARE)
+        )
+    bands = [side for pair in pairs for side in _band_sides(sensitivity, pair, (-1, 1)).values()]
+    told = [tau for taus, sides in bands for tau in taus[sides != 0]]
+    if any(low <= tau <= high for tau in told):
+        return Extent(f"; within the plausible range of τ, {range_in_words(low, high)}, {they} can")
+    beyond = f"Beyond it, {they} can be told apart." if told else ""
+    inside = [curve.sides[(curve.positions >= low) & (curve.positions <= high)] for curve in curves]
+    if low > high or any(sides.any() for sides in inside):
+        return Extent("", beyond.replace("Beyond it", "Under other dependences"))
+    return Extent(within_plausible(sensitivity, everywhere), beyond)
+
+
+def told_in_range(sensitivity: Sensitivity, found: Standing, names: Names) -> str:
+    """Who beats whom all over a plausible range without independence, which a way outward from there may not reach."""
+    low, high = covered(sensitivity)
+    if low > high or sensitivity.plausible.holds_independence:
+        return ""
+    won = []
+    for pair in combinations(found.compared, 2):
+        winner = sensitivity.within_plausible(*pair).winner
+        extent = reach(sensitivity, found, found.beaten) if found.beaten else None
+        led = (
+            extent is not None and extent.holds(low) and extent.holds(high) and found.better(*pair) == winner
+        )
+        if winner is not None and not led:
+            won.append(f"{names.model(winner)} beats {names.model(pair[winner == pair[0]])}")
+    if not won:
+        return ""
+    more = f", and {len(won) - _MOST_PAIRS} more such pairs" if len(won) > _MOST_PAIRS else ""
+    return f" Throughout the plausible range of τ, {range_in_words(low, high)}, {listed(won[:_MOST_PAIRS])}{more}."
 
 
 def told_over_grid(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
@@ -186,9 +215,10 @@ def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[
             under = f"first {under}"
         elif len(sensitivity.leaders()) > 1:
             under += " alone"
+        scales = scales_in_words(sensitivity, family, points[0].at, names, again=True)
         yield (
             f"The scores of {names.model(first)} and {names.model(other)} change order at about τ = {at} "
-            f"({interval}), {under}."
+            f"({interval}), {under}{f': {scales}' if scales else ''}."
         )
     if len(turns) > _MOST_PAIRS:
         yield f"Those of {names.model(first)} and others do so {len(turns) - _MOST_PAIRS} more times, further out."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cocensor.sensitivity import PlausibleTau
 from cocensor.words.digits import level_in_words
+from cocensor.words.names import BARE, Names
 
 # A τ that many sensitivity analyses come to.
 _EXAMPLE = 0.3
@@ -11,22 +12,23 @@ _TINY = 0.005
 _LIMIT = "This is a benchmark, no bound: leaving because the event is near can be stronger than any baseline covariate."
 
 
-def plausible_tau_in_words(found: PlausibleTau) -> str:
+def plausible_tau_in_words(found: PlausibleTau, names: Names = BARE) -> str:
     """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
     strongest = found.strongest
     ratio = found.hidden([_EXAMPLE])[_EXAMPLE]
     measured = (
-        f"{strongest.name}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} on the event and "
-        f"{strongest.hazard_ratio_dropout:.2f} on dropout and induces {_tau(strongest.shrunken_tau)}"
+        f"{names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} on the "
+        f"event and {strongest.hazard_ratio_dropout:.2f} on dropout and induces {_tau(strongest.shrunken_tau)}"
     )
+    together = f" All covariates together induce {_tau(found.together)}." if len(found.benchmarks) > 1 else ""
     return (
-        f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both; {measured}. "
-        f"All covariates together induce {_tau(found.together)}. {_LIMIT}"
+        f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both event and "
+        f"dropout; {measured}.{together} {_LIMIT}"
     )
 
 
 def _tau(tau: float) -> str:
-    return f"{tau:.2f}" if abs(tau) >= _TINY else f"less than {_TINY}"
+    return f"τ = {tau:.2f}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
 
 
 def plausible_tau_as_text(found: PlausibleTau) -> str:

@@ -4,19 +4,40 @@ from __future__ import annotations
 
 from math import isfinite
 
+from cocensor._validation import escaped
+from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
+from cocensor.words.after_dropout import after_dropout_in_words
+from cocensor.words.bounds import bounds_of, certain_in_words, open_in_words
 from cocensor.words.digits import level_in_words, number
-from cocensor.words.leads import answered_taus, first_tau, told_limit, told_over_grid
+from cocensor.words.leads import first_point, told_extent, told_in_range, told_over_grid
 from cocensor.words.names import BARE, Names, and_metric, as_noun, in_a_line, listed, quoted
+from cocensor.words.plausible import plausible_tau_in_words
 from cocensor.words.standing import standing_at_start, verdict
 from cocensor.words.stretches import stretches_in_words
+from cocensor.words.within import answered_points, covered, plausible_in_words, range_in_words
 
 
 def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     """What a terminal shows of a sensitivity analysis."""
     grid = f"{', '.join(sensitivity.families)}; τ from {min(sensitivity.taus):g} to {max(sensitivity.taus):g}"
     labels = listed([as_noun(sensitivity.evaluation.results[name].label) for name in sensitivity.answers])
-    return f"Sensitivity of {labels} over {grid}.\n{sensitivity_in_words(sensitivity)}"
+    lines = [f"Sensitivity of {labels} over {grid}.", *_sentences(sensitivity, BARE)]
+    if sensitivity.leaders():
+        lines.insert(1, plausible_in_words(sensitivity))
+    if sensitivity.after_dropout is not None:
+        lines.append(after_dropout_in_words(sensitivity.after_dropout))
+    return "\n".join(filter(None, lines))
+
+
+def beside_scores(evaluation: Evaluation, sensitivity: Sensitivity | None) -> list[str]:
+    """What a terminal shows after the scores: what is certain, how far the answer holds, what is open, benchmarks."""
+    bounds, covariates = bounds_of(evaluation), evaluation.computed("plausible_tau")
+    said = [] if bounds is None else [certain_in_words(bounds)]
+    said += [] if sensitivity is None else [escaped(sensitivity_as_text(sensitivity))]
+    said += [] if bounds is None else [open_in_words(bounds, bounds.pairs)]
+    said += [] if covariates is None else [plausible_tau_in_words(covariates)]
+    return [part for part in said if part]
 
 
 def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
@@ -24,22 +45,32 @@ def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
 
     Without intervals, which model has the best score from where to where.
     """
+    return " ".join(_sentences(sensitivity, names))
+
+
+def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     evaluation = sensitivity.evaluation
     label, best = quoted(evaluation, sensitivity.primary), sensitivity.leaders()
     if not best:
-        return f"By {label} there is no {evaluation.metric().label} at any point of the grid."
+        return [f"By {label} there is no {evaluation.metric().label} at any point of the grid."]
     if len(evaluation.data.predictions) == 1:
-        return _range_in_words(sensitivity)
-    said, more = "; ".join(stretches_in_words(sensitivity, names)), ""
-    tau = first_tau(sensitivity)
+        return [_range_in_words(sensitivity)]
+    said, more = "; ".join(stretches_in_words(sensitivity, names)), list[str]()
+    tau = first_point(sensitivity)
     found = standing_at_start(sensitivity, tau)
     if found.tells:
         at = f"at τ = {tau:g}{'' if tau else ' (independent censoring)'}"
-        said = f"{at} {verdict(found, names).joined(limit=told_limit(sensitivity, found, tau, names))}"
-        more = "".join(f" {line}" for line in told_over_grid(sensitivity, found, names))
+        extent = told_extent(sensitivity, found, tau, names)
+        said = f"{at} {verdict(found, names).joined(limit=extent.within)}"
+        more = [
+            told_in_range(sensitivity, found, names).strip(),
+            extent.beyond,
+            *told_over_grid(sensitivity, found, names),
+        ]
     silent = [family for family in sensitivity.families if family not in best]
-    unanswered = f" Under {listed(silent)} there is no answer." if silent else ""
-    return f"By {label}{and_metric(evaluation)}, {said}.{more}{unanswered}"
+    if silent:
+        more.append(f"Under {listed(silent)} there is no answer.")
+    return [f"By {label}{and_metric(evaluation)}, {said}.", *filter(None, more)]
 
 
 def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, float], float]:
@@ -60,16 +91,31 @@ def _range_in_words(sensitivity: Sensitivity) -> str:
     return (
         f"The {evaluation.metric().label} of {in_a_line(model)} lies between {number(min(scores))} and "
         f"{number(max(scores))} over the grid{uncertainty_in_words(sensitivity, model)}, by "
-        f"{quoted(evaluation, sensitivity.primary)}; with one model there is nothing to rank."
+        f"{quoted(evaluation, sensitivity.primary)}; with one model there is nothing to rank. "
+        f"{score_in_range(sensitivity, model)}".rstrip()
     )
 
 
-def uncertainty_in_words(sensitivity: Sensitivity, model: str) -> str:
-    """Between which values the score of a model lies over the whole grid, sampling error included."""
+def score_in_range(sensitivity: Sensitivity, model: str) -> str:
+    """Between which values the score of a model lies over the plausible range; empty where that was not tried."""
+    low, high = covered(sensitivity)
+    if low >= high:
+        return ""
+    found = sensitivity.uncertainty(low, high, model).ignorance
+    return (
+        f"Over the plausible range of τ, {range_in_words(low, high)}, it lies between {number(found.low)} and "
+        f"{number(found.high)}{uncertainty_in_words(sensitivity, model, (low, high))}."
+    )
+
+
+def uncertainty_in_words(
+    sensitivity: Sensitivity, model: str, between: tuple[float, float] | None = None
+) -> str:
+    """Between which values the score of a model lies, sampling error included; by default over the whole grid."""
     if sensitivity.evaluation.confidence_level is None:
         return ""
-    taus = answered_taus(sensitivity)
-    found = sensitivity.uncertainty(taus[0], taus[-1], model).strong
+    taus = answered_points(sensitivity)
+    found = sensitivity.uncertainty(*(between or (taus[0], taus[-1])), model).strong
     if not (isfinite(found.low) and isfinite(found.high)):
         return ""
     level = level_in_words(sensitivity.confidence_level)

@@ -12,6 +12,7 @@ from cocensor.evaluation import Evaluation
 from cocensor.inference import Comparison, Estimates
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.names import Names
 
 # As many losers are named.
@@ -90,12 +91,12 @@ def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Sta
     return _standing(by, scores, best, known, compare, evaluation.confidence_level)
 
 
-def standing_at(sensitivity: Sensitivity, family: str, tau: float) -> Standing:
+def standing_at(grid: GridScores, line: str, point: float) -> Standing:
     """At a point of the grid, by the first metric and the primary adjustment."""
-    by, scores = sensitivity.evaluation.metric(), sensitivity.values(family, tau)
-    known, best = sensitivity.errors(family, tau), sensitivity.best_at(family, tau)
-    compare = partial(sensitivity.compare, line=family, point=tau)
-    return _standing(by, scores, best, known, compare, sensitivity.evaluation.confidence_level)
+    by, scores = grid.evaluation.metric(), grid.values(line, point)
+    known, best = grid.errors(line, point), grid.best_at(line, point)
+    compare = partial(grid.compare, line=line, point=point)
+    return _standing(by, scores, best, known, compare, grid.evaluation.confidence_level)
 
 
 def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:

@@ -1,0 +1,133 @@
+"""How far an answer holds if those who left have another hazard, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil, floor, log10
+
+from cocensor.sensitivity import AfterDropout
+from cocensor.sensitivity.after_dropout import ALL
+from cocensor.words.digits import number
+from cocensor.words.leads import first_point, reach
+from cocensor.words.names import BARE, Names, as_noun, listed
+from cocensor.words.standing import Standing, standing_at
+from cocensor.words.within import End, Reach
+
+_IF = "If those who left have ρ times the hazard of those alike who stay"
+# As many reasons or groups are named at once.
+_MOST_NAMED = 3
+_ROUNDING = 1e-9
+
+
+def after_dropout_as_text(after: AfterDropout) -> str:
+    """What a terminal shows of scores over the hazard ratio after dropout."""
+    labels = listed([as_noun(after.evaluation.results[name].label) for name in after.answers])
+    lines = f" of {listed([BARE.model(line) for line in after.lines])}" if len(after.lines) > 1 else ""
+    over = f"over the hazard ratio ρ after dropout{lines}, {_tried(after, ALL)}"
+    return f"Sensitivity of {labels} {over}.\n{after_dropout_in_words(after)}"
+
+
+def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
+    """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where only ρ = 1 was tried.
+
+    By the primary adjustment and the first metric. Without intervals, whose score is the best.
+    """
+    by_ratio = after.leaders().get(ALL, {})
+    if set(by_ratio) <= {1.0}:
+        return ""
+    if len(after.evaluation.data.predictions) == 1:
+        [model] = after.evaluation.data.predictions
+        scores = [after.values(ALL, ratio)[model] for ratio in by_ratio]
+        what = f"the {after.evaluation.metric().label} of {names.model(model)}"
+        return f"{_IF}, {what} lies between {number(min(scores))} and {number(max(scores))} for {_tried(after, ALL)}."
+    found = standing_at(after, ALL, first_point(after))
+    if found.tells and not found.beaten:
+        return f"{_IF}, {_tie(after, found)}."
+    what = names.have_best_score(found.leaders)
+    if found.tells:
+        beat = "beats" if len(found.first) == 1 else "beat"
+        what = f"{names.models(found.first)} {beat} {names.models(found.beaten)}"
+    everybody = _reach(after, found, ALL)
+    if everybody is None:
+        return ""
+    return " ".join([f"{_IF}, {what} {_where(after, ALL, everybody)}.", *_alone(after, found, names)])
+
+
+def _reach(after: AfterDropout, found: Standing, line: str) -> Reach | None:
+    if found.tells:
+        return reach(after, found, found.beaten, line)
+    best = after.leaders()[line]
+    ends = []
+    for way in (sorted((r for r in best if r <= 1), reverse=True), sorted(r for r in best if r >= 1)):
+        lost = next((k for k, ratio in enumerate(way) if not set(found.leaders) <= set(best[ratio])), None)
+        ends.append(None if lost is None else End(way[max(lost - 1, 0)]))
+    return Reach(*ends)
+
+
+def _tie(after: AfterDropout, found: Standing) -> str:
+    they = "they" if len(found.first) == 2 else "some"
+    curves = [after.along(a, b)[ALL] for k, a in enumerate(found.compared) for b in found.compared[k + 1 :]]
+    if not any(curve.sides.any() for curve in curves):
+        return f"no two models can be told apart for any ρ that was tried, {_span(after, ALL)}"
+    told = {
+        after.at_position(float(position))
+        for curve in curves
+        for position in curve.positions[curve.sides != 0]
+    }
+    at = listed([f"{ratio:g}" for ratio in sorted(told)], "or")
+    return f"the models cannot be told apart at ρ = {first_point(after):g}; at ρ = {at} {they} can"
+
+
+def _where(after: AfterDropout, line: str, found: Reach) -> str:
+    """For which ρ."""
+    if found.low is None and found.high is None:
+        return f"for every ρ that was tried, {_span(after, line)}"
+    return f"{_bounds(found)} ({_span(after, line)} was tried)"
+
+
+def _bounds(found: Reach) -> str:
+    low = None if found.low is None else _inward(found.low.at)
+    high = None if found.high is None else _inward(found.high.at)
+    if low is not None and high is not None:
+        return f"for ρ from about {low} to {high}" if low != high else f"only at about ρ = {low}"
+    return f"for ρ up to about {high}" if low is None else f"for ρ from about {low} on"
+
+
+def _inward(ratio: float) -> str:
+    """A ratio up to which something holds, with two digits, rounded towards 1."""
+    unit = 10.0 ** (floor(log10(ratio) + _ROUNDING) - 1)
+    steps = ratio / unit
+    return f"{(ceil(steps - _ROUNDING) if ratio < 1 else floor(steps + _ROUNDING)) * unit:.2g}"
+
+
+def _span(after: AfterDropout, line: str) -> str:
+    ratios = sorted(after.leaders()[line])
+    return f"{ratios[0]:g} to {ratios[-1]:g}" if len(ratios) > 1 else f"{ratios[0]:g}"
+
+
+def _tried(after: AfterDropout, line: str) -> str:
+    return f"ρ from {_span(after, line)}"
+
+
+def _alone(after: AfterDropout, found: Standing, names: Names) -> Iterator[str]:
+    """The same where the ratio of one reason or group moves alone, those with one limit together."""
+    by_text: dict[str, list[str]] = {}
+    others = [line for line in after.leaders() if line != ALL]
+    for line in others:
+        extent = _reach(after, found, line)
+        if extent is not None:
+            whole = extent.low is None and extent.high is None
+            by_text.setdefault("for every ρ" if whole else _bounds(extent), []).append(line)
+    if not by_text:
+        return
+    reasons = after.evaluation.data.samples.y_test.reasons
+    what = "reason" if set(others) <= set(reasons) else "group"
+    if len(by_text) == 1:
+        yield f"For each {what} alone, {next(iter(by_text))}."
+        return
+    parts = []
+    for text, lines in sorted(by_text.items(), key=lambda item: item[0] == "for every ρ"):
+        named = listed([f"“{names.model(line)}”" for line in lines])
+        many = len(lines) > _MOST_NAMED
+        parts.append(f"{f'{len(lines)} {what}s' if many else named} {text}")
+    yield f"For one {what} alone: {'; '.join(parts)}."

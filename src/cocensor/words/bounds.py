@@ -1,0 +1,104 @@
+"""What holds whatever the dependence, in words."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from cocensor.evaluation import Evaluation
+from cocensor.sensitivity import Bound, Bounds
+from cocensor.words.digits import decimals, level_in_words, number
+from cocensor.words.names import BARE, Names, listed
+
+# As many pairs of models are told of one after the other.
+_MOST_PAIRS = 3
+
+
+def bounds_of(evaluation: Evaluation) -> Bounds | None:
+    """Those of the first metric, if they have been computed."""
+    by = evaluation.metric()
+    found = [
+        each
+        for each in evaluation.all_computed("bounds")
+        if (each.metric.name, each.metric.at) == (by.name, by.at)
+    ]
+    return found[-1] if found else None
+
+
+def bounds_as_text(bounds: Bounds) -> str:
+    """What a terminal shows of bounds."""
+    keys: list[str | tuple[str, str]] = [*bounds.models, *bounds.pairs]
+    lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
+    for key in keys:
+        called = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
+        lines.append(f"  {called}: {_span(bounds[key])}")
+    return "\n".join([*lines, bounds_in_words(bounds)])
+
+
+def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
+    """Who is better whatever the dependence, and how much is open else."""
+    said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
+    if len(bounds.models) == 1:
+        [model] = bounds.models
+        said = [_anything(bounds, f"the {bounds.metric.label} of {names.model(model)}", bounds[model])]
+    return " ".join(filter(None, said))
+
+
+def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
+    """Who is better whatever the dependence: by intervals of the differences, or without any by the sample alone."""
+    losers: dict[str, list[str]] = {}
+    for a, b in bounds.pairs:
+        winner = _winner(bounds, a, b)
+        if winner is not None:
+            losers.setdefault(winner, []).append(b if winner == a else a)
+    if not losers:
+        return ""
+    verb = "beats" if _has_errors(bounds) else "has a better score than"
+    won = [f"{names.model(winner)} {verb} {names.models(beaten)}" for winner, beaten in losers.items()]
+    if len(won) == 1 and len(next(iter(losers.values()))) == 1:
+        [(winner, [loser])] = losers.items()
+        return f"Whatever the dependence, {won[0]}: {_by_how_much(bounds, winner, loser)}."
+    return f"Whatever the dependence, {listed(won)} by the {bounds.metric.label}."
+
+
+def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Names = BARE) -> str:
+    """Between which values the differences lie that may have either sign; empty where there is none."""
+    open_ = [pair for pair in pairs if bounds[pair].width > 0 and _winner(bounds, *pair) is None]
+    if not open_:
+        return ""
+    label, (a, b) = bounds.metric.label, open_[0]
+    first = _anything(bounds, f"the {label} of {names.model(a)} less that of {names.model(b)}", bounds[a, b])
+    rest = [f"{names.model(a)} less {names.model(b)}, {_span(bounds[a, b])}" for a, b in open_[1:_MOST_PAIRS]]
+    more = len(open_) - _MOST_PAIRS
+    if more > 0:
+        rest.append(f"{more} more pair{'s' * (more > 1)} may have either sign")
+    return f"{first[:-1]}; {'; '.join(rest)}." if rest else first
+
+
+def _anything(bounds: Bounds, what: str, bound: Bound) -> str:
+    return f"Without any assumption about dropout, {what} could be anything from {_span(bound)}."
+
+
+def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
+    smaller = bounds.metric.direction == "smaller"
+    less = bounds[loser, winner] if smaller else bounds[winner, loser]
+    said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
+    if not _has_errors(bounds):
+        return said
+    places = decimals(less.low_error)
+    ends = " to ".join(number(end, places) for end in less.confidence_interval(bounds.level))
+    return f"{said} ({level_in_words(bounds.level)} interval {ends})"
+
+
+def _winner(bounds: Bounds, a: str, b: str) -> str | None:
+    return bounds.certain(a, b, bounds.level if _has_errors(bounds) else None)
+
+
+def _has_errors(bounds: Bounds) -> bool:
+    """Whether sampling error is known of any difference."""
+    return any(isfinite(bounds[pair].low_error) for pair in bounds.pairs)
+
+
+def _span(bound: Bound) -> str:
+    """From the lower to the upper bound, with two digits of the wider one."""
+    places = decimals(max(abs(bound.low), abs(bound.high))) if isfinite(bound.high) else 0
+    return f"{number(bound.low, places + 1)} to {number(bound.high, places + 1)}"
