@@ -25,7 +25,7 @@ from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
 from cocensor.report.fit_maps import fit_maps
 from cocensor.report.grids import grid_tables, line_label, winner_maps
-from cocensor.report.plausible import benchmark_tables, bound_tables, range_in_words, tipping_tables
+from cocensor.report.plausible import benchmark_tables, bound_tables, tipping_tables
 from cocensor.report.summary import range_table, summary_table
 from cocensor.report.tables import (
     curve_tables,
@@ -103,7 +103,6 @@ def _page(evaluation: Evaluation, title: str) -> str:
         level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity),
         tips=[] if sensitivity is None else tipping_tables(sensitivity),
-        plausible="" if sensitivity is None else range_in_words(sensitivity.plausible),
         after_grids=[] if after is None else grid_tables(after),
         bounds=bound_tables(evaluation),
         benchmarks=benchmark_tables(evaluation.computed("plausible_tau"), sensitivity),

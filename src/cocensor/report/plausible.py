@@ -9,10 +9,11 @@ from math import isfinite
 from cocensor.evaluation import Evaluation
 from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
 from cocensor.report.grids import line_label
-from cocensor.sensitivity import Bound, Bounds, PlausibleRange, PlausibleTau, Sensitivity, Tip
+from cocensor.sensitivity import Bound, Bounds, PlausibleTau, Sensitivity, Tip
 from cocensor.sensitivity.after_dropout import ALL, HAZARD_RATIO
+from cocensor.words import bounds_in_words, plausible_tau_in_words
 from cocensor.words.digits import level_in_words
-from cocensor.words.names import family_name, model_name
+from cocensor.words.names import ON_PAGE, family_name, model_name
 
 # Of more pairs, those with the leading model alone; of more covariates, the others on demand.
 _FEW_PAIRS, _FEW_COVARIATES = 6, 8
@@ -48,30 +49,35 @@ def bound_tables(evaluation: Evaluation) -> list[BoundTables]:
 
 
 def _bound_tables(found: Bounds) -> BoundTables:
-    label, level = found.metric.label, level_in_words(found.level)
-    head = "lowest", "highest", f"{level} interval"
+    label, level = found.metric.label, found.level
+    head: tuple[str, ...] = "lowest", "highest"
+    if level is not None:
+        head = (*head, f"{level_in_words(level)} interval")
     models = NumberTable(
         f"{label} ({found.metric.direction} is better), whatever the dependence",
         ("model", *head),
-        [NumberRow((model,), _bound_cells(found[model], found.level)) for model in found.models],
+        [NumberRow((model,), _bound_cells(found[model], level)) for model in found.models],
         tuple(map(str, found.notes)),
     )
     pairs = None
     if found.pairs:
         rows = [
-            NumberRow((a, b), [*_bound_cells(found[a, b], found.level, "+"), _certain(found, a, b)])
+            NumberRow((a, b), [*_bound_cells(found[a, b], level, "+"), _certain(found, a, b)])
             for a, b in found.pairs
         ]
         caption = f"difference of the {label}, whatever the dependence"
         pairs = NumberTable(caption, ("model", "less", *head, "better for certain"), rows)
-    return BoundTables(found.metric.name, found.statement, models, pairs, len(found.pairs) > _FEW_PAIRS)
+    said = bounds_in_words(found, ON_PAGE)
+    return BoundTables(found.metric.name, said, models, pairs, len(found.pairs) > _FEW_PAIRS)
 
 
-def _bound_cells(bound: Bound, level: float, sign: str = "") -> list[NumberCell]:
+def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[NumberCell]:
     ends = [
         NumberCell(MISSING) if end != end else NumberCell(f"{end:{sign}z.4f}", end + 0.0)
         for end in (bound.low, bound.high)
     ]
+    if level is None:
+        return ends
     interval = both_ends(*bound.confidence_interval(level), sign=sign) or MISSING
     return [*ends, NumberCell(interval, beside=bound.missing or "")]
 
@@ -87,18 +93,6 @@ def _certain(found: Bounds, a: str, b: str) -> NumberCell:
         if better is None
         else NumberCell(model_name(better), beside="in this sample alone")
     )
-
-
-def range_in_words(plausible: PlausibleRange) -> str:
-    """The plausible range, and who decided it."""
-    why = {
-        "asked": "as asked for",
-        "covariates": "up to three times what leaving out all measured covariates together would induce",
-        "default": "a convention: three times what leaving out all measured covariates would induce is less",
-    }[plausible.origin]
-    if plausible.why is not None:
-        why = f"a convention: covariates do not tell, as {plausible.why.rstrip('.')}"
-    return f"τ from {plausible.low:g} to {plausible.high:g} is held plausible, {why}."
 
 
 def benchmark_tables(found: PlausibleTau | None, sensitivity: Sensitivity | None) -> BenchmarkTables | None:
@@ -126,7 +120,7 @@ def benchmark_tables(found: PlausibleTau | None, sensitivity: Sensitivity | None
     caption = f"what leaving out a covariate would induce (hazard ratios per SD, {level} intervals)"
     others = rows[_FEW_COVARIATES:]
     return BenchmarkTables(
-        found.statement,
+        plausible_tau_in_words(found, ON_PAGE),
         NumberTable(caption, head, few, tuple(map(str, found.notes))),
         NumberTable(f"the other covariates: {caption}", head, others) if others else None,
         _factor_table(found),
