@@ -8,7 +8,7 @@ from typing import Any
 
 from cocensor.report.cells import NumberRow, NumberTable, estimate_of, interval_of, number_cell
 from cocensor.sensitivity import AfterDropout, Sensitivity
-from cocensor.sensitivity.after_dropout import ALL, HAZARD_RATIO
+from cocensor.sensitivity.after_dropout import ALL
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.names import and_metric, family_name, listed, quoted
 
@@ -51,8 +51,8 @@ class MapCell:
 
 
 def line_label(line: str) -> str:
-    """A family, or whose hazard ratio moves."""
-    return {ALL: "all dropouts", HAZARD_RATIO: "the hazard ratio after dropout"}.get(line, line)
+    """Whose hazard ratio after dropout moves."""
+    return "all dropouts" if line == ALL else line
 
 
 def grid_tables(grid: GridScores) -> list[NumberTable]:
@@ -80,11 +80,10 @@ def grid_tables(grid: GridScores) -> list[NumberTable]:
                 )
                 for model in evaluation.models
             ]
-        symbol = "ρ" if isinstance(grid, AfterDropout) else "τ"
         tables.append(
             NumberTable(
                 f"{evaluation.metric(metric).label}, {evaluation.results[adjustment].label}",
-                (_line_name(grid), "model", *(f"{symbol} = {point:g}" for point in grid.points)),
+                (_line_name(grid), "model", *(f"{_symbol(grid)} = {point:g}" for point in grid.points)),
                 rows,
                 why_missing(grid, adjustment),
                 metric,
@@ -153,13 +152,17 @@ def pairs(grid: GridScores) -> Sequence[tuple[str, str]]:
 
 def why_missing(grid: GridScores, adjustment: str) -> tuple[str, ...]:
     """Why some points of the grid have no answer."""
-    refused = {line: note.text for (name, line), note in grid.missing.items() if name == adjustment}
+    refused = {
+        line: note.text
+        for (name, line), note in grid.missing.items()
+        if name == adjustment and line in grid.lines
+    }
     found = grid.answers[adjustment]
     short = [
         line for line in grid.lines if line not in refused and len(found.get(line, {})) < len(grid.points)
     ]
     said = [
-        f"No answer {'at some points ' if line in found else ''}under {_line(grid, line)}: {why}"
+        f"No answer {f'at some {_symbol(grid)} ' if line in found else ''}under {_line(grid, line)}: {why}"
         for line, why in refused.items()
     ]
     if short:
@@ -168,7 +171,11 @@ def why_missing(grid: GridScores, adjustment: str) -> tuple[str, ...]:
 
 
 def _line(grid: GridScores, line: str) -> str:
-    return family_name(line) if isinstance(grid, Sensitivity) and line != HAZARD_RATIO else line_label(line)
+    return family_name(line) if isinstance(grid, Sensitivity) else line_label(line)
+
+
+def _symbol(grid: GridScores) -> str:
+    return "ρ" if isinstance(grid, AfterDropout) else "τ"
 
 
 def _line_name(grid: GridScores) -> str:

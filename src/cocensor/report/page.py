@@ -38,7 +38,7 @@ from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_w
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
 from cocensor.words.metrics import meanings
-from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
+from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted
 
 # One after the other they are one script, in which each may use what those before it define.
 _SCRIPTS = (
@@ -174,9 +174,13 @@ def _why_no_ratios(evaluation: Evaluation) -> str:
     sensitivity = evaluation.computed("sensitivity")
     if sensitivity is None:
         return why_no_sensitivity(evaluation)
-    refused = [note.text for (_, line), note in sensitivity.missing.items() if line == HAZARD_RATIO]
+    refused = [
+        f"{quoted(evaluation, name)}: {note.text}"
+        for (name, line), note in sensitivity.missing.items()
+        if line == HAZARD_RATIO
+    ]
     if refused:
-        return refused[0]
+        return " ".join(("No scores by hazard ratio after dropout.", *refused))
     return 'It has not been computed: ask for families=[..., "hazard_ratio"] of sensitivity().'
 
 

@@ -9,7 +9,8 @@ const drawAfterDropout = () => {
   if (!isThere) note.textContent = `“${numbers.adjustments.find((each) => each.name === state.adjustment).label}” takes no hazard ratio after dropout.`;
   const points = after.hazard_ratios, whose = line === after.lines[0] ? "" : `, ${isolated(line)} alone`;
   const along = {
-    x: points.length > 1 ? axisRange(points) : [points[0] / 1.2, points[0] * 1.2], xTicks: points, dots: true, here: 1, isLog: true,
+    x: points.length > 1 ? axisRange(points) : [points[0] / 1.2, points[0] * 1.2], xTicks: points, dots: true, isLog: true,
+    here: points[0] <= 1 && points[points.length - 1] >= 1 ? 1 : undefined,
     xLabel: `hazard ratio after dropout, ρ${whose}; 1 is independence`,
   };
   if (isThere) drawScores(box, overRatio, line, along);

@@ -15,7 +15,7 @@ const forest = (box, { rows, label, xLabel, shade }) => {
   rows.forEach(({ name, letter, value, ends, bar, style, isHollow }, k) => {
     const y = top + step * (k + 0.7);
     if (bar) svg.append(make("path", { d: `M${toX(bar[0])} ${y}H${toX(bar[1])}`, class: `reach ${style}` }));
-    svg.append(make("text", { x: 2, y: y - 9, class: "named" }, `${letter ? `${letter} ` : ""}${isolated(name)}`));
+    svg.append(make("text", { x: 2, y: y - 9, class: "named" }, `${letter ? `${letter} ` : ""}${isolated(fitting(name, width - 20))}`));
     if (ends.length) svg.append(make("path", { d: `M${toX(ends[0])} ${y}H${toX(ends[1])}`, class: `whisker ${style}` }));
     if (!known(value)) return;
     const dot = make("circle", { cx: toX(value), cy: y, r: 5, class: `${isHollow ? "hollow" : "dot"} ${style}` });
@@ -36,7 +36,7 @@ const againstLeader = (by, pairs, row) => {
     const ends = (low, high) => (known(low) && known(high) ? [sign * low, sign * high].sort((a, b) => a - b) : []);
     return { name: model.name, letter: model.letter, style: `k${model.colour}`, ...row(pair, model, leader, sign, ends) };
   });
-  return { rows, label: `${by.label} less that of ${isolated(leader.name)}`, leader };
+  return { rows, label: `${by.label} less that of ${isolated(leader.name)}` };
 };
 
 // The difference of every model from the one with the best score, with its interval.
@@ -52,7 +52,7 @@ const drawBounds = () => document.querySelectorAll("[data-bounds]").forEach((box
   const by = numbers.metrics.find((each) => each.name === box.dataset.bounds), scores = by.scores[numbers.primary];
   const found = againstLeader(by, numbers.bounds[by.name].pairs, (pair, model, leader, sign, ends) =>
     ({ value: scores[model.name] - scores[leader.name], bar: ends(pair.low, pair.high), ends: ends(...(pair.interval || [])) }));
-  forest(box, { ...found, xLabel: spelt(found.label) });
+  forest(box, { ...found, xLabel: fitting(found.label, Math.min(box.clientWidth, 640)) });
 });
 
 // What covariates would induce, beside what is held plausible.

@@ -16,6 +16,8 @@ const shown = (value) => (value === null || value === undefined ? "–" : value.
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 // A name in a sentence, whose script does not move the words around it.
 const isolated = (name) => `\u2068${name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
+// A name that fits into so many pixels.
+const fitting = (name, width) => (name.length > width / 7 ? `${name.slice(0, Math.max(3, Math.floor(width / 7) - 1))}…` : name);
 const metric = () => numbers.metrics.find((each) => each.name === state.metric);
 const known = (value) => value !== null && value !== undefined;
 // Of an object with names of the user's: a name may be one that all objects have.
