@@ -37,6 +37,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.ties
 	$(BIN)/python -m benchmarks.bias
 	$(BIN)/python -m benchmarks.accuracy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.bounds
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.concordance
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
@@ -45,6 +46,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BIN)/python -m benchmarks.impartiality tables
 	$(BIN)/python -m benchmarks.discrimination tables
 	$(BIN)/python -m benchmarks.floor
+	$(BIN)/python -m benchmarks.after_dropout tables
 	$(BIN)/python -m benchmarks.margins
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners

@@ -11,12 +11,14 @@ Coverage: test samples of 500 from one law, models fixed, held against the oracl
 Run (a run that was cut goes on where it was):
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.after_dropout errors FOLDER --repeats 20
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.after_dropout coverage FOLDER --repeats 200
-    python -m benchmarks.after_dropout tables FOLDER
+    python -m benchmarks.after_dropout keep FOLDER       (makes benchmarks/results/after-dropout-*.csv.gz of it)
+    python -m benchmarks.after_dropout tables
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -30,6 +32,7 @@ from scipy.stats import kendalltau
 
 import cocensor as cc
 from benchmarks.impartiality.measures import Estimate
+from benchmarks.reproduction.collect import RESULTS
 from benchmarks.reproduction.tables import markdown
 from cocensor._validation import FloatArray
 from cocensor.simulate import SyntheticDesign
@@ -155,14 +158,25 @@ def run(part: str, folder: Path, repeats: int) -> None:
         for ratio in RATIOS:
             if (ratio, repeat) in known:
                 continue
-            text = pd.DataFrame(PARTS[part](ratio, repeat)).to_csv(index=False, header=not path.exists())
+            rows = pd.DataFrame(PARTS[part](ratio, repeat)).round(7)
+            text = rows.to_csv(index=False, header=not path.exists())
             with path.open("a", encoding="utf-8") as file:
                 file.write(text)
 
 
-def tables(folder: Path) -> Iterator[str]:
-    """Of what was computed."""
-    errors = pd.read_csv(folder / "errors.csv")
+def keep(folder: Path) -> None:
+    """Keep what was computed; the same rows, the same bytes."""
+    for part in PARTS:
+        _kept(part).write_bytes(gzip.compress((folder / f"{part}.csv").read_bytes(), mtime=0))
+
+
+def _kept(part: str) -> Path:
+    return RESULTS / f"after-dropout-{part}.csv.gz"
+
+
+def tables() -> Iterator[str]:
+    """Of what is kept."""
+    errors, found = (pd.read_csv(_kept(part)) for part in PARTS)
     errors["error"] *= 1000
     rows = []
     for (truth, judge), mine in errors.groupby(["truth", "judge"], sort=False):
@@ -176,9 +190,6 @@ def tables(folder: Path) -> Iterator[str]:
         rows.append([truth, judge, *cells])
     heads = [f"ρ = {ratio:g}, τ = {frank(ratio).tau:.2f}" for ratio in RATIOS]
     yield markdown(["truth", "judge", *heads], rows)
-    if not (folder / "coverage.csv").exists():
-        return
-    found = pd.read_csv(folder / "coverage.csv")
     found["held"] = np.abs(found["value"] - found["truth"]) <= 1.959964 * found["error"]
     rows = []
     for (judge, what), mine in found.groupby(["judge", "what"], sort=False):
@@ -193,14 +204,16 @@ def tables(folder: Path) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.after_dropout")
-    parser.add_argument("command", choices=(*PARTS, "tables"))
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("command", choices=(*PARTS, "keep", "tables"))
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("after-dropout"))
     parser.add_argument("--repeats", type=int, default=20)
     asked = parser.parse_args()
     for category in (cc.FitWarning, cc.HorizonWarning):
         warnings.simplefilter("ignore", category)
     if asked.command == "tables":
-        print("\n\n".join(tables(asked.folder)))
+        print("\n\n".join(tables()))
+    elif asked.command == "keep":
+        keep(asked.folder)
     else:
         run(asked.command, asked.folder, asked.repeats)
 

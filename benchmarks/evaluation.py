@@ -1,7 +1,8 @@
-"""Time and memory of the main job: five models, 100,000 subjects, 100 times, and a sensitivity grid of 5 × 10.
+"""Time and memory of the main job: five models, 100,000 subjects, 100 times, and the default sensitivity grid.
 
 Without intervals and with them: the goal is at most twice the time. The default metrics against the integrated Brier
-score alone, both with intervals. And the growth with the number of subjects: one model under IPCW, without intervals.
+score alone, both with intervals. Hazard ratios after dropout against the grid of copulas:
+the goal is a tenth. And the growth with the number of subjects: one model under IPCW, without intervals.
 
 Run: python -m benchmarks.evaluation
 """
@@ -15,6 +16,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.timing import best, peak_memory
+from cocensor.sensitivity import FAMILIES, HAZARD_RATIO, TAUS
 
 N, T, MODELS = 100_000, 100, 5
 SIZES = (10**4, 10**5, 10**6)
@@ -98,6 +100,27 @@ def default_metrics(held: Data, setup: str) -> None:
         )
 
 
+def hazard_ratios() -> None:
+    """Seconds of the processor for the default hazard ratios after dropout, beside those for the copulas."""
+    print("\n| metrics | copulas [s] | hazard ratios [s] | share |\n|---|---:|---:|---:|")
+    models, y_train, y_test, x_train, x_test, times = data(20_000, 3)
+    for metrics in ("ibs", "default"):
+        result = cc.evaluate(
+            models, y_test, x_test, y_train=y_train, x_train=x_train, times=times, metrics=metrics
+        )
+
+        def seconds(
+            families: tuple[str, ...], taus: tuple[float, ...], result: cc.Evaluation = result
+        ) -> float:
+            begin = time.process_time()
+            result.sensitivity(families, taus)
+            return time.process_time() - begin
+
+        copulas = seconds(tuple(family for family in FAMILIES if family != HAZARD_RATIO), TAUS)
+        further = seconds(("clayton", HAZARD_RATIO), (0.0,)) - seconds(("clayton",), (0.0,))
+        print(f"| {metrics} | {copulas:.1f} | {further:.1f} | {further / copulas:.0%} |", flush=True)
+
+
 def growth() -> None:
     """One model under IPCW, by the number of subjects and by how the array of predictions lies in memory."""
     print(
@@ -132,6 +155,7 @@ def main() -> None:
     setup = "from benchmarks.evaluation import data, job, point\nheld = data()"
     held = data()
     default_metrics(held, setup)
+    hazard_ratios()
     print("\n| adjustments | intervals | evaluate [s] | sensitivity [s] | both, ratio | memory [MiB] |")
     print("|---|---|---:|---:|---:|---:|")
     for joint, name in ((False, ", ".join(WITHOUT_JOINT)), (True, "by default, with a joint model")):

@@ -133,7 +133,7 @@ def bias() -> None:
 
 
 def data() -> None:
-    heads = ("strongest", "event", "dropout", "τ (95 % interval)", "shrunken", "all together", "aligned")
+    heads = ("covariate", "event", "dropout", "τ (95 % interval)", "shrunken", "all together", "aligned")
     print(f"\n| data | {' | '.join(heads)} |\n|---|---|" + "---:|" * (len(heads) - 1))
     for name in SETS:
         loaded = getattr(datasets, f"load_{name}")()

@@ -98,6 +98,8 @@ from cocensor.metrics import (
 from cocensor.outcomes import RiskTable, Survival
 from cocensor.sensitivity import (
     Benchmark,
+    Bound,
+    Bounds,
     PlausibleTau,
     Sensitivity,
     hidden_hazard_ratio,
@@ -116,6 +118,8 @@ __all__ = [
     "Adjustment",
     "ArchimedeanCopula",
     "Benchmark",
+    "Bound",
+    "Bounds",
     "BrierDecomposition",
     "BrierScore",
     "CalibrationCurve",

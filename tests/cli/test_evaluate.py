@@ -237,6 +237,24 @@ def test_metrics_adjustments_and_grid(study):
     assert found["sensitivity"]["taus"] == [0.2, 0.6]
 
 
+def test_hazard_ratios_after_dropout_by_group(study):
+    grid = [
+        "--families",
+        "clayton,hazard_ratio",
+        "--taus",
+        "0",
+        "--hazard-ratios",
+        "1,2",
+        "--plausible",
+        "0,0.3",
+    ]
+    found = study.numbers("--metrics", "ibs", "--adjustments", "imputed", "--hazard-ratio-by", "stage", *grid)
+    found = found["sensitivity"]
+    assert found["after_dropout"]["hazard_ratios"] == [1.0, 2.0]
+    assert found["after_dropout"]["lines"] == ["all", "I", "II", "III"]
+    assert found["plausible"] == {"low": 0.0, "high": 0.3, "origin": "asked", "why": None}
+
+
 def test_every_adjustment_is_known_by_its_name(study):
     names = cc.adjustment_names()
     found = study.numbers("--covariates", "age", "--adjustments", ",".join(names), "--taus", "0.4")

@@ -79,7 +79,7 @@ def scored(found: cc.Evaluation) -> None:
         for by_model in each.values.values():
             values = [value.value for value in by_model.values()]
             within(smallest_score(each.adjustment), MOST)(values)
-    for analysis in (found.computed("sensitivity"), found.computed("profile")):
+    for analysis in map(found.computed, ("sensitivity", "bounds", "profile")):
         if analysis is not None:
             repr(analysis)
             if not one_sentence(analysis.statement.strip()):
@@ -209,8 +209,10 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
 
 def sensitivity(d: Draw) -> cc.Evaluation:
     found = evaluation(d)
-    families = d.word("families", "clayton", ("clayton", "frank"), ("joe", "gaussian"), "gumbel")
-    found.sensitivity(families, d.given("taus", d.one(np.array([0.0, 0.4]), np.array([-0.3, 0.99]))))
+    families = d.word("families", "clayton", ("clayton", "hazard_ratio"), ("joe", "gaussian"), "gumbel")
+    taus = d.given("taus", d.one(np.array([0.0, 0.4]), np.array([-0.3, 0.99])))
+    ratios = d.given("hazard_ratios", d.one(np.array([0.5, 1.0]), np.array([2.0, 50.0])))
+    found.sensitivity(families, taus, hazard_ratios=ratios)
     return found
 
 
@@ -222,6 +224,14 @@ def benchmarks(d: Draw) -> list[float]:
     repr(found), found.table(), json.dumps(found.to_dict(), allow_nan=False)
     taus = [each.tau for each in found.benchmarks]
     return [*taus, *found.multiples.values(), *found.together_interval, found.aligned]
+
+
+def bounds(d: Draw) -> cc.Evaluation:
+    found = evaluation(d)
+    found.bounds(
+        d.word("metric", None, None, "ibs", "brier", "auc"), d.word("at", None, None, 0.3 * d.unit, d.unit)
+    )
+    return found
 
 
 def profile(d: Draw) -> cc.Evaluation:
@@ -376,6 +386,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     ),
     "evaluate": (6, evaluation, scored),
     "sensitivity": (3, sensitivity, scored),
+    "bounds": (2, bounds, scored),
     "dependence_profile": (1, profile, scored),
     "survival_scorer": (3, scorer, ANY),
 }

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 import cocensor as cc
 from cocensor.datasets import Encoder, load_gbsg
+from cocensor.sensitivity.contrasts import of_numbers
 from cocensor.sensitivity.shrinkage import shrunken
 from tests.oracles.data import load, values
 from tests.refusals import refuses
@@ -61,6 +62,15 @@ def test_tau_is_that_of_pairs_alike_in_the_rest(law, beta, gamma):
     mine = of(found, "x0")
     error = (mine.interval.high - mine.interval.low) / (2 * 1.96)
     assert mine.tau == pytest.approx(simulated(LAWS[law], beta, gamma), abs=3.5 * np.hypot(error, 1e-3))
+
+
+@pytest.mark.parametrize("n", [7, 200, 3000])
+def test_few_differences_stand_for_those_of_all_pairs(n):
+    x = np.random.default_rng(2).exponential(size=n)
+    apart = (x[:, None] - x)[np.triu_indices(n, 1)]
+    for beta, gamma in ((0.3, 0.2), (3.0, -2.0)):
+        expected = np.mean(np.tanh(beta * apart / 2) * np.tanh(gamma * apart / 2))
+        assert of_numbers(x).tau(np.array([beta]), np.array([gamma])) == pytest.approx(expected, rel=5e-3)
 
 
 def test_given_the_rest_is_not_marginal():

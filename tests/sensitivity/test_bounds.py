@@ -64,7 +64,7 @@ METRICS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", METRICS)
 def test_bounds_are_the_extremes_over_all_event_times(name, seed):
     metric, at = METRICS[name]
@@ -81,7 +81,7 @@ def test_bounds_are_the_extremes_over_all_event_times(name, seed):
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_auc_bounds_are_the_extremes_over_all_assignments(seed, ties):
     rng = np.random.default_rng(seed)
     y = cc.Survival(np.append(rng.integers(0, 7, 8) * 1.0, 7.0), rng.random(9) > 0.6)
@@ -100,7 +100,16 @@ def test_auc_bounds_are_the_extremes_over_all_assignments(seed, ties):
     assert (found.low, found.high) == pytest.approx((min(scores), max(scores)), abs=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(6))
+def test_dropouts_with_one_marker_are_cases_and_controls_where_that_is_extreme():
+    # Two of four: each pair of them counts one half, which is more than the 0 of all others.
+    y = cc.Survival([1.0, 7.0, 2.0, 2.0, 2.0, 2.0], [1, 1, 0, 0, 0, 0])
+    risk = np.array([0.0, 1.0, 0.5, 0.5, 0.5, 0.5])
+    bounds = evaluated({"m": risk, "turned": -risk}, y, "auc").bounds("auc", at=3.0)
+    assert (bounds["m"].low, bounds["m"].high) == pytest.approx((0.0, 2 / 9))
+    assert (bounds["turned"].low, bounds["turned"].high) == pytest.approx((7 / 9, 1.0))
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_auc_bounds_are_extreme_with_unequal_weights(seed):
     y, _ = marked(seed, 14)
     y = cc.Survival(np.append(y.time, 9.0), np.append(y.event, True), np.append(y.administrative, False))
@@ -134,7 +143,7 @@ def marked(seed, n, ties=False):
     return y, curves
 
 
-@pytest.mark.parametrize(("metric", "ties"), [("ibs", True), ("ibs", False), ("auc", True), ("auc", False)])
+@pytest.mark.parametrize(("metric", "ties"), [("ibs", True), ("auc", False)])
 @pytest.mark.parametrize("trained", [False, True])
 def test_errors_are_those_of_case_weights(metric, ties, trained):
     y, curves = marked(13, 40, ties)
@@ -170,7 +179,7 @@ def test_errors_are_those_of_case_weights(metric, ties, trained):
 # --- what bounds hold ------------------------------------------------------------------------------------
 
 
-def study(copula, seed=1, n=400, **design):
+def study(copula, seed=1, n=300, **design):
     data = SyntheticDesign(n=n, n_features=2, copula=copula, **design).draw(seed)
     train, test = data[: n // 2], data[n // 2 :]
     curves = {
@@ -321,6 +330,12 @@ def test_the_order_of_memory_and_of_times_does_not_matter():
     assert found.over_time("a").high == pytest.approx(expected.over_time("a").high[::-1], abs=1e-15)
 
 
+def test_nothing_is_said_after_the_last_end_of_study():
+    y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0], [0, 0, 0, 1])
+    with pytest.warns(cc.HorizonWarning):
+        refuses(lambda: Dropouts.of(Samples(y), TimeGrid.of([1.0, 5.0])), "5")
+
+
 def test_marks_of_the_test_sample_are_used_where_training_has_none():
     y, curves = marked(5, 60)
     train = cc.Survival(y.time, y.event)
@@ -357,6 +372,8 @@ def test_bounds_are_computed_once_and_go_into_the_numbers():
     assert result.computed("bounds") is None
     assert "bounds" not in result.to_dict()
     first = result.bounds()
+    assert "interval" not in first.statement
+    assert first["a", "a"].width == 0
     assert result.bounds("ibs") is first is result.computed("bounds")
     auc = result.bounds("auc", at=3.0)
     assert result.computed("bounds") is auc
@@ -392,3 +409,7 @@ def test_what_has_no_bounds_says_so():
     refuses(lambda: result.bounds("auc", at=9.0), "at", "9")
     refuses(lambda: result.bounds("auc", at=3.0).over_time("a"), "metric", "auc at 3")
     assert result.bounds("auc", at=3.0).certain("a", "b") is None
+    refuses(lambda: result.bounds().over_time("a", "a"), "models", "a and a")
+    nobody = evaluated(curves, cc.Survival([4.0] * 5 + [7.0], [1] * 6)).bounds("auc", at=3.0)
+    assert np.isnan(nobody["a"].width)
+    assert nobody["a"].missing in nobody.statement

@@ -16,11 +16,13 @@ from cocensor._validation.types import BoolArray, FloatArray, Seed
 
 # Beyond these, products of two sums of weights leave double precision.
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
+# What most values are; narwhals takes long to say that these are no series.
+_NO_SERIES = (np.ndarray, np.generic, float, int, list, tuple)
 
 
 def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
     """An array of ``values``: array-likes, data-frame columns (through narwhals) and torch tensors."""
-    if nw.dependencies.is_into_series(values):
+    if not isinstance(values, _NO_SERIES) and nw.dependencies.is_into_series(values):
         series = nw.from_native(values, series_only=True)
         missing = series.is_null()
         if missing.any():

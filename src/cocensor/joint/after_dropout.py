@@ -292,9 +292,9 @@ def _nodes(observed: FloatArray, t: FloatArray) -> FloatArray:
 
 def _phi(k: FloatArray) -> FloatArray:
     """(1 − e^−k)/k near 0."""
-    return 1.0 - k / 2.0 * (1.0 - k / 3.0 * (1.0 - k / 4.0 * (1.0 - k / 5.0 * (1.0 - k / 6.0))))
+    return 1.0 - k * (1.0 / 2.0 - k * (1.0 / 6.0 - k * (1.0 / 24.0 - k * (1.0 / 120.0 - k * (1.0 / 720.0)))))
 
 
 def _phi_slope(k: FloatArray) -> FloatArray:
     """Its derivative near 0."""
-    return -0.5 + k * (1.0 / 3.0 - k * (1.0 / 8.0 - k * (1.0 / 30.0 - k * (1.0 / 144.0 - k / 840.0))))
+    return -0.5 + k * (1.0 / 3.0 - k * (1.0 / 8.0 - k * (1.0 / 30.0 - k * (1.0 / 144.0 - k * (1.0 / 840.0)))))

@@ -174,8 +174,7 @@ def _labels(by: Any, samples: Samples) -> list[str]:
         names = column_names(samples.x_test) or []
         if by not in names:
             raise ValueError(
-                "hazard_ratio_by must be a column of numbers in x_test, or a label for each test subject, but is "
-                f"{by!r}."
+                f"hazard_ratio_by must be a column of numbers in x_test, or a label per test subject, but is {by!r}."
             )
         by = np.asarray(samples.x_test)[:, names.index(by)]
     check_length(by, "hazard_ratio_by", n, "y_test")

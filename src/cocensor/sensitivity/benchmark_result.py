@@ -9,7 +9,6 @@ from math import inf, isfinite
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, check_number, escaped, make_frame
@@ -101,6 +100,8 @@ class PlausibleTau:
         Infinite where no multiple up to 100 does: the covariate has no effect that is told from noise, or tells too
         few subjects apart.
         """
+        from scipy.optimize import brentq  # late: it takes a moment
+
         size = abs(check_number(tau, "tau"))
         if size >= 1.0:
             raise ValueError(f"tau must lie between -1 and 1, but is {tau}.")

@@ -20,7 +20,7 @@ from itertools import combinations
 
 import numpy as np
 
-from cocensor._validation import FloatArray, IntArray, row_blocks
+from cocensor._validation import FloatArray, row_blocks
 from cocensor.adjustments import DenseGradient, Functionals
 from cocensor.curves import Predictions
 from cocensor.inference import Influence, influence
@@ -59,9 +59,10 @@ def extremes_of_mean(
 
 
 class _Gains:
-    """What dropouts add to the bounds, beyond what they count for with an event right after leaving.
+    """What dropouts add to the bounds, beyond what they count for with an event from the time of dropout on.
 
-    ``by_subject`` has it for each of the dropouts, (2, values, dropouts), without its weight.
+    ``by_subject`` has it for each of the dropouts, (2, values, dropouts), without its weight; ``curves`` for each time
+    and all of them, (2, values, times).
     """
 
     def __init__(
@@ -71,52 +72,35 @@ class _Gains:
         self.size, self.n = size, open_.status.n
         self.by_subject = np.empty((2, size, open_.rows.size))
         self.curves = np.zeros((2, size, n_times)) if over_time else None
-        weights = functionals.time_weights[:, 0]
         n_models = len(functionals.gradients)
         for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
             start = int(open_.cut[some.start])  # of the dropouts of this block, nobody is open before
-            columns = slice(start, n_times)
-            at, first = open_.cut[some] - start, open_.first[some] - start
-            after = np.arange(n_times - start) >= first[:, None]
-            known = np.flatnonzero(first > at)  # who dropped out at one of the times, is event-free then
+            columns, weights = slice(start, n_times), open_.weights[some]
+            over = functionals.time_weights[columns, 0]
+            left, open_from = (each[some, None] - start for each in (open_.cut, open_.first))
+            after = np.arange(n_times - start) >= open_from
             gaps = np.empty((n_models, *after.shape))
             for gap, gradient in zip(gaps, functionals.gradients, strict=True):
                 losses = gradient.of_subjects(open_.rows[some]).part(columns)
                 np.subtract(losses.event_free, losses.event, out=gap)
-            at_dropout = gaps[:, known, at[known]]
+            # Who leaves at one of the times is event-free then, for certain.
+            known = (
+                gaps * ((np.arange(n_times - start) >= left) & ~after) if (open_from > left).any() else None
+            )
             gaps *= after
             if self.curves is not None:
-                self._add_curves(gaps, at_dropout, known, at, start, open_.weights[some], contrasts)
-            gaps *= weights[columns]
-            sums = np.cumsum(gaps, axis=2, out=gaps)
-            for f, pair in enumerate(_pairs(n_models)):
-                running = sums[pair[0]] if len(pair) == 1 else sums[pair[0]] - sums[pair[1]]
+                for f, gap in enumerate(_of_models_and_pairs(gaps)):
+                    self.curves[0, f, columns] += weights @ np.minimum(gap, 0.0)
+                    self.curves[1, f, columns] += weights @ np.maximum(gap, 0.0)
+            gaps *= over
+            for f, running in enumerate(_of_models_and_pairs(np.cumsum(gaps, axis=2, out=gaps))):
                 running.min(axis=1, initial=0.0, out=self.by_subject[0, f, some])
                 running.max(axis=1, initial=0.0, out=self.by_subject[1, f, some])
-            held = np.zeros((len(at), n_models))
-            held[known] = (at_dropout * weights[columns][at[known]]).T
-            self.by_subject[:, :, some] += (held @ contrasts).T
+            if known is not None:
+                self.by_subject[:, :, some] += contrasts.T @ (known @ over)
+                if self.curves is not None:
+                    self.curves[:, :, columns] += contrasts.T @ (weights @ known)
         self.total = self.by_subject @ open_.weights
-
-    def _add_curves(
-        self,
-        gaps: FloatArray,
-        at_dropout: FloatArray,
-        known: IntArray,
-        at: IntArray,
-        start: int,
-        weights: FloatArray,
-        contrasts: FloatArray,
-    ) -> None:
-        """At each time for itself the larger and the smaller of the two losses."""
-        assert self.curves is not None
-        for f, pair in enumerate(_pairs(len(gaps))):
-            gap = gaps[pair[0]] if len(pair) == 1 else gaps[pair[0]] - gaps[pair[1]]
-            self.curves[1, f, start:] += weights @ np.maximum(gap, 0.0)
-            self.curves[0, f, start:] += weights @ np.minimum(gap, 0.0)
-        sure = contrasts.T @ (at_dropout * weights[known])
-        for column, values in zip(start + at[known], sure.T, strict=True):
-            self.curves[:, :, column] += values
 
     def parts(self) -> Iterator[tuple[int, slice]]:
         """Lower and upper values in lots that are held at once."""
@@ -144,16 +128,13 @@ def _errors(
     return (base.combined(contrasts[:, some]) - lost).standard_errors
 
 
-def _pairs(n: int) -> list[tuple[int, ...]]:
-    """Each model, and each pair of them."""
-    return [*((m,) for m in range(n)), *combinations(range(n), 2)]
+def _of_models_and_pairs(values: FloatArray) -> Iterator[FloatArray]:
+    """The values of each model, and the difference of each two."""
+    yield from values
+    for a, b in combinations(values, 2):
+        yield a - b
 
 
 def _contrasts(n: int) -> FloatArray:
     """What makes values of models into those of models and pairs, (models, values)."""
-    found = np.zeros((n, len(_pairs(n))))
-    for f, pair in enumerate(_pairs(n)):
-        found[pair[0], f] = 1.0
-        if len(pair) == 2:
-            found[pair[1], f] = -1.0
-    return found
+    return np.array(list(_of_models_and_pairs(np.eye(n)))).T

@@ -38,7 +38,7 @@ def covariates_of(Z: FloatArray, names: list[str]) -> list[Covariate]:
         if _two_valued(Z[:, own]).all():
             contrasts = _of_levels(residuals, steps)
         else:
-            contrasts = _of_numbers(residuals[:, 0])
+            contrasts = of_numbers(residuals[:, 0])
         spread = ((residuals / steps) ** 2).sum(axis=1)
         found.append(Covariate(name, own, contrasts, spread / spread.mean()))
     return found
@@ -94,10 +94,11 @@ def _of_levels(residuals: FloatArray, steps: FloatArray) -> Contrasts:
     return Contrasts(at[b] - at[a], chances)
 
 
-def _of_numbers(residuals: FloatArray) -> Contrasts:
+def of_numbers(residuals: FloatArray) -> Contrasts:
     """From the differences of all pairs, in bins of equal counts, each by its root mean square: τ goes with squares."""
     nodes, _ = _binned(np.sort(residuals))
-    nodes *= residuals.std() / nodes.std()
+    # The mean squared difference of a pair is twice this variance.
+    nodes *= residuals.std(ddof=1) / nodes.std(ddof=1)
     a, b = np.triu_indices(nodes.size, 1)
     squares, counts = _binned(np.sort((nodes[a] - nodes[b]) ** 2))
     return Contrasts(np.sqrt(squares)[:, None], counts / a.size)

@@ -131,7 +131,7 @@ def sensitivity(
 
 def _why_not(adjustment: str, missing: Missing) -> Note:
     """Why an adjustment has no answer by hazard ratio."""
-    takes_none = Note("missing", "it takes no hazard ratio after dropout.", adjustment=adjustment)
+    takes_none = Note("missing", "the adjustment takes no hazard ratio after dropout.", adjustment=adjustment)
     return next((note for (name, _), note in missing.items() if name == adjustment), takes_none)
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import exp, inf, log, pi, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
 
 from cocensor._validation import FloatArray, check_number
 
@@ -80,6 +79,8 @@ def hidden_hazard_ratio(tau: float) -> float:
     >>> [round(hidden_hazard_ratio(tau), 2) for tau in (0.0, 0.1, 0.2, 0.4, 0.5, -0.5)]
     [1.0, 1.64, 2.19, 4.21, 6.63, 6.63]
     """
+    from scipy.optimize import brentq  # late: it takes a moment
+
     size = abs(check_number(tau, "tau"))
     if size >= 1.0:
         raise ValueError(f"tau must lie between -1 and 1, but is {tau}.")

@@ -36,11 +36,19 @@ def bounds_as_text(bounds: Bounds) -> str:
 
 def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
     """Who is better whatever the dependence, and how much is open else."""
-    said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
-    if len(bounds.models) == 1:
-        [model] = bounds.models
-        said = [_anything(bounds, f"the {bounds.metric.label} of {names.model(model)}", bounds[model])]
-    return " ".join(filter(None, said))
+    said = " ".join(
+        filter(None, (certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)))
+    )
+    if said:
+        return said
+    known = [model for model in bounds.models if isfinite(bounds[model].low)]
+    if not known:
+        return f"There are no bounds: {bounds[bounds.models[0]].missing}."
+    # One model alone, or differences without bounds.
+    return " ".join(
+        _anything(bounds, f"the {bounds.metric.label} of {names.model(model)}", bounds[model])
+        for model in known[:_MOST_PAIRS]
+    )
 
 
 def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
@@ -52,7 +60,7 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
             losers.setdefault(winner, []).append(b if winner == a else a)
     if not losers:
         return ""
-    verb = "beats" if _has_errors(bounds) else "has a better score than"
+    verb = "has a better score than" if bounds.level is None else "beats"
     won = [f"{names.model(winner)} {verb} {names.models(beaten)}" for winner, beaten in losers.items()]
     if len(won) == 1 and len(next(iter(losers.values()))) == 1:
         [(winner, [loser])] = losers.items()
@@ -82,7 +90,7 @@ def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
     smaller = bounds.metric.direction == "smaller"
     less = bounds[loser, winner] if smaller else bounds[winner, loser]
     said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
-    if not _has_errors(bounds):
+    if bounds.level is None:
         return said
     places = decimals(less.low_error)
     ends = " to ".join(number(end, places) for end in less.confidence_interval(bounds.level))
@@ -90,12 +98,7 @@ def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
 
 
 def _winner(bounds: Bounds, a: str, b: str) -> str | None:
-    return bounds.certain(a, b, bounds.level if _has_errors(bounds) else None)
-
-
-def _has_errors(bounds: Bounds) -> bool:
-    """Whether sampling error is known of any difference."""
-    return any(isfinite(bounds[pair].low_error) for pair in bounds.pairs)
+    return bounds.certain(a, b, bounds.level)
 
 
 def _span(bound: Bound) -> str:
