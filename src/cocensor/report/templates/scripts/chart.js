@@ -61,7 +61,8 @@ const shadeIn = (svg, [from, to], toX, { top, bottom }) => {
 };
 
 // Marks under an axis across, with a name each where there is room, else with one for all.
-const marksIn = (svg, { points, named, said }, toX, { left, right, bottom }) => {
+const marksIn = (svg, { points, named, said, more }, toX, { left, right, bottom }) => {
+  const text = right - left > 400 ? `${said}${more}` : said, half = 3.2 * text.length;
   points.forEach(({ at, title, isWhole }) => {
     const size = isWhole ? 4 : 3;
     const mark = make("path", { d: `M${toX(at)} ${bottom + 1}l${size} ${2 * size}h${-2 * size}Z`, class: isWhole ? "mark whole" : "mark" });
@@ -71,11 +72,10 @@ const marksIn = (svg, { points, named, said }, toX, { left, right, bottom }) => 
   const apart = [...named].sort((a, b) => a.at - b.at);
   const isRoomy = apart.every((each, k) => k === 0 || toX(each.at) - toX(apart[k - 1].at) > 4 * (each.name.length + apart[k - 1].name.length));
   const middle = (toX(Math.min(...points.map((each) => each.at))) + toX(Math.max(...points.map((each) => each.at)))) / 2;
-  const half = 3.2 * said.length;
   const labels = isRoomy
     ? apart.map((each) => [toX(each.at), isolated(each.name)])
-    : [[Math.min(Math.max(middle, left + half - 50), right - half + 30), said]];
-  labels.forEach(([at, text]) => svg.append(make("text", { x: at, y: bottom + 36, "text-anchor": "middle", class: "marked" }, text)));
+    : [[Math.min(Math.max(middle, left + half - 50), right - half + 30), text]];
+  labels.forEach(([at, shownText]) => svg.append(make("text", { x: at, y: bottom + 36, "text-anchor": "middle", class: "marked" }, shownText)));
 };
 
 const chart = (box, {

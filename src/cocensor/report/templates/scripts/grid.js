@@ -19,8 +19,9 @@ const covariateMarks = () => {
   const whole = [{ at: found.together, name: "all together", isWhole: true, title: `all covariates together would induce τ = ${found.together.toFixed(3)}` }].filter(inside);
   const points = [...each, ...whole];
   if (!points.length) return undefined;
-  const ends = [Math.min, Math.max].map((of) => of(...points.map(({ at }) => at)).toFixed(2).replace(/^-(0\.0+)$/, "$1"));
-  return { points, named: [...each.slice(0, 3), ...whole], said: `your covariates: ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")}` };
+  const plain = (at) => at.toFixed(2).replace(/^-(0\.0+)$/, "$1");
+  const ends = [Math.min, Math.max].map((of) => plain(of(...points.map(({ at }) => at))));
+  return { points, named: [...each.slice(0, 3), ...whole], said: `your covariates: ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")}`, more: whole.length && each.length ? `, all together ${plain(found.together)}` : "" };
 };
 
 const plausibleShade = () => {
