@@ -9,21 +9,20 @@ const asCsv = () => {
   const quoted = (value) => (/[",\r\n]/.test(value) ? `"${String(value).replaceAll('"', '""')}"` : value);
   const told = grid.errors ? ["standard_error", "low", "high"] : [];
   const rows = [["metric", "adjustment", "family", "reason", "tau", "hazard_ratio", "model", "score", ...told, "rank"]];
-  // The scores of a grid by one metric; its points have a family, a reason, a τ and a hazard ratio.
-  const add = (of, by, points, place) => Object.entries(of.scores[by.name]).forEach(([adjustment, byLine]) =>
-    Object.entries(byLine).forEach(([line, byModel]) => {
-      const scores = models.map((model) => byModel[model.name]);
-      const errors = models.map((model) => (of.errors ? entry(entry(of.errors[by.name][adjustment], line), model.name) : undefined));
+  // Of each point its family, reason, tau and hazard ratio.
+  const places = [
+    [overTau, (adjustment, family, k) => [family, "", grid.taus[k], ratiosOf(adjustment, family)[k] ?? ""]],
+    [overRatio, (adjustment, line, k) => ["hazard_ratio", line === after.lines[0] ? "" : harmless(line), "", after.hazard_ratios[k]]],
+  ];
+  numbers.metrics.forEach((by) => places.filter(([source]) => source).forEach(([source, place]) =>
+    Object.entries(source.scores[by.name]).forEach(([adjustment, lines]) => Object.keys(lines).forEach((line) => {
+      const scores = scoresOf(source, by.name, adjustment, line);
+      const errors = models.map((model) => errorsOf(source, by.name, adjustment, line, model));
       const limits = (m, k) => (told.length ? ["standard_errors", "low", "high"].map((name) => (errors[m] ? errors[m][name][k] : null) ?? "") : []);
-      points.forEach((point, k) => ranksAt(scores, k, by).forEach((rank, m) => {
+      source.points.forEach((_, k) => ranksAt(scores, k, by).forEach((rank, m) => {
         if (rank !== null) rows.push([harmless(by.name), harmless(adjustment), ...place(adjustment, line, k), harmless(models[m].name), scores[m][k], ...limits(m, k), rank]);
       }));
-    }));
-  const after = grid.after_dropout;
-  numbers.metrics.forEach((by) => {
-    add(grid, by, grid.taus, (adjustment, family, k) => [family, "", grid.taus[k], grid.hazard_ratios[adjustment][family][k] ?? ""]);
-    if (after) add(after, by, after.hazard_ratios, (_, line, k) => ["hazard_ratio", line === "all" ? "" : harmless(line), "", after.hazard_ratios[k]]);
-  });
+    }))));
   // The mark at the start tells spreadsheets that this is Unicode.
   return `\ufeff${rows.map((row) => row.map(quoted).join(",")).join("\n")}\n`;
 };
