@@ -261,6 +261,33 @@ def call(copula: str) -> Callable[[Draw], Any]:
     return lambda d: getattr(d.copula(), copula)(d.probabilities("u"), d.probabilities("v"))
 
 
+def from_dates(d: Draw) -> cc.Survival:
+    days = d.rng.integers(0, 1000, (2, d.n)).cumsum(axis=0)
+    began, left = (np.datetime64("2020-02-28") + each for each in days)
+    lock: Any = left.max() + d.one(0, 0, 1, -1)
+    return cc.Survival.from_dates(
+        d.given("entry", d.one(began, began.astype(str).tolist(), began.astype("datetime64[ns]"))),
+        d.given("exit", left),
+        d.given("event", d.events(d.n)),
+        d.given("data_lock", d.one(lock, str(lock), np.full(d.n, lock))),
+        unit=d.word("unit", "days", "weeks", "months", "years"),
+        reason=d.given(
+            "reason", d.one(None, ["moved away"] * d.n, d.rng.choice(["a", "b", ""], d.n).tolist())
+        ),
+    )
+
+
+def from_follow_up(d: Draw) -> cc.Survival:
+    time, reason = d.times(d.n), d.one(None, ["moved away"] * d.n)
+    planned = d.one(time, time.max(), time + d.unit, time * (d.rng.random(d.n) < 0.9))
+    return cc.Survival.from_follow_up(
+        d.given("time", time),
+        d.given("event", d.events(d.n)),
+        d.given("follow_up", planned),
+        reason=d.given("reason", reason),
+    )
+
+
 CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
     "Survival": (
         6,
@@ -276,6 +303,8 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
         ),
         outcome,
     ),
+    "Survival.from_dates": (4, from_dates, outcome),
+    "Survival.from_follow_up": (3, from_follow_up, outcome),
     "Survival.coerce": (4, lambda d: cc.Survival.coerce(d.outcomes("y", d.n)), outcome),
     "StepFunction": (
         4,

@@ -76,6 +76,8 @@ class Draw:
         time, event = self.times(n), self.events(n)
         ended = ~event & (self.rng.random(n) < 0.3)
         made: Any = (time, event, ended) if self.rng.random() < 0.2 else (time, event)
+        if len(made) == 3 and self.rng.random() < 0.3:
+            made = (*made, self.rng.choice(["moved away", "too ill"], n))
         if self.rng.random() < 0.1:
             made = (self.given(f"{name}[0]", time), *made[1:])
         self.drawn.append(f"{name} = {made!r}")

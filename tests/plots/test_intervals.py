@@ -89,7 +89,7 @@ def test_without_intervals_nothing_is_shaded(asked, evaluation):
 
 def test_scores_along_tau_have_the_intervals_of_the_table_and_dots_for_ties(sensitivity):
     display = SensitivityDisplay.from_sensitivity(sensitivity, family="frank")
-    panel = display.families["frank"]
+    panel = display.lines["frank"]
     table = sensitivity.table().set_index(["adjustment", "family", "model"]).sort_index()
     for model in sensitivity.evaluation.models:
         rows = table.loc[(sensitivity.primary, "frank", model)]
@@ -102,7 +102,7 @@ def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitiv
     display = DifferenceDisplay.from_sensitivity(sensitivity)
     scores = sensitivity.values("clayton", 0.0)
     assert display.reference == min(scores, key=scores.get)
-    for family, panel in display.families.items():
+    for family, panel in display.lines.items():
         found = panel["one"]
         for k, tau in enumerate(TAUS):
             pair = sensitivity.compare("one", display.reference, family, tau)
@@ -114,7 +114,7 @@ def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitiv
         assert found.tipping == sensitivity.tipping_points("one", display.reference, family)
         np.testing.assert_array_equal(panel["twin"].along.values, 0.0)
     axes = display.plot()
-    for ax, (family, panel) in zip(axes, display.families.items(), strict=True):
+    for ax, (family, panel) in zip(axes, display.lines.items(), strict=True):
         marks = {
             line.get_xdata()[0]
             for line in ax.get_lines()
@@ -122,13 +122,13 @@ def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitiv
         }
         assert marks == {point.at for point in panel["one"].tipping}, family
         assert f"above 0: {display.reference} is better" in axes[0].get_ylabel()
-    assert sum(len(panel["one"].tipping) for panel in display.families.values()) > 0
+    assert sum(len(panel["one"].tipping) for panel in display.lines.values()) > 0
     plt.close(axes[0].figure)
 
 
 def test_another_reference_turns_the_differences_around(sensitivity):
     one, other = (
-        DifferenceDisplay.from_sensitivity(sensitivity, reference, family="frank").families["frank"]
+        DifferenceDisplay.from_sensitivity(sensitivity, reference, family="frank").lines["frank"]
         for reference in ("one", "all")
     )
     np.testing.assert_allclose(one["all"].along.values, -other["one"].along.values)

@@ -47,7 +47,7 @@ def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
         rows = table.loc[("ils", "imputed_margins", "frank", model)]
         np.testing.assert_array_equal(line.get_xdata(), rows["tau"])
         np.testing.assert_array_equal(line.get_ydata(), rows["score"])
-    assert ax.get_title() == "imputed from margins\nfrank"
+    assert ax.get_title() == "imputed from margins, frank"
     assert ax.get_ylabel() == "integrated log score"
     assert drawn(ax, "hopeful").get_linestyle() != drawn(ax, "grim").get_linestyle()
     plt.close(ax.figure)
@@ -55,7 +55,7 @@ def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
 
 def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
     display = SensitivityDisplay.from_sensitivity(sensitivity, adjustment="imputed_margins", family="clayton")
-    panel = display.families["clayton"]
+    panel = display.lines["clayton"]
     changes = sensitivity.changes(adjustment="imputed_margins")
     (change,) = (each for each in changes if each.family == "clayton")
     assert (change.before, change.after) == ("hopeful", "grim")
@@ -120,7 +120,7 @@ def test_the_best_is_marked_in_the_direction_of_the_metric():
     asked = {"adjustments": "cg_q", "metrics": Hope(), "times": [1.0, 2.0], "confidence_level": None}
     found = cc.evaluate(models, y, **asked)
     display = SensitivityDisplay.from_sensitivity(found.sensitivity("clayton", [0.0, 0.4]))
-    assert display.families["clayton"].best == (("high",), ("high",))
+    assert display.lines["clayton"].best == (("high",), ("high",))
 
 
 def test_nothing_is_cut_off_in_axes_of_matplotlibs_own_size(sensitivity):
@@ -134,7 +134,7 @@ def test_nothing_is_cut_off_in_axes_of_matplotlibs_own_size(sensitivity):
 
 def test_all_families_are_drawn_side_by_side_on_one_scale(sensitivity):
     axes = sensitivity.plot()
-    assert [ax.get_title().split("\n")[1] for ax in axes] == list(sensitivity.leaders())
+    assert [ax.get_title().split(", ")[-1] for ax in axes] == list(sensitivity.leaders())
     assert len({(ax.get_xlim(), ax.get_ylim()) for ax in axes}) == 1
     assert len(axes[0].figure.legends) == 1
     with pytest.raises(ValueError, match=f"^ax .* {len(axes)} .* 1"):

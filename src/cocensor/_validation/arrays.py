@@ -16,11 +16,13 @@ from cocensor._validation.types import BoolArray, FloatArray, Seed
 
 # Beyond these, products of two sums of weights leave double precision.
 _LIGHTEST, _HEAVIEST = 1e-100, 1e100
+# What most values are; narwhals takes long to say that these are no series.
+_NO_SERIES = (np.ndarray, np.generic, float, int, list, tuple)
 
 
 def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
     """An array of ``values``: array-likes, data-frame columns (through narwhals) and torch tensors."""
-    if nw.dependencies.is_into_series(values):
+    if not isinstance(values, _NO_SERIES) and nw.dependencies.is_into_series(values):
         series = nw.from_native(values, series_only=True)
         missing = series.is_null()
         if missing.any():
@@ -41,16 +43,17 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
 
 def column_values(values: Any, name: str) -> list[Any]:
     """The values of a column one by one, as they are; a missing one is None."""
+    found: Any = values
     if nw.dependencies.is_into_series(values):
         found = nw.from_native(values, series_only=True).to_list()
-    elif isinstance(values, np.ndarray):
-        if values.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional, but its shape is {values.shape}.")
-        # In nanoseconds, tolist() would give numbers.
-        found = list(values) if values.dtype.kind == "M" else values.tolist()
-    elif isinstance(values, Sequence) and not isinstance(values, str | bytes):
-        found = list(values)
-    else:
+    elif isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, but its shape is {values.shape}.")
+    elif isinstance(values, np.ndarray) and values.dtype.kind == "M":
+        # Of nanoseconds tolist() would make numbers.
+        found = (values.astype("M8[us]") if np.datetime_data(values.dtype)[0] == "ns" else values).tolist()
+    elif hasattr(values, "tolist"):
+        found = values.tolist()
+    if not isinstance(found, Sequence) or isinstance(found, str | bytes):
         raise TypeError(
             f"{name} must be a list, an array or a column, but is of type {type(values).__name__}."
         )
@@ -169,6 +172,8 @@ def as_weights(values: Any, n: int) -> FloatArray:
 
 def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float = np.inf) -> float:
     """``value`` as a finite float, strictly inside (``lower``, ``upper``)."""
+    if type(value) is float and lower < value < upper:
+        return value
     number = as_floats(value, name)
     if number.ndim:
         raise ValueError(f"{name} must be a single number, but its shape is {number.shape}.")

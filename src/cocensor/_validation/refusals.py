@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -21,7 +22,7 @@ def refuse_first(bad: BoolArray, values: npt.NDArray[Any], rule: str) -> NoRetur
 
 def refuse_at(place: tuple[int, ...], value: Any, rule: str) -> NoReturn:
     """Raise ``rule`` with a place in an array and the value there."""
-    shown = repr(value.item() if isinstance(value, np.generic) else value)
+    shown = _in_a_line(value.item() if isinstance(value, np.generic) else value)
     if not place:
         raise ValueError(f"{rule}, but is {shown}.")
     row = place[0] if len(place) == 1 else place
@@ -89,4 +90,4 @@ def _a_kind(kind: type[Any]) -> str:
 
 
 def _in_a_line(value: Any) -> str:
-    return " ".join(repr(value).split())
+    return re.sub(r"\s*\n\s*", " ", repr(value))

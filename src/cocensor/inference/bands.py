@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from cocensor._validation import FloatArray, check_number
 #: At 95 %, quantiles of maxima then err by about 0.01.
 N_DRAWS = 20_000
 _CELLS_AT_ONCE = 2**21
+# Of up to this many estimates, drawn normals are kept: a grid of scores asks for the same ones at every point.
+_WIDEST_KEPT = 52
 
 
 class Band(NamedTuple):
@@ -69,16 +72,30 @@ def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
     """``N_DRAWS`` draws of normals with covariance ``rows.T @ rows``, a block of them at a time, always the same."""
     n_rows, size = rows.shape
     factor = np.linalg.qr(rows, mode="r") if n_rows > size else rows
+    width, block = len(factor), max(1, _CELLS_AT_ONCE // max(size, 1))
+    kept = _standard_normals(width) if width <= _WIDEST_KEPT else None
     rng = np.random.default_rng(0)
-    block = max(1, _CELLS_AT_ONCE // max(size, 1))
     for start in range(0, N_DRAWS, block):
-        yield rng.standard_normal((min(block, N_DRAWS - start), len(factor))) @ factor
+        stop = min(start + block, N_DRAWS)
+        yield (rng.standard_normal((stop - start, width)) if kept is None else kept[start:stop]) @ factor
+
+
+@lru_cache(maxsize=4)
+def _standard_normals(width: int) -> FloatArray:
+    drawn = np.random.default_rng(0).standard_normal((N_DRAWS, width))
+    drawn.flags.writeable = False
+    return drawn
 
 
 def quantile_of_maxima(
     maxima: FloatArray, confidence_level: float, among: int, *, two_sided: bool = True
 ) -> float:
     """The quantile of drawn maxima of ``among`` normals, within the limits that it has under every correlation."""
+    limits = quantile_limits(confidence_level, among, two_sided=two_sided)
+    return float(np.clip(np.quantile(maxima, confidence_level), *limits))
+
+
+def quantile_limits(confidence_level: float, among: int, *, two_sided: bool = True) -> tuple[float, float]:
+    """The least and the largest quantile that a maximum of ``among`` normals has, over all correlations."""
     lowest = normal_quantile(confidence_level, two_sided=two_sided)
-    highest = normal_quantile(confidence_level, two_sided=two_sided, among=among)
-    return float(np.clip(np.quantile(maxima, confidence_level), lowest, highest))
+    return lowest, normal_quantile(confidence_level, two_sided=two_sided, among=among)

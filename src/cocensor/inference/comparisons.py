@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr
 
-from cocensor._validation import FloatArray, check_choice
-from cocensor.inference.bands import normal_draws, normal_quantile, quantile_of_maxima
+from cocensor._validation import BoolArray, FloatArray, check_choice
+from cocensor.inference.bands import normal_draws, quantile_limits, quantile_of_maxima
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 
 #: Which scores are better.
@@ -113,7 +113,7 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     count = sum(pair.standard_error > 0 for pair in compared)
     spread = np.full((len(names), len(names)), np.nan)
     spread[np.triu_indices(len(names), 1)] = [pair.standard_error for pair in compared]
-    largest = list(_maxima(estimates, spread, np.abs).values())
+    largest = list(_maxima(estimates, spread, np.abs).values()) if count > 1 else []
     maxima = np.sort(np.max(largest, axis=0)) if largest else np.empty(0)
     return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
 
@@ -137,25 +137,29 @@ def not_told_from_best(
     (('a', 'b'), ('c',))
     """
     check_choice(direction, "direction", ("smaller", "greater"))
-    normal_quantile(confidence_level)
     sign = 1.0 if direction == "smaller" else -1.0
     gaps, spread = np.empty((2, len(estimates.names), len(estimates.names)))
     for m, name in enumerate(estimates.names):
         apart = estimates.differences([(name, other) for other in estimates.names])
         gaps[m], spread[m] = sign * apart.values, apart.standard_errors
-    maxima = _maxima(estimates, spread, np.positive)  # Z and −Z have one law
-    kept = []
-    for m, name in enumerate(estimates.names):
-        quantile = 0.0
-        if m in maxima:
-            compared = int(np.count_nonzero(spread[m] > 0))
-            quantile = max(
-                quantile, quantile_of_maxima(maxima[m], confidence_level, compared, two_sided=False)
-            )
-        worse = gaps[m] > quantile * spread[m]
-        if not np.isnan(estimates.values[m]) and not worse.any():
-            kept.append(name)
-    return tuple(kept)
+    among = np.maximum(np.count_nonzero(spread > 0, axis=1), 1)
+
+    def within(quantiles: FloatArray) -> BoolArray:
+        reach = np.maximum(quantiles, 0.0)[:, None] * spread
+        return ~((gaps > reach).any(axis=1) | np.isnan(estimates.values))
+
+    # Most are in or out whatever the correlations; draws are for the others.
+    limits = [quantile_limits(confidence_level, int(count), two_sided=False) for count in among]
+    quantiles, highest = np.reshape(limits, (-1, 2)).T
+    kept = within(quantiles)
+    unsure = within(highest) & ~kept
+    if unsure.any():
+        # Z and −Z have one law.
+        maxima = _maxima(estimates, np.where(unsure[:, None], spread, 0.0), np.positive)
+        for m, drawn in maxima.items():
+            quantiles[m] = quantile_of_maxima(drawn, confidence_level, int(among[m]), two_sided=False)
+        kept = within(quantiles)
+    return tuple(name for name, stays in zip(estimates.names, kept, strict=True) if stays)
 
 
 def _comparisons(estimates: Estimates, a: str, others: Sequence[str]) -> list[Comparison]:

@@ -83,9 +83,9 @@ def _between(slopes: FloatArray, drifts: FloatArray) -> float:
     c = 0.5 * (low + high)
     for _ in range(_MAX_STEPS):
         above, below = 1.0 / (slopes - c), 1.0 / (drifts + c)
-        rise = float(below.mean() - above.sum())
+        rise = float(below.sum()) / below.size - float(above.sum())
         low, high = (c, high) if rise > 0 else (low, c)
-        moved = c + rise / float(np.sum(above**2) + np.mean(below**2))
+        moved = c + rise / (float(above @ above) + float(below @ below) / below.size)
         if not low < moved < high:
             moved = 0.5 * (low + high)
         if abs(moved - c) <= _PRECISION * width:

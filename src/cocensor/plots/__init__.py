@@ -1,5 +1,8 @@
 """Plots: data computed apart from drawing; matplotlib is imported only when something is drawn."""
 
+from cocensor.plots.benchmarks import BenchmarkDisplay
+from cocensor.plots.bound_curves import BoundCurvesDisplay
+from cocensor.plots.bounds import BoundsDisplay
 from cocensor.plots.calibration import CalibrationDisplay
 from cocensor.plots.comparison import ComparisonDisplay
 from cocensor.plots.d_calibration import DCalibrationDisplay
@@ -16,6 +19,9 @@ from cocensor.plots.sensitivity import SensitivityDisplay
 from cocensor.plots.survival_curve import SurvivalCurveDisplay
 
 __all__ = [
+    "BenchmarkDisplay",
+    "BoundCurvesDisplay",
+    "BoundsDisplay",
     "CalibrationDisplay",
     "ComparisonDisplay",
     "DCalibrationDisplay",

@@ -1,4 +1,4 @@
-"""Scores along Kendall's τ."""
+"""Scores along Kendall's τ, and along the hazard ratio after dropout."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray, check_choice, escaped
-from cocensor.plots.panels import draw_panels
+from cocensor._validation import FloatArray, escaped
+from cocensor.evaluation import Evaluation
+from cocensor.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_after_dropout, lines_of, size_of
+from cocensor.plots.panels import draw_panels, wrapped
 from cocensor.plots.style import MARKERS, Limits, line_styles, shade
-from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity import AfterDropout, Sensitivity
+from cocensor.sensitivity.after_dropout import ALL
 from cocensor.words.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BEST: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 6.5}
-# Below the lines: a score under IPCW must not hide one at τ = 0.
+# Below the lines: a score under IPCW must not hide one at independence.
 _TICK: dict[str, Any] = {
     "marker": "_",
     "markersize": 16.0,
@@ -33,14 +36,16 @@ _CHANGE: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 0}
 
 
 @dataclass(frozen=True, eq=False)
-class FamilyScores:
-    """By model the scores along ``taus``, NaN where there is none; who is best at each; the τ where the leader changes.
+class LineScores:
+    """By model the scores along ``points``, NaN where there is none; who is best at each; where the leader changes.
 
-    ``best`` are the models that cannot be told from the best; without intervals, those with the best score. ``limits``
-    has by model the ends of the intervals of its scores.
+    Points are τ under a family, or hazard ratios after dropout, as ``axis`` says. ``best`` are the models that cannot
+    be told from the best; without intervals, those with the best score. ``limits`` has by model the ends of the
+    intervals of its scores.
     """
 
-    taus: FloatArray
+    axis: TauAxis | RatioAxis
+    points: FloatArray
     scores: dict[str, FloatArray]
     best: tuple[tuple[str, ...], ...]
     changes: tuple[float, ...]
@@ -49,19 +54,24 @@ class FamilyScores:
 
 @dataclass(eq=False)
 class SensitivityDisplay:
-    """The score of every model along Kendall's τ, a panel per copula family.
+    """The score of every model along Kendall's τ, a panel per copula family, and along the hazard ratio after dropout.
 
-    Shaded are the intervals of the scores, each for its own τ. Large dots mark the models that cannot be told from the
-    best at each τ; without intervals, the best one, all of them where several are equally good. Vertical lines are
-    where the best score passes from one model to another. Ticks at τ = 0, with the marker of the model, are the scores
-    under IPCW, if the evaluation has them: what is reported where nobody asks.
+    Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be told from
+    the best at each point; without intervals, the best one, all of them where several are equally good. Vertical lines
+    are where the best score passes from one model to another. Ticks at independence, with the marker of the model, are
+    the scores under IPCW, if the evaluation has them: what is reported where nobody asks.
+
+    What helps to judge τ: the axis on top is the mean hazard ratio right after leaving that τ stands for, where it is
+    known; triangles at the bottom are the τ that leaving out measured covariates would induce; and the plausible range
+    is shaded (:attr:`Sensitivity.plausible`).
 
     Whether two models differ is seen in :class:`DifferenceDisplay`, and not from whether their intervals overlap: both
     are scored on the same subjects.
 
     Attributes
     ----------
-    families : dict of FamilyScores
+    lines : dict of LineScores
+        By family, "hazard_ratio" last; or by whose hazard ratio after dropout moves.
     ipcw : dict
         Scores under IPCW by model, of the marginal one if there is one; empty where there are none.
     label, adjustment : str
@@ -70,7 +80,7 @@ class SensitivityDisplay:
         Of the intervals, if there are any.
     """
 
-    families: dict[str, FamilyScores]
+    lines: dict[str, LineScores]
     ipcw: dict[str, float]
     label: str
     adjustment: str
@@ -94,64 +104,66 @@ class SensitivityDisplay:
         adjustment : str, optional
             By default the analysis's ``primary``.
         family : str, optional
-            By default all.
+            Of copulas, or "hazard_ratio"; by default all.
         """
-        evaluation = sensitivity.evaluation
-        by, name = evaluation.metric(metric), sensitivity.primary if adjustment is None else adjustment
-        best, changes = sensitivity.best(by.name, name), sensitivity.changes(by.name, name)
-        level = evaluation.confidence_level
-        along = {} if level is None else _limits_along_tau(sensitivity, by.name, name)
-        if not best:
-            raise ValueError(
-                f"metric must have scores over the grid, but {by.name!r} has none under {name!r}."
-            )
-        if family is not None:
-            check_choice(family, "family", tuple(best))
-        families = {}
-        for each, winners in best.items():
-            if family not in (None, each):
-                continue
-            values = [sensitivity.values(each, tau, by.name, name) for tau in winners]
-            scores = {
-                model: np.array([found.get(model, np.nan) for found in values]) for model in evaluation.models
-            }
-            at = tuple(change.at for change in changes if change.family == each)
-            taus = np.array(list(winners))
-            limits = {
-                model: (low[np.isin(grid, taus)], high[np.isin(grid, taus)])
-                for model, (grid, low, high) in along.get(each, {}).items()
-            }
-            families[each] = FamilyScores(taus, scores, tuple(winners.values()), at, limits)
-        weighted = evaluation.under_ipcw(by.name)
+        by, name = sensitivity.evaluation.metric(metric).name, adjustment or sensitivity.primary
+        return cls._of(sensitivity.evaluation, lines_of(sensitivity, by, name, family), by, name)
+
+    @classmethod
+    def from_after_dropout(
+        cls,
+        after_dropout: AfterDropout,
+        metric: str | None = None,
+        adjustment: str | None = None,
+        line: str | Sequence[str] = ALL,
+    ) -> Self:
+        """From :attr:`Sensitivity.after_dropout`.
+
+        Parameters
+        ----------
+        after_dropout : AfterDropout
+        metric : str, optional
+            By default the evaluation's first.
+        adjustment : str, optional
+            By default the analysis's ``primary``.
+        line : str or sequence of str
+            Whose hazard ratio moves: "all", or reasons or groups, a panel each.
+        """
+        by, name = after_dropout.evaluation.metric(metric).name, adjustment or after_dropout.primary
+        return cls._of(after_dropout.evaluation, lines_after_dropout(after_dropout, by, name, line), by, name)
+
+    @classmethod
+    def _of(cls, evaluation: Evaluation, asked: dict[str, GridLine], metric: str, adjustment: str) -> Self:
+        weighted = evaluation.under_ipcw(metric)
         ipcw = {}
         if weighted is not None:
-            ipcw = {model: found.value for model, found in weighted.values[by.name].items()}
-        return cls(families, ipcw, by.label, evaluation.results[name].label, level)
+            ipcw = {model: found.value for model, found in weighted.values[metric].items()}
+        lines = {key: _scores(each, metric, adjustment) for key, each in asked.items()}
+        label, level = evaluation.metric(metric).label, evaluation.confidence_level
+        return cls(lines, ipcw, label, evaluation.results[adjustment].label, level)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
-        """Draw into ``ax``, one axes per family, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, family) for family in self.families], ax)
+        """Draw into ``ax``, one axes per line, or into a new figure; returns the axes, several as a list."""
+        return draw_panels(
+            [partial(self._draw, panel) for panel in self.lines.values()], ax, size=size_of(len(self.lines))
+        )
 
-    def _draw(self, family: str, ax: Axes) -> None:
-        panel = self.families[family]
+    def _draw(self, panel: LineScores, ax: Axes) -> None:
         looks = zip(panel.scores.items(), line_styles(), cycle(MARKERS), strict=False)
         for (model, scores), style, marker in looks:
-            ax.plot(panel.taus, scores, marker=marker, markersize=4.0, label=escaped(model), **style)
+            ax.plot(panel.points, scores, marker=marker, markersize=4.0, label=escaped(model), **style)
             won = np.array([model in winners for winners in panel.best])
-            ax.plot(panel.taus[won], scores[won], color=style["color"], **_BEST)
+            ax.plot(panel.points[won], scores[won], color=style["color"], **_BEST)
             if model in panel.limits:
-                shade(ax, panel.taus, panel.limits[model], style["color"], 0.12)
+                shade(ax, panel.points, panel.limits[model], style["color"], 0.12)
             if model in self.ipcw:
-                ax.plot(0.0, self.ipcw[model], color=style["color"], **_TICK)
-                ax.plot(0.0, self.ipcw[model], color=style["color"], marker=marker, **_ON_TICK)
+                at, score = panel.axis.independence, self.ipcw[model]
+                ax.plot(at, score, color=style["color"], **_TICK)
+                ax.plot(at, score, color=style["color"], marker=marker, **_ON_TICK)
         for at in panel.changes:
             ax.axvline(at, **_CHANGE)
         level = self.confidence_level
-        best = (
-            "best at this τ"
-            if level is None
-            else f"not told from the best at this τ ({level_in_words(level)})"
-        )
+        best = "best" if level is None else f"not told from the best ({level_in_words(level)})"
         ax.plot([], [], color="0.4", label=best, **_BEST)
         if level is not None:
             ax.fill_between(
@@ -161,22 +173,23 @@ class SensitivityDisplay:
             ax.plot([], [], label="best score changes hands", **_CHANGE)
         if self.ipcw:
             ax.plot([], [], color="0.4", label="IPCW (takes τ for 0)", **_TICK)
-        ax.set(xlabel="Kendall's τ of event and dropout", ylabel=self.label)
-        ax.set_title(f"{self.adjustment}\n{family}")
-        ax.set_xlim(*self._limits())
-
-    def _limits(self) -> tuple[float, float]:
-        """One range of τ for all panels, with room for the ticks at 0."""
-        taus = np.concatenate([[0.0] if self.ipcw else [], *(each.taus for each in self.families.values())])
-        return float(taus.min()) - 0.05, float(taus.max()) + 0.05
+        ax.set_ylabel(self.label)
+        ax.set_title(wrapped(f"{self.adjustment}, {panel.axis.title}"), fontsize="medium")
+        panel.axis.draw(ax)
 
 
-def _limits_along_tau(
-    sensitivity: Sensitivity, metric: str, adjustment: str
-) -> dict[str, dict[str, tuple[FloatArray, FloatArray, FloatArray]]]:
-    """By family and model: τ, and the lower and the upper ends of the intervals there."""
-    found: dict[str, dict[str, tuple[FloatArray, FloatArray, FloatArray]]] = {}
-    for model in sensitivity.evaluation.models:
-        for family, curve in sensitivity.along(model, None, metric, adjustment).items():
-            found.setdefault(family, {})[model] = curve.positions, curve.low, curve.high
-    return found
+def _scores(asked: GridLine, metric: str, adjustment: str) -> LineScores:
+    grid, line, axis = asked
+    points = list(grid.leaders(metric, adjustment)[line])
+    values = [grid.values(line, point, metric, adjustment) for point in points]
+    models = grid.evaluation.models
+    scores = {model: np.array([found.get(model, np.nan) for found in values]) for model in models}
+    best = tuple(grid.best_at(line, point, metric, adjustment) for point in points)
+    changes = tuple(each.at for each in grid.changes(metric, adjustment) if each.family == line)
+    limits = {}
+    if grid.evaluation.confidence_level is not None:
+        answered = np.isin(list(grid.answers[adjustment][line]), points)
+        for model in models:
+            curve = grid.along(model, None, metric, adjustment)[line]
+            limits[model] = curve.low[answered], curve.high[answered]
+    return LineScores(axis, np.array(points), scores, best, changes, limits)

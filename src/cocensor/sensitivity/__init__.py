@@ -5,11 +5,12 @@ from cocensor.sensitivity.benchmark_result import Benchmark, PlausibleTau
 from cocensor.sensitivity.benchmarks import plausible_tau
 from cocensor.sensitivity.bounding import find_bounds
 from cocensor.sensitivity.bounds import Bound, BoundCurve, Bounds
+from cocensor.sensitivity.changes import Change, Stretch
 from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
 from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
 from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
-from cocensor.sensitivity.result import Change, Sensitivity, Stretch
+from cocensor.sensitivity.result import Sensitivity
 from cocensor.sensitivity.tips import Tip
 
 __all__ = [

@@ -79,6 +79,23 @@ class AfterDropout(GridScores):
         """Where a point is in tables."""
         return HAZARD_RATIO, None if line == ALL else line, np.nan, point
 
+    def plot(self, line: str | Sequence[str] = ALL, ax: Any = None) -> Any:
+        """Scores along the hazard ratio of all, or of reasons or groups, a panel each; returns the axes.
+
+        See :class:`~cocensor.plots.SensitivityDisplay`.
+        """
+        from cocensor.plots import SensitivityDisplay
+
+        return SensitivityDisplay.from_after_dropout(self, line=line).plot(ax=ax)
+
+    def plot_differences(
+        self, reference: str | None = None, line: str | Sequence[str] = ALL, ax: Any = None
+    ) -> Any:
+        """Scores less that of one model; returns the axes (see :class:`~cocensor.plots.DifferenceDisplay`)."""
+        from cocensor.plots import DifferenceDisplay
+
+        return DifferenceDisplay.from_after_dropout(self, reference, line=line).plot(ax=ax)
+
     @cached_property
     def statement(self) -> str:
         """The answer in words, by the primary adjustment and the first metric of the evaluation."""

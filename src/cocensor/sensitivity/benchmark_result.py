@@ -158,6 +158,12 @@ class PlausibleTau:
             nothing | {"covariate": "all together", "tau": self.together, "low": low, "high": high},
         ]
 
+    def plot(self, ax: Any = None) -> Any:
+        """The τ of covariates with intervals; returns the axes (see :class:`~cocensor.plots.BenchmarkDisplay`)."""
+        from cocensor.plots import BenchmarkDisplay
+
+        return BenchmarkDisplay.from_plausible_tau(self).plot(ax=ax)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
         return {

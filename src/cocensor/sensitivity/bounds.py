@@ -196,6 +196,21 @@ class Bounds:
         interval = bound.confidence_interval(self._level)
         return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Bounds of all models and pairs; returns the axes (see :class:`~cocensor.plots.BoundsDisplay`)."""
+        from cocensor.plots import BoundsDisplay
+
+        return BoundsDisplay.from_bounds(self).plot(ax=ax)
+
+    def plot_over_time(self, minus: str | None = None, ax: Any = None) -> Any:
+        """Bounds at each time, or those of differences from one model; returns the axes.
+
+        See :class:`~cocensor.plots.BoundCurvesDisplay`.
+        """
+        from cocensor.plots import BoundCurvesDisplay
+
+        return BoundCurvesDisplay.from_bounds(self, minus).plot(ax=ax)
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers as JSON can hold them; curves over time are each for itself sharp."""
         return {

@@ -29,6 +29,7 @@ from cocensor.inference import (
     uncertainty,
 )
 from cocensor.inference.ignorance import check_range
+from cocensor.sensitivity.changes import Change, changes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,6 +179,10 @@ class GridScores:
             lambda: not_told_from_best(errors, by.direction, self.confidence_level),
         )
         return tuple(sorted(kept, key=lambda model: ranked[model]))
+
+    def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
+        """Where the best model changes, line by line; one that merely ties with another stays."""
+        return changes(self, metric, self._adjustment(adjustment))
 
     # --- what the errors say ---------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,42 +12,11 @@ import numpy as np
 from cocensor._validation import check_choice, escaped
 from cocensor.sensitivity.after_dropout import AfterDropout
 from cocensor.sensitivity.benchmark_result import PlausibleTau
+from cocensor.sensitivity.changes import Stretch, stretches
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.sensitivity.numbers import sensitivity_numbers
 from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
 from cocensor.sensitivity.tips import Tip, tips
-
-
-@dataclass(frozen=True)
-class Change:
-    """Where along τ the best model changes, under one adjustment and family.
-
-    It happens between two neighbours of the grid, ``below`` and ``above``; ``at`` is where the two scores cross if they
-    move along lines in between.
-    """
-
-    adjustment: str
-    family: str
-    below: float
-    above: float
-    at: float
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """From ``low`` to ``high``, ``model`` is best under one adjustment and family.
-
-    ``equals`` are models that are just as good all along. A family has one stretch after the other, in the order of τ.
-    """
-
-    adjustment: str
-    family: str
-    model: str
-    low: float
-    high: float
-    equals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,6 +88,11 @@ class Sensitivity(GridScores):
         """The τ that are held plausible: as asked for, or by the measured covariates; see :class:`PlausibleRange`."""
         return PlausibleRange.of(self._benchmarks) if self.asked is None else self.asked
 
+    @property
+    def benchmarks(self) -> PlausibleTau | None:
+        """Measured covariates as benchmarks of τ; None where there is none that tells."""
+        return None if isinstance(self._benchmarks, ValueError) else self._benchmarks
+
     @cached_property
     def _benchmarks(self) -> PlausibleTau | ValueError:
         """Measured covariates as benchmarks, or why there are none."""
@@ -154,9 +128,9 @@ class Sensitivity(GridScores):
 
         See :meth:`PlausibleTau.multiple_for`; NaN where no covariate tells.
         """
-        if np.isnan(tau) or isinstance(self._benchmarks, ValueError):
+        if np.isnan(tau) or self.benchmarks is None:
             return float("nan")
-        return self._benchmarks.multiple_for(tau)
+        return self.benchmarks.multiple_for(tau)
 
     def tips(
         self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
@@ -194,35 +168,9 @@ class Sensitivity(GridScores):
         rows = sorted([*self._rows(), *after], key=lambda row: order[row[0]])
         return self._frame(rows, self._columns)
 
-    def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
-        """Where the best model changes along τ, family by family; one that merely ties with another stays."""
-        name = self._adjustment(adjustment)
-        found = []
-        for family, best in self.leaders(metric, name).items():
-            holders = _holders(best)
-            for below, above in pairwise(sorted(best)):
-                before, after = holders[below], holders[above]
-                if before != after:
-                    at = self._crossing(name, family, metric, (below, above), (before, after))
-                    found.append(Change(name, family, below, above, at, before, after))
-        return found
-
     def stretches(self, metric: str | None = None, adjustment: str | None = None) -> list[Stretch]:
         """By family, from which to which τ each model is best."""
-        name = self._adjustment(adjustment)
-        changes, found = self.changes(metric, name), []
-        for family, best in self.leaders(metric, name).items():
-            holders, mine = _holders(best), [change for change in changes if change.family == family]
-            ends = [min(best), *(change.at for change in mine), max(best)]
-            first = [min(best), *(change.above for change in mine)]
-            last = [*(change.below for change in mine), max(best)]
-            for low, high, start, stop in zip(ends[:-1], ends[1:], first, last, strict=True):
-                shared = [set(best[tau]) for tau in best if start <= tau <= stop]
-                equals = tuple(
-                    m for m in best[start] if m != holders[start] and all(m in each for each in shared)
-                )
-                found.append(Stretch(name, family, holders[start], low, high, equals))
-        return found
+        return stretches(self, metric, self._adjustment(adjustment))
 
     @cached_property
     def statement(self) -> str:
@@ -236,13 +184,13 @@ class Sensitivity(GridScores):
         return sensitivity_numbers(self)
 
     def plot(self, ax: Any = None) -> Any:
-        """Scores along τ; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""
+        """Scores along τ and hazard ratios; returns the axes (see :class:`~cocensor.plots.SensitivityDisplay`)."""
         from cocensor.plots import SensitivityDisplay
 
         return SensitivityDisplay.from_sensitivity(self).plot(ax=ax)
 
     def plot_differences(self, reference: str | None = None, ax: Any = None) -> Any:
-        """Scores less that of one model along τ; returns the axes (see :class:`~cocensor.plots.DifferenceDisplay`)."""
+        """Scores less that of one model; returns the axes (see :class:`~cocensor.plots.DifferenceDisplay`)."""
         from cocensor.plots import DifferenceDisplay
 
         return DifferenceDisplay.from_sensitivity(self, reference).plot(ax=ax)
@@ -251,33 +199,3 @@ class Sensitivity(GridScores):
         from cocensor.words import sensitivity_as_text
 
         return escaped(sensitivity_as_text(self))
-
-    def _crossing(
-        self,
-        adjustment: str,
-        family: str,
-        metric: str | None,
-        between: tuple[float, float],
-        models: tuple[str, str],
-    ) -> float:
-        """Where the scores of two models cross; in the middle, if one of them has no score at one end."""
-        below, above = between
-        scores = [self.values(family, tau, metric, adjustment) for tau in between]
-        gaps = [each.get(models[1], np.nan) - each.get(models[0], np.nan) for each in scores]
-        share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() and gaps[0] != gaps[1] else 0.5
-        return float(below + share * (above - below))
-
-
-def _holders(best: dict[float, tuple[str, ...]]) -> dict[float, str]:
-    """By τ the model that is best, which changes no more often than it must; away from independence, both ways."""
-    taus = sorted(best)
-    start = min(range(len(taus)), key=lambda k: abs(taus[k]))
-    # Among equals at the start, the one that stays longest.
-    lasting = {model: sum(model in best[tau] for tau in taus) for model in best[taus[start]]}
-    found = {taus[start]: max(lasting, key=lambda model: lasting[model])}
-    for way in (range(start + 1, len(taus)), range(start - 1, -1, -1)):
-        held = found[taus[start]]
-        for k in way:
-            held = held if held in best[taus[k]] else best[taus[k]][0]
-            found[taus[k]] = held
-    return found

@@ -1,0 +1,125 @@
+"""Bounds of scores over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from cocensor._validation import FloatArray, check_choice, escaped
+from cocensor.evaluation import Evaluation
+from cocensor.plots.panels import draw_panels, wrapped
+from cocensor.plots.style import colours, line_styles, shade
+from cocensor.sensitivity import BoundCurve, Bounds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, eq=False)
+class BoundsOverTime:
+    """Of one model, or of one less another: the bounds in the order of time, and by adjustment the values under it."""
+
+    bounds: BoundCurve
+    curves: dict[str, FloatArray]
+
+
+@dataclass(eq=False)
+class BoundCurvesDisplay:
+    """How low and how high a score can be at each time whatever the dependence, a panel per model.
+
+    Lines are the values under each adjustment, which assumes some dependence. Bounds are sharp for each time alone.
+
+    Attributes
+    ----------
+    models : tuple of str
+        All models: a model has the same colour in every display.
+    panels : dict of BoundsOverTime
+        By model.
+    label : str
+        What the values are called.
+    minus : str or None
+        The model whose values are taken off.
+    """
+
+    models: tuple[str, ...]
+    panels: dict[str, BoundsOverTime]
+    label: str
+    minus: str | None
+
+    @classmethod
+    def from_bounds(cls, bounds: Bounds, minus: str | None = None) -> Self:
+        """From what :meth:`Evaluation.bounds` returns; of all models, or of all others less ``minus``."""
+        return cls._of(bounds, minus, lambda _: {})
+
+    @classmethod
+    def from_evaluation(
+        cls, evaluation: Evaluation, metric: str | None = None, minus: str | None = None
+    ) -> Self:
+        """From what :func:`cocensor.evaluate` returns, with values under adjustments.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        metric : str, optional
+            One with values over time; by default the evaluation's first.
+        minus : str, optional
+            A model: the values of all others less those of this one.
+        """
+        by = evaluation.metric(metric).name
+        found: dict[str, dict[str, FloatArray]] = {
+            each.label: {
+                model: value.curve for model, value in each.values[by].items() if value.curve is not None
+            }
+            for each in evaluation.results.values()
+        }
+
+        def curves(model: str) -> Mapping[str, FloatArray]:
+            return {
+                label: known[model] - (0.0 if minus is None else known[minus])
+                for label, known in found.items()
+                if {model, minus} - {None} <= set(known)
+            }
+
+        return cls._of(evaluation.bounds(by), minus, curves)
+
+    @classmethod
+    def _of(
+        cls, bounds: Bounds, minus: str | None, curves: Callable[[str], Mapping[str, FloatArray]]
+    ) -> Self:
+        if minus is not None:
+            check_choice(minus, "minus", bounds.models)
+        panels = {}
+        for model in bounds.models:
+            if model == minus or np.isnan(bounds[model].low):
+                continue
+            found = bounds.over_time(model, minus)
+            order = np.argsort(found.times, kind="stable")
+            along = BoundCurve(*(each[order] for each in found))
+            panels[model] = BoundsOverTime(
+                along, {label: curve[order] for label, curve in curves(model).items()}
+            )
+        if not panels:
+            raise ValueError("bounds must have a model to be drawn, but have none.")
+        label = bounds.metric.curve_label or bounds.metric.label
+        return cls(bounds.models, panels, label, minus)
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
+        """Draw into ``ax``, one axes per model, or into a new figure; returns the axes, several as a list."""
+        return draw_panels([partial(self._draw, model) for model in self.panels], ax)
+
+    def _draw(self, model: str, ax: Axes) -> None:
+        panel = self.panels[model]
+        times, *limits = panel.bounds
+        shade(ax, times, (limits[0], limits[1]), colours(self.models)[model], 0.35)
+        for (label, curve), style in zip(panel.curves.items(), line_styles(), strict=False):
+            ax.plot(times, curve, color="0.15", linestyle=style["linestyle"], label=escaped(label))
+        ax.fill_between([], [], color="0.5", alpha=0.35, linewidth=0, label="whatever the dependence")
+        if self.minus is not None:
+            ax.axhline(0.0, color="0.3", linewidth=1.0, zorder=1)
+        less = "" if self.minus is None else f" less that of {escaped(self.minus)}"
+        ax.set_title(wrapped(model), fontsize="medium")
+        ax.set(xlabel="time", ylabel=f"{self.label}{less}", xlim=(times[0], times[-1]))
