@@ -11,7 +11,7 @@ from cocensor._validation import check_whole
 from cocensor.inference import ConfidenceInterval
 from cocensor.plots.grid_axes import PLAUSIBLE
 from cocensor.plots.panels import draw_panels, wrapped
-from cocensor.plots.second_axis import draw_second_axis
+from cocensor.plots.ticks import draw_second_axis
 from cocensor.sensitivity import PlausibleTau, induced_tau
 from cocensor.words.digits import level_in_words
 
