@@ -93,6 +93,7 @@ class Sees:
         return self.model.predict(X[:, [self.column]])
 
 
+@pytest.mark.no_cover
 def test_one_right_model_of_two_is_enough():
     """Errors of the IBS over 40 samples of 500, in units of 0.001."""
     right, wrong = Sees(0), Sees(1)
@@ -198,6 +199,7 @@ def test_a_floor_is_noted_and_too_much_weight_has_no_score():
     assert any("0.25" in note.text and "400" in note.text for note in floored.notes)
 
 
+@pytest.mark.no_cover
 def test_a_forest_sees_what_a_cox_model_does_not():
     rng = np.random.default_rng(9)
     x = rng.normal(size=(800, 2))

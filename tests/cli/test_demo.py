@@ -97,6 +97,7 @@ def test_a_demo_that_was_stopped_does_not_block_the_next(tmp_path, monkeypatch, 
     assert list(tmp_path.rglob("*")) == ([out] if there else [])
 
 
+@pytest.mark.no_cover
 def test_independent_dropout_is_called_so(tmp_path):
     result = run("demo", "--out", tmp_path, "--n", "200", "--tau", "0")
     assert result.exit_code == 0, result.output

@@ -47,7 +47,7 @@ def test_a_run_says_where_its_results_are(tmp_path):
 
 def test_everything_in_small(tmp_path):
     """What a newcomer runs first: every experiment, with its tables, figures and manifest."""
-    done = run("reproduce", "all", "--quick", "--out", tmp_path, "--strategies", "top_5")
+    done = run("reproduce", "all", "--quick", "--out", tmp_path, "--strategies", "top_5", "--n-jobs", "2")
     assert done.exit_code == 0, done.output
     for name, kind in experiments().items():
         folder = tmp_path / f"{name}-matched-quick"

@@ -66,6 +66,7 @@ class FittedHalves(Fitted):
 # --- agreement with the analytic errors ----------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 # The bootstrap's standard error is off by a share of 1/√(2B) by chance: 3 of these, and 5 % for n.
 @pytest.mark.parametrize(
     ("adjustment", "train", "n_resamples"),

@@ -211,6 +211,7 @@ def test_what_the_fits_of_a_selection_warn_of_is_in_notes_alone(study):
     assert any("time of 0" in note.text for note in result.under("imputed").notes_of("caution"))
 
 
+@pytest.mark.no_cover
 def test_a_copula_is_selected_given_what_the_judge_conditions_on(study):
     result = study.evaluate(copula=None)
     assert result.assumed.copula.is_independence

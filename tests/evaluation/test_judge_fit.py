@@ -38,6 +38,7 @@ def cautions(result):
     return result.results["judge"].notes_of("caution")
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "copula", [cc.Independence(), cc.Clayton.from_tau(0.5)], ids=lambda copula: copula.name
 )

@@ -180,6 +180,7 @@ def test_exact_derivatives_are_as_far_from_riskregression_as_the_guide_says(name
 # --- the bootstrap --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 def test_the_bootstrap_tells_the_same_errors():
     X, y = drawn(8, 300)
     predictions = models(X)

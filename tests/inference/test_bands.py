@@ -68,6 +68,7 @@ def test_between_pointwise_and_bonferroni_at_any_scale(rows):
     assert simultaneous_quantile(1000 * rows) == pytest.approx(found, abs=1e-9)
 
 
+@pytest.mark.no_cover
 def test_a_band_holds_a_whole_curve_as_often_as_it_says():
     """A true curve at 0, and estimates with correlated errors estimated from 300 subjects."""
     rng, repeats, n, size = np.random.default_rng(7), 400, 300, 12

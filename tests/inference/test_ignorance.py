@@ -73,6 +73,7 @@ def test_the_constant_solves_its_equation_between_its_two_limits(width, error, l
     assert norm.ppf(level) - 1e-9 <= c <= norm.ppf((1 + level) / 2) + 1e-9
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("width", [0.0, 0.5, 8.0])
 @pytest.mark.parametrize("correlation", [0.95, 1.0])
 def test_coverage_of_the_true_value_and_of_the_whole_range(width, correlation):

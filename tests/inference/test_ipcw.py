@@ -103,6 +103,7 @@ def test_the_influence_in_one_sample_is_the_derivative_of_the_score(adjustment, 
     np.testing.assert_allclose(found.test, expected, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("adjustment", [*ADJUSTMENTS, cc.IPCW(tail="last")], ids=repr)
 def test_the_influence_in_two_samples_is_the_derivative_by_each(adjustment):
     metric, held = METRICS[0], adjustment.tail == "last"
@@ -198,6 +199,7 @@ def test_the_sample_is_as_it_was_handed_over_and_a_users_model_has_none():
         influence(status, asked(METRICS[0], status, models(X)), y)
 
 
+@pytest.mark.no_cover
 def test_intervals_cover():
     rng = np.random.default_rng(11)
 

@@ -89,6 +89,7 @@ def check(fitted, y, x, times, predictions, metric, *, same=True, each_time=Fals
     return found
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("kind", "copula"),
     [

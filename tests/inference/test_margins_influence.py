@@ -101,6 +101,7 @@ def assert_is_the_jackknife(fitted, train, test, times=TIMES):
     np.testing.assert_allclose(found.mean(axis=0), 0.0, atol=1e-12 * np.abs(found).max())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("copula", COPULAS, ids=member_id)
 @pytest.mark.parametrize("conditioning", ["dropout", "event_free"])
 @pytest.mark.parametrize(("ties", "administrative"), [(False, False), (True, True)])
@@ -186,6 +187,7 @@ def test_at_independence_it_is_that_of_kaplan_meier():
         np.testing.assert_allclose(found, by_time @ wanted.time_weights, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("copula", [*COPULAS, *members(ARCHIMEDEAN, taus=(0.99,))], ids=member_id)
 @pytest.mark.parametrize("digits", [None, 2])
 def test_the_mean_imputed_status_is_the_margin_with_its_variance(copula, digits):

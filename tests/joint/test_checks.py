@@ -40,6 +40,7 @@ def test_at_independence_a_margin_expects_what_its_hazard_gains():
         np.testing.assert_array_equal(each.variance, each.number)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("copula", COPULAS, ids=lambda copula: copula.name)
 def test_crude_hazards_are_integrated(copula):
     model, X, y = fitted(copula)

@@ -56,6 +56,7 @@ def test_weibull_margins_at_independence_against_lifelines(name):
     assert model.converged_
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("n_knots", [1, 3])
 def test_spline_margins_at_independence_against_lifelines(n_knots):
     _, y = covariates("gbsg")
@@ -128,6 +129,7 @@ def test_a_likelihood_without_an_optimum_stops_at_the_bound():
 # --- simulated truth --------------------------------------------------------------------------------------
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("tau", [0.25, 0.5, 0.75])
 @pytest.mark.parametrize("family", DEPENDENT)
 def test_parameters_are_recovered(family, tau):
@@ -158,6 +160,7 @@ def trap(rng, n=20_000):
     return cc.Survival.from_latent(e, c, np.full(n, 9.0))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("family", ["clayton", "frank", "gaussian"])
 def test_a_common_end_of_study_passes_for_dependence_unless_marked(family):
     y = trap(np.random.default_rng(1))
@@ -170,6 +173,7 @@ def test_a_common_end_of_study_passes_for_dependence_unless_marked(family):
     assert abs(penalised.copula.tau) < 0.05 or family == "gaussian"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("family", [cc.Clayton, cc.Frank, cc.Gaussian])
 def test_administrative_censoring_costs_no_bias(family):
     sample = SyntheticDesign(n=50_000, n_features=2, copula=family.from_tau(0.5)).draw(2)
@@ -179,6 +183,7 @@ def test_administrative_censoring_costs_no_bias(family):
     assert abs(model.copula.tau - 0.5) < 4 * model.tau_se_
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("copula", [cc.Independence(), cc.Clayton(2.0), cc.Gumbel(2.0)])
 def test_grouped_times_recover_the_margins_that_a_density_does_not(copula):
     sample = SyntheticDesign(

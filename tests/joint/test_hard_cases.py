@@ -156,6 +156,7 @@ def test_grouped_times_and_dependence_near_1(family, tau):
     assert model.converged_
 
 
+@pytest.mark.no_cover
 def test_fine_times_as_groups_are_nearly_continuous():
     data = SyntheticDesign(n=3000, n_features=2, copula=cc.Frank(4.0)).draw(0)
     grouped, continuous = (

@@ -23,6 +23,7 @@ def study(n, seed, *, event_unit, end_unit):
     return x, event, cc.Survival.from_latent(event, dropout, end)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("event_unit", "end_unit", "kind"),
     [(MONTH, 1.0, "grouped"), (1.0, DAYS, "continuous"), (MONTH, DAYS, "grouped"), (1.0, 1.0, "continuous")],

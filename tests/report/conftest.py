@@ -57,7 +57,7 @@ def evaluation(split, cox):
 
 @pytest.fixture(scope="session")
 def sensitivity(evaluation):
-    return evaluation.sensitivity(("clayton", "frank", "gaussian"), (0.0, 0.3, 0.6))
+    return evaluation.sensitivity(("clayton", "frank", "gaussian", "hazard_ratio"), (0.0, 0.3, 0.6))
 
 
 @pytest.fixture(scope="session")

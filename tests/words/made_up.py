@@ -7,12 +7,23 @@ import numpy as np
 
 from cocensor.inference import Estimates
 from cocensor.metrics import MetricValue
-from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity import AfterDropout, PlausibleRange, Sensitivity
 from cocensor.words import headline
 from cocensor.words.names import ISOLATE
 
 ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3}
-PARTS = ("lead", "support", "by", "extent", "hint", "caution")
+PARTS = (
+    "certain",
+    "lead",
+    "beyond",
+    "plausible",
+    "after_dropout",
+    "support",
+    "by",
+    "extent",
+    "hint",
+    "caution",
+)
 
 
 def told(*made_up, **options):
@@ -21,11 +32,11 @@ def told(*made_up, **options):
     return replace(found, **{part: plain(getattr(found, part)) for part in PARTS})
 
 
-def made(evaluation, grid, scores, families=None, ipcw=None, error=None):
+def made(evaluation, grid, scores, families=None, ipcw=None, error=None, plausible=(-0.2, 0.2), ratios=None):
     """An evaluation and a sensitivity analysis: scores of the table by model, on the grid by family, τ and model.
 
     ``error`` is the standard error of each score, or a dict of them by model, NaN for no interval; None asks for no
-    intervals.
+    intervals. ``ratios`` are scores by line, hazard ratio after dropout and model.
     """
     models = list(grid[next(iter(grid))][1])
     by_name = {"ipcw": ipcw or scores, "imputed": scores}
@@ -42,16 +53,25 @@ def made(evaluation, grid, scores, families=None, ipcw=None, error=None):
         confidence_level=None if error is None else 0.95,
     )
     changed = replace(evaluation, results=results, data=data)
-    base = results["imputed"]
+    if evaluation.data.samples.x_test is not None and evaluation.data.samples.y_test.n_events > 20:
+        changed._analyses["plausible_tau"] = evaluation.plausible_tau()  # once for all
+    after = None if ratios is None else AfterDropout(changed, *_lines(results["imputed"], ratios, error), {})
+    lines, taus, answers = _lines(results["imputed"], grid, error)
+    asked = None if plausible is None else PlausibleRange.asked(plausible)
+    return changed, Sensitivity(changed, families or lines, taus, answers, {}, after, asked)
+
+
+def _lines(base, grid, error):
+    """Lines, points and answers of a grid."""
     answers = {
-        family: {
-            tau: scored(base, {model: line[k] for model, line in by_model.items()}, error, k)
-            for k, tau in enumerate(taus)
+        line: {
+            point: scored(base, {model: scores[k] for model, scores in by_model.items()}, error, k)
+            for k, point in enumerate(points)
         }
-        for family, (taus, by_model) in grid.items()
+        for line, (points, by_model) in grid.items()
     }
-    taus = tuple(sorted({tau for line, _ in grid.values() for tau in line}))
-    return changed, Sensitivity(changed, families or tuple(grid), taus, {"imputed": answers}, {})
+    points = tuple(sorted({point for line, _ in grid.values() for point in line}))
+    return tuple(grid), points, {"imputed": answers}
 
 
 def scored(result, scores, error, k=0):

@@ -23,9 +23,10 @@ def test_where_the_answer_stops(three):
     steep = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.13, 0.17]}
     found = told(three, {"frank": line, "clayton": line, "joe": steep}, A_FIRST)
     assert found.lead == (
-        "If censoring is independent given the predictions and the covariates, a has the best score; from about "
-        "τ = 0.50 on, another may have it."
+        "If censoring is independent given the predictions and the covariates, a has the best score, throughout the "
+        "plausible range of τ as far as it was tried, 0 to 0.2."
     )
+    assert says(found.beyond, "Beyond it, this is lost at about τ = 0.5, first under Joe")
     assert (
         found.support
         == "By “imputed”, the integrated Brier score of a is 0.1000; next is b with 0.2000. Smaller is better."
@@ -40,14 +41,15 @@ def test_where_the_answer_stops(three):
 def test_an_answer_that_holds_everywhere(three):
     line = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.16], "b": [0.11, 0.14, 0.18]}
     found = told(three, {"frank": line, "clayton": line}, A_FIRST)
-    assert says(found.lead, "independent", "a", "every dependence")
+    assert says(found.lead, "independent", "a", "throughout the plausible range")
+    assert says(found.beyond, "Beyond it", "every dependence that was tried", "0 to 0.8")
     assert says(found.extent[-1], "a", "6", "6")
 
 
 def test_a_model_that_comes_back_is_said_to(three):
     line = (0.0, 0.2, 0.4, 0.6), {"a": [0.1, 0.2, 0.2, 0.1], "b": [0.2, 0.1, 0.1, 0.2]}
     found = told(three, {"clayton": line}, A_FIRST)
-    assert says(found.lead, "independent", "a", "0.10")
+    assert says(found.lead, "independent", "a", "-0.2 to 0.2", "only while τ is below about 0.1")
     assert says(found.extent[0], "a", "0.10", "b", "0.50", "a", "0.6", "Clayton")
 
 
@@ -55,32 +57,34 @@ def test_a_change_below_independence(three):
     frank = (-0.4, 0.0, 0.4), {"a": [0.2, 0.1, 0.1], "b": [0.1, 0.2, 0.2]}
     joe = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.2]}
     found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
-    assert says(found.lead, "independent", "a", "-0.20", "0.20")
+    assert says(found.lead, "independent", "a", "throughout", "-0.2 to 0.2")  # where both cross
+    assert says(found.beyond, "-0.2 (healthy leavers), under Frank alone", "0.2, under Joe alone")
     assert says(found.by, "imputed", "2", "-0.4", "0.4", "0", "Frank alone")
     assert says(found.extent[0], "b", "-0.4", "-0.20", "a", "0.4", "Frank")
     without = told(three, {"frank": frank}, A_FIRST)
-    assert says(without.lead, "independent", "a", "below", "-0.20")
+    assert says(without.beyond, "-0.2 (healthy leavers), under Frank")
     assert says(without.by, "1 family", "-0.4", "0.4")
 
 
 def test_equals_share_first_places(three):
     line = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.1], "twin": [0.1, 0.3]}
     found = told(three, {"frank": line}, {"a": 0.1, "b": 0.2, "twin": 0.1})
-    assert says(found.lead, "independent", "a and twin", "0.13")
+    assert says(found.lead, "independent", "a and twin", "only while τ is below about 0.1")
     assert says(found.support, "a and twin", "0.1000", "b", "0.2000")
     assert says(found.extent[0], "a and twin", "0")
     assert says(found.extent[1], "a and twin", "1", "2", "b", "1")
     always = told(
         three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "twin": [0.1, 0.1]})}, {"a": 0.1, "twin": 0.1}
     )
-    assert says(always.lead, "a and twin", "every dependence")
+    assert says(always.beyond, "every dependence")
     assert says(always.extent[1], "a and twin", "2", "2")
 
 
 def test_equals_that_part(three):
     line = (0.0, 0.4, 0.8), {"a": [0.1, 0.1, 0.1], "b": [0.1, 0.1, 0.2]}
     found = told(three, {"frank": line}, {"a": 0.1, "b": 0.1})
-    assert says(found.lead, "a and b", "0.40")
+    assert says(found.lead, "a and b", "throughout")
+    assert says(found.beyond, "lost at about τ = 0.4")
     assert says(found.extent[-1], "a and b", "2", "3", "a", "1")
 
 
@@ -95,7 +99,7 @@ def test_a_grid_without_independence_contradicts_no_score_there(three):
     frank = (0.3,), {"a": [0.2], "b": [0.1]}
     joe = (0.3,), {"a": [0.1], "b": [0.2]}
     found = told(three, {"joe": joe, "frank": frank}, A_FIRST)
-    assert says(found.lead, "independent", "a", "0.30")
+    assert says(found.lead, "independent", "a", "-0.2 to 0.2, was not tried")
     assert says(found.extent[0], "a", "0.3", "Joe")
     assert says(found.extent[1], "b", "0.3", "Frank")
 
@@ -103,21 +107,21 @@ def test_a_grid_without_independence_contradicts_no_score_there(three):
 def test_an_answer_that_is_lost_both_ways_from_a_grid_without_independence(three):
     lost = {"a": [0.3, 0.3], "b": [0.1, 0.2], "twin": [0.2, 0.1]}
     found = told(three, {"frank": ((-0.3, 0.3), lost)}, {"a": 0.1, "b": 0.2, "twin": 0.2})
-    assert says(found.lead, "a", "-0.30", "0.30")
+    assert says(found.beyond, "-0.3", "0.3")
     above = {"a": [0.1, 0.4], "b": [0.2, 0.2]}  # crosses at -0.1, where the table would object
     later = {"a": [0.1, 0.25], "b": [0.3, 0.15]}
-    assert says(told(three, {"frank": ((-0.3, 0.3), above)}, A_FIRST).lead, "from", "0.30")
-    assert says(told(three, {"frank": ((-0.3, 0.3), later)}, A_FIRST).lead, "from", "0.10")
+    assert says(told(three, {"frank": ((-0.3, 0.3), above)}, A_FIRST).beyond, "lost at about τ = 0.3")
+    assert says(told(three, {"frank": ((-0.3, 0.3), later)}, A_FIRST).lead, "only while τ is below about 0.1")
 
 
 def test_the_ends_of_an_answer_are_in_order_on_ragged_grids(three):
     frank = (-0.4, -0.2, 0.4), {"a": [0.3, 0.1, 0.1], "b": [0.1, 0.1, 0.1]}
     joe = (0.2, 0.4), {"a": [0.1, 0.3], "b": [0.1, 0.1]}
     found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
-    assert says(found.lead, "a", "-0.20", "0.20")
+    assert says(found.beyond, "-0.2", "0.2")
     parted = (-0.4, 0.0, 0.4), {"a": [0.1, 0.1, 0.1], "b": [0.2, 0.1, 0.2]}
     found = told(three, {"frank": parted}, {"a": 0.1, "b": 0.1})
-    assert says(found.lead, "a and b", "away", "0.00")
+    assert says(found.lead, "a and b", "only at τ = 0")
 
 
 def test_independence_alone_is_no_dependence(three):
@@ -130,7 +134,7 @@ def test_families_without_an_answer_are_named_and_not_counted(three):
     found = told(three, {"frank": line, "joe": line}, A_FIRST, families=("frank", "joe", "gaussian"))
     assert says(found.by, "imputed", "2", "Gaussian", "no answer", "0", "0.4")
     assert "Gaussian" not in found.extent[0]
-    assert says(found.lead, "a", "every dependence", "answer")
+    assert says(found.beyond, "every dependence", "answer")
 
 
 def test_a_model_without_a_score_is_not_beaten(three):

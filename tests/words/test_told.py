@@ -104,53 +104,56 @@ STAYS, LOST = [0.1, 0.1, 0.1], [0.2, 0.14, 0.1]  # the interval reaches 0 at τ 
 def test_a_lead_holds_up_to_where_the_interval_of_any_family_reaches_0(three):
     frank = along(a=STAYS, b=LOST)
     found = told(three, frank, A_FIRST, error=ERROR)
-    assert says(found.lead, "a beats b", "as long as τ is below about 0.5.")
+    assert says(found.lead, "a beats b", "throughout the plausible range")
+    assert says(found.beyond, "Beyond it", "lost at about τ = 0.5, under Frank")
     later = along(family="joe", a=STAYS, b=[0.2, 0.2, 0.1])
-    assert says(told(three, frank | later, A_FIRST, error=ERROR).lead, "below about 0.5.")
+    assert says(told(three, frank | later, A_FIRST, error=ERROR).beyond, "τ = 0.5, first under Frank")
     sooner = along(family="joe", a=STAYS, b=[0.2, 0.1, 0.1])  # at 0.289
-    assert says(told(three, frank | sooner, A_FIRST, error=ERROR).lead, "below about 0.2.")
-    assert says(told(three, constant(A_FIRST), A_FIRST, error=ERROR).lead, "a beats b", "every dependence")
+    assert says(told(three, frank | sooner, A_FIRST, error=ERROR).beyond, "τ = 0.25, first under Joe")
+    everywhere = told(three, constant(A_FIRST), A_FIRST, error=ERROR)
+    assert says(everywhere.lead, "a beats b", "throughout")
+    assert says(everywhere.beyond, "every dependence")
     _, grid = made(three, frank, A_FIRST, error=ERROR)
-    assert says(grid.statement, "imputed", "τ = 0 (independent censoring)", "a beats b", "below about 0.5.")
+    assert says(grid.statement, "imputed", "τ = 0 (independent censoring)", "a beats b", "τ = 0.5")
 
 
 def test_the_least_lead_is_told_first_and_longer_ones_after_it(three):
     scores = {"a": 0.1, "b": 0.11, "c": 0.2, "d": 0.2}
     found = told(three, along(a=STAYS, b=[0.11] * 3, c=[0.2] * 3, d=LOST), scores, error=ERROR)
-    assert says(found.lead, "a and b cannot be told apart", "both beat c and d", "below about 0.4.")
+    assert says(found.lead, "a and b cannot be told apart", "both beat c and d", "throughout")
+    assert says(found.beyond, "τ = 0.4")
     assert says(found.extent[0], "a and b beat c at every dependence")
 
 
 def test_below_independence_too(three):
     taus = (-0.4, 0.0, 0.4)
     both = told(three, along(taus, a=[0.1] * 3, b=[0.1, 0.2, 0.1]), A_FIRST, error=ERROR)  # at ±0.289
-    assert says(both.lead, "above about -0.2 and below about 0.2.")
+    assert says(both.beyond, "-0.25 (healthy leavers)", "0.25")
     below = told(three, along(taus, a=[0.1] * 3, b=[0.1, 0.2, 0.2]), A_FIRST, error=ERROR)
-    assert says(below.lead, "as long as τ is above about -0.2.")
+    assert says(below.beyond, "-0.25 (healthy leavers)")
+    assert "0.25 (" not in below.beyond.replace("-0.25 (", "")
 
 
 @pytest.mark.parametrize(
-    ("taus", "said"),
-    [
-        ((0.3, 0.6, 0.9), "at least 0.3 and below about 0.5"),
-        ((-0.9, -0.6, -0.3), "at most -0.3 and above about -0.5"),
-    ],
+    ("taus", "start", "end"), [((0.3, 0.6, 0.9), "0.3", "0.55"), ((-0.9, -0.6, -0.3), "-0.3", "-0.55")]
 )
-def test_nothing_is_claimed_between_0_and_a_grid_that_does_not_reach_it(three, taus, said):
+def test_nothing_is_claimed_between_0_and_a_grid_that_does_not_reach_it(three, taus, start, end):
     worse = sorted([0.2, 0.12, 0.1], reverse=taus[0] > 0)
     grid = made(three, along(taus, a=[0.1] * 3, b=worse), {"a": 0.1, "b": 0.2}, error=ERROR)[1]
-    assert says(grid.statement, "a beats b", said)
+    assert says(grid.statement, f"at τ = {start}", "a beats b", "was not tried", f"lost at about τ = {end}")
 
 
 def test_a_missing_interval_ends_a_lead_without_a_claim(three):
     found = told(three, along(a=STAYS, b=[0.2, 0.2, None]), A_FIRST, error=ERROR)
-    assert says(found.lead, "a beats b", "at most 0.4", "missing")
+    assert says(found.beyond, "up to τ = 0.4", "missing")
+    inside = told(three, along(a=STAYS, b=[0.2, 0.2, None]), A_FIRST, error=ERROR, plausible=(0, 0.6))
+    assert says(inside.lead, "a beats b", "only while", "at most 0.4", "missing")
     assert says(found.extent[-1], "b has no score at 1")
 
 
 def test_families_without_an_answer_are_not_claimed(three):
     found = told(three, constant(A_FIRST), A_FIRST, families=("frank", "joe"), error=ERROR)
-    assert says(found.lead, "every dependence that has an answer")
+    assert says(found.beyond, "every dependence that has an answer")
     alone = told(three, constant(A_FIRST, (0.0,)), A_FIRST, error=ERROR)
     assert says(alone.lead, "a beats b", "no dependence was tried")
 
@@ -169,29 +172,31 @@ def test_where_the_order_turns_has_an_interval_and_the_digits_that_it_deserves(t
 
 def test_a_turn_of_which_nothing_is_known_is_not_told(three):
     found = told(three, along(a=[0.1] * 3, b=[0.11, 0.1, 0.09]), {"a": 0.1, "b": 0.11}, error=ERROR)
-    assert says(found.lead, "a and b cannot be told apart", "nor under any dependence that was tried")
+    assert says(found.lead, "a and b cannot be told apart", "throughout")
+    assert says(found.beyond, "every dependence that was tried")
     assert not any("order" in line for line in found.extent)
     assert says(found.extent[0], "3 points", "any model at 3")
 
 
 def test_a_reversal_needs_the_simultaneous_band(three):
     far = told(three, along(a=[0.1, 0.1, 0.2], b=[0.2, 0.12, 0.1]), A_FIRST, error=ERROR)
-    assert says(far.lead, "a beats b", "below about 0.3", "at τ = 0.8, b beats it")
+    assert says(far.beyond, "τ = 0.35", "at τ = 0.8, b beats it")
     assert any(says(line, "b beats a at τ = 0.8", "simultaneous") for line in far.extent)
     # By 0.03: more than the interval reaches, 0.0277, and less than the band, 0.034.
     near = told(three, along(a=[0.1, 0.1, 0.13], b=[0.2, 0.12, 0.1]), A_FIRST, error=ERROR)
-    assert not any("b beats" in line for line in (near.lead, *near.extent))
+    assert not any("b beats" in line for line in (near.lead, near.beyond, *near.extent))
     on = told(three, along(a=[0.1, 0.2, 0.2], b=[0.2, 0.1, 0.1]), A_FIRST, error=ERROR)
-    assert says(on.lead, "from τ = 0.4 on, b beats it")
+    assert says(on.beyond, "from τ = 0.4 on, b beats it")
     other = along(family="joe", a=STAYS, b=[0.2] * 3)
     some = told(three, along(a=[0.1, 0.2, 0.2], b=[0.2, 0.1, 0.1]) | other, A_FIRST, error=ERROR)
-    assert "b beats" not in some.lead
+    assert "b beats" not in some.beyond
     assert any(says(line, "b beats a from τ = 0.4 on under Frank") for line in some.extent)
 
 
 def test_a_tie_that_ends_is_said_to(three):
     found = told(three, along(a=STAYS, b=[0.11, 0.11, 0.2]), {"a": 0.1, "b": 0.11}, error=ERROR)
-    assert says(found.lead, "a and b cannot be told apart", "under other dependences they can")
+    assert says(found.lead, "a and b cannot be told apart", "throughout")
+    assert says(found.beyond, "Beyond it, they can")
     assert any(says(line, "a beats b at τ = 0.8") for line in found.extent)
     assert says(found.extent[-1], "3 points", "any model at 2", "a at 1")
 
@@ -210,7 +215,8 @@ def test_where_greater_is_better_the_greatest_wins(three):
 
     greater = replace(three, data=replace(three.data, metrics=(Reversed(),)))
     found = told(greater, along(a=[0.2, 0.2, 0.1], b=[0.1, 0.18, 0.2]), {"a": 0.2, "b": 0.1}, error=ERROR)
-    assert says(found.lead, "a beats b", "below about 0.3", "at τ = 0.8, b beats it")
+    assert says(found.lead, "a beats b", "throughout")
+    assert says(found.beyond, "τ = 0.35", "at τ = 0.8, b beats it")
     assert says(found.support, "of a is 0.200", "b with 0.100", "Greater is better")
     evaluation, _ = made(greater, constant(A_FIRST), {"a": 0.2, "b": 0.1}, error=ERROR)
     assert list(evaluation.ranking().ranges["imputed"]) == ["1", "2"]
@@ -223,7 +229,7 @@ def test_a_given_copula_is_the_start_and_the_grid_still_goes_outward_from_0(spli
     found = made(given, along(a=STAYS, b=[0.11, 0.2, 0.2]), A_FIRST, error=ERROR)
     assert says(plain(headline(*found).lead), "τ = 0.3", "a beats b", "not", "τ = 0.")
     found = made(given, along(a=STAYS, b=[0.2, 0.1, 0.1]), A_FIRST, error=ERROR)  # lost at 0.289
-    assert says(plain(headline(*found).lead), "τ = 0.3", "a beats b", "under every family", "0.2.")
+    assert says(plain(headline(*found).lead), "τ = 0.3", "a beats b", "under every family throughout")
 
 
 # --- scores, usual weights, one model ---------------------------------------------------------------------------

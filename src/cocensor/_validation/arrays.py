@@ -172,6 +172,8 @@ def as_weights(values: Any, n: int) -> FloatArray:
 
 def check_number(value: Any, name: str, *, lower: float = -np.inf, upper: float = np.inf) -> float:
     """``value`` as a finite float, strictly inside (``lower``, ``upper``)."""
+    if type(value) is float and lower < value < upper:
+        return value
     number = as_floats(value, name)
     if number.ndim:
         raise ValueError(f"{name} must be a single number, but its shape is {number.shape}.")

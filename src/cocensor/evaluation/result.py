@@ -15,20 +15,16 @@ from cocensor._validation import (
     Progress,
     as_tuple,
     as_vector,
-    check_choice,
-    check_whole,
     collected,
     escaped,
     to_numpy,
 )
 from cocensor.adjustments import Fitted
 from cocensor.copulas.walks import as_taus
-from cocensor.evaluation.bootstrap import bootstrapped
-from cocensor.evaluation.data import ABOUT_INTERVALS, Resampling
-from cocensor.evaluation.details import Details
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
+from cocensor.evaluation.resampled import Resampled
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.joint import DependenceProfile
 
@@ -77,7 +73,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Details):
+class Evaluation(Resampled):
     """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
 
     Attributes
@@ -134,71 +130,6 @@ class Evaluation(Details):
                 high[better] -= 1
                 low[b if better == a else a] += 1
         return {m: f"{low[m]}–{high[m]}" if low[m] < high[m] else f"{low[m]}" for m in models}
-
-    def bootstrap(
-        self,
-        n_resamples: int = 500,
-        *,
-        seed: int = 0,
-        adjustments: str | Sequence[str] | None = None,
-        progress: Progress | None = None,
-        n_jobs: int | None = None,
-    ) -> Evaluation:
-        """The same evaluation with errors and intervals from the bootstrap, for any adjustment.
-
-        Test subjects are drawn with replacement, and so are those of the training sample where there is one. To every
-        resample the adjustment is fitted again. Joint models start from their fit to all, and keep its columns, knots,
-        and kind of times. Models, reference curve, horizon and copula stay as they are, also a selected copula:
-        intervals are about the given models under that copula. A resample without an answer is left out; a note says so
-        where these are more than 5 %, and with half of them there is no interval.
-
-        Parameters
-        ----------
-        n_resamples : int
-        seed : int
-            The same seed draws the same subjects, whatever the number of threads.
-        adjustments : str or sequence of str, optional
-            Of those evaluated; by default all. The others keep their errors.
-        progress : callable, optional
-            Called with the number of finished resamples and of all.
-        n_jobs : int, optional
-            Number of threads; by default one for each core.
-
-        Returns
-        -------
-        Evaluation
-            Its intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
-
-        Examples
-        --------
-        >>> import cocensor as cc
-        >>> from cocensor.simulate import SyntheticDesign
-        >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
-        >>> cox = {k: cc.CoxPH().fit(data.X[:, :k], data.y) for k in (1, 2)}
-        >>> curves = {f"{k}": model.predict_survival_function(data.X[:, :k]) for k, model in cox.items()}
-        >>> result = cc.evaluate(curves, data.y, adjustments="ipcw", metrics="ibs")
-        >>> resampled = result.bootstrap(200)
-        >>> for found in (result, resampled):
-        ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)
-        ConfidenceInterval(low=0.0987..., high=0.1166...) 0.00109...
-        ConfidenceInterval(low=0.0990..., high=0.1158...) 0.00113...
-        """
-        how = Resampling(n_resamples, seed)
-        if n_jobs is not None:
-            check_whole(n_jobs, "n_jobs")
-        names = tuple(self.results) if adjustments is None else as_tuple(adjustments, "adjustments", str)
-        for name in names:
-            check_choice(name, "adjustments", tuple(self.results))
-        chosen = {name: self.results[name] for name in names}
-        again = bootstrapped(self.data, chosen, how, progress, n_jobs)
-        found = replace(
-            self,
-            data=replace(self.data, confidence_level=self._level),
-            results={**self.results, **again},
-            notes=tuple(dict.fromkeys((*self.notes, ABOUT_INTERVALS))),
-        )
-        found._analyses.update({key: each for key, each in self._analyses.items() if key[0] != "at"})
-        return found
 
     # --- further analyses --------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from cocensor._numerics import hazard_from_log
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.joint.margins import MarginOfSubjects
 
 # Steps of the integral: so many of equal length, and to so many quantiles, where a few times lie far beyond the others.
@@ -82,11 +82,19 @@ class LaterDropout:
 
     def __call__(self, rows: Rows, columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``."""
-        if not rows.size or columns.start >= columns.stop:
-            return np.ones((rows.size, columns.stop - columns.start))
-        steps = self.steps(rows, columns)
-        shared = self.ratio.components(rows)
-        return np.sum([share * steps.under(rho).value for share, rho in shared], axis=0).T
+        result = np.empty((rows.size, columns.stop - columns.start))
+        if not result.size:
+            return result
+        for part in row_blocks(rows.size, self.n_steps):
+            some = rows[part]
+            steps, shared = self.steps(some, columns), self.ratio.components(some)
+            result[part] = np.sum([share * steps.under(rho).value for share, rho in shared], axis=0).T
+        return result
+
+    @property
+    def n_steps(self) -> int:
+        """How many numbers of each subject are held at once."""
+        return self._nodes.size + self._t.size
 
     def slopes(self, rows: Rows, columns: slice) -> LaterSlopes:
         """How the probabilities of ``rows`` move."""

@@ -167,9 +167,9 @@ class _Gathered:
 
     def of_later(self, later: LaterDropout, rows: Rows, cut: IntArray) -> None:
         """By q where it hangs on both hazards from the censoring on."""
-        q, n_times = self._q, len(self._time_weights)
+        q = self._q
         drifting = self._time_weights * _log(q.t)[:, None]
-        for block, columns, asked in self._blocks(rows, cut, n_times * self._size):
+        for block, columns, asked in self._blocks(rows, cut, later.n_steps * self._size):
             slopes = later.slopes(block, columns)
             weights, drifts = self._time_weights[columns], drifting[columns]
             log_t = _log(slopes.nodes)

@@ -117,10 +117,19 @@ def _analyses(evaluation: Evaluation) -> list[str]:
         f"result.decision_curve({next(iter(each.values())).time!r}, {name!r})"
         for name, _, each in evaluation.computed_details("decision_curves")
     ]
+    lines += [
+        f"result.bounds({_asked(evaluation, each.metric)})" for each in evaluation.all_computed("bounds")
+    ]
+    lines += ["result.plausible_tau()"] if evaluation.computed("plausible_tau") is not None else []
     lines += ["result.copula_hint()"] if evaluation.computed("hint") is not None else []
     lines += ["result.survival_curves()"] if evaluation.computed("survival") is not None else []
     lines += ["result.dependence_profile()"] if evaluation.computed("profile") is not None else []
     return lines
+
+
+def _asked(evaluation: Evaluation, metric: Metric) -> str:
+    """A metric of the evaluation by its name, or at a time of its own."""
+    return repr(metric.name) if metric.name in evaluation.metrics else f"{metric.family!r}, at={metric.at!r}"
 
 
 def _metrics(evaluation: Evaluation) -> str:

@@ -23,23 +23,36 @@ from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
 from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
-from cocensor.report.maps import fit_maps, winner_maps
+from cocensor.report.fit_maps import fit_maps
+from cocensor.report.grids import grid_tables, line_label, winner_maps
+from cocensor.report.plausible import benchmark_tables, bound_tables, tipping_tables
 from cocensor.report.summary import range_table, summary_table
 from cocensor.report.tables import (
     curve_tables,
-    grid_tables,
     likelihood_table,
     score_tables,
     survival_table,
 )
+from cocensor.sensitivity.after_dropout import HAZARD_RATIO
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
 from cocensor.words.metrics import meanings
-from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name
+from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted
 
 # One after the other they are one script, in which each may use what those before it define.
-_SCRIPTS = ("values", "chart", "grid", "over_time", "behind", "forests", "dependence", "downloads", "start")
+_SCRIPTS = (
+    "values",
+    "chart",
+    "grid",
+    "after_dropout",
+    "over_time",
+    "behind",
+    "forests",
+    "dependence",
+    "downloads",
+    "start",
+)
 _TITLE = "Survival models when dropout may depend on the outcome"
 # What could end a script element, or a line of a script, in text that only ever stands inside strings.
 _UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
@@ -67,6 +80,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
     script = _script()
     numbers = evaluation.to_dict()
     level = evaluation.confidence_level
+    after = None if sensitivity is None else sensitivity.after_dropout
     return pages.get_template("report.html.jinja").render(
         title=title,
         policy=_policy(style, script),
@@ -88,6 +102,10 @@ def _page(evaluation: Evaluation, title: str) -> str:
         differences=difference_tables(evaluation),
         level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity),
+        tips=[] if sensitivity is None else tipping_tables(sensitivity),
+        after_grids=[] if after is None else grid_tables(after),
+        bounds=bound_tables(evaluation),
+        benchmarks=benchmark_tables(evaluation.computed("plausible_tau"), sensitivity),
         curves=curve_tables(evaluation),
         behind=behind_sections(evaluation),
         meanings=meanings(evaluation.data.metrics),
@@ -139,6 +157,9 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         profile = hint.statement
     return {
         "sensitivity": why_no_sensitivity(evaluation),
+        "after_dropout": _why_no_ratios(evaluation),
+        "bounds": "Bounds have not been computed: call bounds() of the evaluation.",
+        "benchmarks": _why_no_benchmarks(evaluation),
         "curves": "None of the metrics has values over time.",
         "differences": _why_no_differences(evaluation),
         "bands": _why_no_bands(evaluation),
@@ -146,6 +167,28 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "profile": profile,
         "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
     }
+
+
+def _why_no_ratios(evaluation: Evaluation) -> str:
+    """Why there are no scores by hazard ratio after dropout."""
+    sensitivity = evaluation.computed("sensitivity")
+    if sensitivity is None:
+        return why_no_sensitivity(evaluation)
+    refused = [
+        f"{quoted(evaluation, name)}: {note.text}"
+        for (name, line), note in sensitivity.missing.items()
+        if line == HAZARD_RATIO
+    ]
+    if refused:
+        return " ".join(("No scores by hazard ratio after dropout.", *refused))
+    return 'It has not been computed: ask for families=[..., "hazard_ratio"] of sensitivity().'
+
+
+def _why_no_benchmarks(evaluation: Evaluation) -> str:
+    sensitivity = evaluation.computed("sensitivity")
+    if sensitivity is not None and sensitivity.plausible.why is not None:
+        return f"There are no benchmarks: {sensitivity.plausible.why}"
+    return "Benchmarks have not been computed: call plausible_tau() of the evaluation."
 
 
 def _why_no_differences(evaluation: Evaluation) -> str:
@@ -171,10 +214,12 @@ def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:
     sensitivity, curves = evaluation.computed("sensitivity"), evaluation.computed("survival")
     labels = {name: each.label for name, each in evaluation.results.items()}
     families = () if sensitivity is None else sensitivity.families
+    after = None if sensitivity is None else sensitivity.after_dropout
     return {
         "metric": [(metric.name, metric.label) for metric in evaluation.data.metrics],
         "adjustment": [] if sensitivity is None else [(name, labels[name]) for name in sensitivity.answers],
         "family": [(name, family_name(name)) for name in families],
+        "whose": [] if after is None else [(line, line_label(line)) for line in after.lines],
         "curves": [(name, labels[name]) for name in _answered(evaluation)],
         "at": single_times(evaluation),
         "dependence": [("", "as in the table"), *((name, family_name(name)) for name in families)],

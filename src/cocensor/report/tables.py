@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,11 @@ from cocensor.report.cells import (
     NumberRow,
     NumberTable,
     both_ends,
-    estimate_of,
     interval_of,
     number_cell,
 )
-from cocensor.sensitivity import MarginCurves, Sensitivity
-from cocensor.words.names import ON_PAGE, family_name
+from cocensor.sensitivity import MarginCurves
+from cocensor.words.names import family_name
 
 _N_TIMES = 5
 
@@ -41,46 +39,6 @@ def score_tables(evaluation: Evaluation) -> list[NumberTable]:
         head = ("model", *(each.label for each in evaluation.results.values()))
         caption = f"{metric.label} ({metric.direction} is better)"
         tables.append(NumberTable(caption, head, rows, metric=metric.name))
-    return tables
-
-
-def grid_tables(sensitivity: Sensitivity) -> list[NumberTable]:
-    """For every metric and adjustment, scores by family and model along τ."""
-    evaluation = sensitivity.evaluation
-    tables = []
-    for metric, adjustment in pairs(sensitivity):
-        rows = []
-        best = sensitivity.best(metric, adjustment)
-        for family in sensitivity.answers[adjustment]:
-            values = {tau: sensitivity.values(family, tau, metric, adjustment) for tau in sensitivity.taus}
-            errors = {tau: sensitivity.errors(family, tau, metric, adjustment) for tau in sensitivity.taus}
-            winners = best.get(family, {})
-            rows += [
-                NumberRow(
-                    (family_name(family), model),
-                    [
-                        number_cell(
-                            found.get(model),
-                            model in winners.get(tau, ()),
-                            interval=interval_of(
-                                estimate_of(errors[tau], model), sensitivity.confidence_level
-                            ),
-                        )
-                        for tau, found in values.items()
-                    ],
-                )
-                for model in evaluation.models
-            ]
-        tables.append(
-            NumberTable(
-                f"{evaluation.metric(metric).label}, {evaluation.results[adjustment].label}",
-                ("family", "model", *(f"τ = {tau:g}" for tau in sensitivity.taus)),
-                rows,
-                why_missing(sensitivity, adjustment),
-                metric,
-                adjustment,
-            )
-        )
     return tables
 
 
@@ -155,32 +113,6 @@ def likelihood_table(profile: DependenceProfile | None) -> NumberTable | None:
             for tau in sorted(set().union(*by_family.values()))
         ],
     )
-
-
-def pairs(sensitivity: Sensitivity) -> Sequence[tuple[str, str]]:
-    """Every metric with every adjustment of the grid."""
-    metrics = sensitivity.evaluation.metrics
-    return [(metric, adjustment) for metric in metrics for adjustment in sensitivity.answers]
-
-
-def why_missing(sensitivity: Sensitivity, adjustment: str) -> tuple[str, ...]:
-    """Why some points of the grid have no answer."""
-    refused = {
-        family: note.text for (name, family), note in sensitivity.missing.items() if name == adjustment
-    }
-    found = sensitivity.answers[adjustment]
-    short = [
-        family
-        for family in sensitivity.families
-        if family not in refused and len(found.get(family, {})) < len(sensitivity.taus)
-    ]
-    said = [
-        f"No answer {'at some τ ' if family in found else ''}under {family_name(family)}: {why}"
-        for family, why in refused.items()
-    ]
-    if short:
-        said.append(f"Not every τ is one that {ON_PAGE.families(short)} can have.")
-    return tuple(said)
 
 
 def _scores(evaluation: Evaluation, metric: str, adjustment: str) -> list[NumberCell]:

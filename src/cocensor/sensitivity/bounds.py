@@ -176,7 +176,10 @@ class Bounds:
 
     @property
     def statement(self) -> str:
-        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else."""
+        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
+
+        By the bounds in this sample where no intervals were asked for.
+        """
         from cocensor.words import bounds_in_words
 
         return bounds_in_words(self)

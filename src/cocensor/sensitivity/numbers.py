@@ -44,7 +44,7 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
         "changes": _listed(sensitivity, sensitivity.changes),
         "after_dropout": None
         if after is None
-        else {"lines": list(after.lines), "hazard_ratios": list(after.ratios), **grid_numbers(after)},
+        else {"lines": list(after.lines), "hazard_ratios": list(after.ratios), **_without_curves(after)},
         "plausible": asdict(sensitivity.plausible),
     }
     for metric, by_adjustment in numbers.get("pairs", {}).items():
@@ -52,6 +52,12 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
             for pair in pairs:
                 pair["tips"] = _tips(sensitivity, pair["a"], pair["b"], metric, adjustment)
     return numbers
+
+
+def _without_curves(grid: GridScores) -> dict[str, Any]:
+    """The numbers of a second grid, without the curves behind its values: they are many, and no view has them."""
+    curves = {"profile_points", "profiles", "curve_times", "curves"}
+    return {name: numbers for name, numbers in grid_numbers(grid).items() if name not in curves}
 
 
 def _tips(sensitivity: Sensitivity, a: str, b: str, metric: str, adjustment: str) -> list[dict[str, Any]]:

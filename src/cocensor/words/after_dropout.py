@@ -16,6 +16,7 @@ from cocensor.words.within import End, Reach
 _IF = "If those who left have ρ times the hazard of those alike who stay"
 # As many reasons or groups are named at once.
 _MOST_NAMED = 3
+_EVERY = "every ρ"
 _ROUNDING = 1e-9
 
 
@@ -42,7 +43,7 @@ def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
         return f"{_IF}, {what} lies between {number(min(scores))} and {number(max(scores))} for {_tried(after, ALL)}."
     found = standing_at(after, ALL, first_point(after))
     if found.tells and not found.beaten:
-        return f"{_IF}, {_tie(after, found)}."
+        return f"{_IF}, {_tie(after, found, names)}."
     what = names.have_best_score(found.leaders)
     if found.tells:
         beat = "beats" if len(found.first) == 1 else "beat"
@@ -64,33 +65,34 @@ def _reach(after: AfterDropout, found: Standing, line: str) -> Reach | None:
     return Reach(*ends)
 
 
-def _tie(after: AfterDropout, found: Standing) -> str:
+def _tie(after: AfterDropout, found: Standing, names: Names) -> str:
+    who = names.models(found.compared) if len(found.compared) <= _MOST_NAMED else "the models"
     they = "they" if len(found.first) == 2 else "some"
     curves = [after.along(a, b)[ALL] for k, a in enumerate(found.compared) for b in found.compared[k + 1 :]]
     if not any(curve.sides.any() for curve in curves):
-        return f"no two models can be told apart for any ρ that was tried, {_span(after, ALL)}"
+        return f"{who} cannot be told apart for any ρ that was tried, {_span(after, ALL)}"
     told = {
         after.at_position(float(position))
         for curve in curves
         for position in curve.positions[curve.sides != 0]
     }
     at = listed([f"{ratio:g}" for ratio in sorted(told)], "or")
-    return f"the models cannot be told apart at ρ = {first_point(after):g}; at ρ = {at} {they} can"
+    return f"{who} cannot be told apart at ρ = {first_point(after):g}; at ρ = {at} {they} can"
 
 
 def _where(after: AfterDropout, line: str, found: Reach) -> str:
     """For which ρ."""
     if found.low is None and found.high is None:
         return f"for every ρ that was tried, {_span(after, line)}"
-    return f"{_bounds(found)} ({_span(after, line)} was tried)"
+    return f"for ρ {_ends(found)} ({_span(after, line)} was tried)"
 
 
-def _bounds(found: Reach) -> str:
+def _ends(found: Reach) -> str:
     low = None if found.low is None else _inward(found.low.at)
     high = None if found.high is None else _inward(found.high.at)
     if low is not None and high is not None:
-        return f"for ρ from about {low} to {high}" if low != high else f"only at about ρ = {low}"
-    return f"for ρ up to about {high}" if low is None else f"for ρ from about {low} on"
+        return f"from about {low} to {high}" if low != high else f"of about {low} alone"
+    return f"up to about {high}" if low is None else f"from about {low} on"
 
 
 def _inward(ratio: float) -> str:
@@ -117,17 +119,18 @@ def _alone(after: AfterDropout, found: Standing, names: Names) -> Iterator[str]:
         extent = _reach(after, found, line)
         if extent is not None:
             whole = extent.low is None and extent.high is None
-            by_text.setdefault("for every ρ" if whole else _bounds(extent), []).append(line)
+            by_text.setdefault(_EVERY if whole else _ends(extent), []).append(line)
     if not by_text:
         return
     reasons = after.evaluation.data.samples.y_test.reasons
     what = "reason" if set(others) <= set(reasons) else "group"
     if len(by_text) == 1:
-        yield f"For each {what} alone, {next(iter(by_text))}."
+        yield f"For each {what} alone: {next(iter(by_text))}."
         return
     parts = []
-    for text, lines in sorted(by_text.items(), key=lambda item: item[0] == "for every ρ"):
+    for text, lines in sorted(by_text.items(), key=lambda item: item[0] == _EVERY):
+        many = f"{len(lines)} {what}s"
         named = listed([f"“{names.model(line)}”" for line in lines])
-        many = len(lines) > _MOST_NAMED
-        parts.append(f"{f'{len(lines)} {what}s' if many else named} {text}")
-    yield f"For one {what} alone: {'; '.join(parts)}."
+        parts.append(f"for {many if len(lines) > _MOST_NAMED else named} alone: {text}")
+    said = "; ".join(parts)
+    yield f"{said[0].upper()}{said[1:]}."

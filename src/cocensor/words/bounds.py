@@ -35,20 +35,20 @@ def bounds_as_text(bounds: Bounds) -> str:
 
 
 def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
-    """Who is better whatever the dependence, and how much is open else."""
-    said = " ".join(
-        filter(None, (certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)))
-    )
-    if said:
-        return said
+    """Who is better whatever the dependence, and how much is open else; of models alone where no two are bounded.
+
+    Without intervals it is about this sample.
+    """
+    if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
+        said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
+        return " ".join(filter(None, said)) or "Dropouts leave nothing open."
     known = [model for model in bounds.models if isfinite(bounds[model].low)]
     if not known:
         return f"There are no bounds: {bounds[bounds.models[0]].missing}."
-    # One model alone, or differences without bounds.
-    return " ".join(
-        _anything(bounds, f"the {bounds.metric.label} of {names.model(model)}", bounds[model])
-        for model in known[:_MOST_PAIRS]
-    )
+    first, *rest = known
+    said = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first])]
+    said += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]
+    return f"{listed(said)}."
 
 
 def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
@@ -74,16 +74,23 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     if not open_:
         return ""
     label, (a, b) = bounds.metric.label, open_[0]
-    first = _anything(bounds, f"the {label} of {names.model(a)} less that of {names.model(b)}", bounds[a, b])
+    first = _anything(f"the {label} of {names.model(a)} less that of {names.model(b)}", bounds[a, b])
+    better = bounds.certain(a, b)
+    if better is not None:
+        first = (
+            f"Whatever the dependence, {names.model(better)} has a better score than "
+            f"{names.model(b if better == a else a)} in this sample, but by no more than chance may do: "
+            f"{_by_how_much(bounds, better, b if better == a else a)}"
+        )
     rest = [f"{names.model(a)} less {names.model(b)}, {_span(bounds[a, b])}" for a, b in open_[1:_MOST_PAIRS]]
     more = len(open_) - _MOST_PAIRS
     if more > 0:
         rest.append(f"{more} more pair{'s' * (more > 1)} may have either sign")
-    return f"{first[:-1]}; {'; '.join(rest)}." if rest else first
+    return f"{'; '.join([first, *rest])}."
 
 
-def _anything(bounds: Bounds, what: str, bound: Bound) -> str:
-    return f"Without any assumption about dropout, {what} could be anything from {_span(bound)}."
+def _anything(what: str, bound: Bound) -> str:
+    return f"Without any assumption about dropout, {what} could be anything from {_span(bound)}"
 
 
 def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
@@ -92,8 +99,9 @@ def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
     said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
     if bounds.level is None:
         return said
-    places = decimals(less.low_error)
-    ends = " to ".join(number(end, places) for end in less.confidence_interval(bounds.level))
+    ends = " to ".join(
+        number(end, decimals(less.low_error)) for end in less.confidence_interval(bounds.level)
+    )
     return f"{said} ({level_in_words(bounds.level)} interval {ends})"
 
 
@@ -102,6 +110,6 @@ def _winner(bounds: Bounds, a: str, b: str) -> str | None:
 
 
 def _span(bound: Bound) -> str:
-    """From the lower to the upper bound, with two digits of the wider one."""
-    places = decimals(max(abs(bound.low), abs(bound.high))) if isfinite(bound.high) else 0
-    return f"{number(bound.low, places + 1)} to {number(bound.high, places + 1)}"
+    """From the lower to the upper bound, with two digits of their distance."""
+    places = decimals(bound.width)
+    return f"{number(bound.low, places)} to {number(bound.high, places)}"

@@ -63,15 +63,15 @@ def with_interval(found: Estimate | Comparison, level: float | None, places: int
     return f"{number(value, places)} ({interval_in_words(found.confidence_interval(level), level, places)})"
 
 
-def towards_zero(tau: float) -> str:
-    """A τ up to which something holds, rounded so that it does: to 0.05, or to the first digit that is not 0.
+def towards_zero(tau: float, step: float = _STEP) -> str:
+    """A τ up to which something holds, rounded so that it does: to ``step``, or to the first digit that is not 0.
 
     Examples
     --------
     >>> [towards_zero(tau) for tau in (0.48, 0.5, -0.27, 0.034, 0.00041)]
     ['0.45', '0.5', '-0.25', '0.03', '0.0004']
     """
-    step, places = _STEP, 1
+    places = 1
     while abs(tau) + _ROUNDING < step and places < _MOST_DECIMALS:
         places += 1
         step = 10.0**-places
@@ -84,9 +84,11 @@ def ratio_in_words(ratio: float) -> str:
 
     Examples
     --------
-    >>> [ratio_in_words(ratio) for ratio in (0.637, 1.04, 1.96, 11.7)]
-    ['0.64', '1.04', '2.0', '12']
+    >>> [ratio_in_words(ratio) for ratio in (0.637, 1.0, 1.04, 1.96, 11.7)]
+    ['0.64', '1', '1.04', '2.0', '12']
     """
+    if f"{ratio:.2f}" == "1.00":
+        return "1"
     return f"{ratio:.{2 if ratio < _NEXT_TO_1 else 1 if ratio < _TWO_DIGITS else 0}f}"
 
 

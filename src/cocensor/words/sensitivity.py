@@ -11,7 +11,7 @@ from cocensor.words.after_dropout import after_dropout_in_words
 from cocensor.words.bounds import bounds_of, certain_in_words, open_in_words
 from cocensor.words.digits import level_in_words, number
 from cocensor.words.leads import first_point, told_extent, told_in_range, told_over_grid
-from cocensor.words.names import BARE, Names, and_metric, as_noun, in_a_line, listed, quoted
+from cocensor.words.names import BARE, Names, and_metric, as_noun, listed, quoted
 from cocensor.words.plausible import plausible_tau_in_words
 from cocensor.words.standing import standing_at_start, verdict
 from cocensor.words.stretches import stretches_in_words
@@ -54,7 +54,9 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     if not best:
         return [f"By {label} there is no {evaluation.metric().label} at any point of the grid."]
     if len(evaluation.data.predictions) == 1:
-        return [_range_in_words(sensitivity)]
+        [model] = evaluation.data.predictions
+        what = f"the {evaluation.metric().label} of {names.model(model)}"
+        return [*filter(None, [score_in_range(sensitivity, model, what)]), _range_in_words(sensitivity, what)]
     said, more = "; ".join(stretches_in_words(sensitivity, names)), list[str]()
     tau = first_point(sensitivity)
     found = standing_at_start(sensitivity, tau)
@@ -84,26 +86,25 @@ def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, fl
     }
 
 
-def _range_in_words(sensitivity: Sensitivity) -> str:
+def _range_in_words(sensitivity: Sensitivity, what: str) -> str:
     """How far the score of a single model moves."""
-    evaluation, [model] = sensitivity.evaluation, sensitivity.evaluation.data.predictions
+    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model).values()
     return (
-        f"The {evaluation.metric().label} of {in_a_line(model)} lies between {number(min(scores))} and "
-        f"{number(max(scores))} over the grid{uncertainty_in_words(sensitivity, model)}, by "
-        f"{quoted(evaluation, sensitivity.primary)}; with one model there is nothing to rank. "
-        f"{score_in_range(sensitivity, model)}".rstrip()
+        f"By {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between {number(min(scores))} and "
+        f"{number(max(scores))} over the grid{uncertainty_in_words(sensitivity, model)}; with one model there is "
+        "nothing to rank."
     )
 
 
-def score_in_range(sensitivity: Sensitivity, model: str) -> str:
+def score_in_range(sensitivity: Sensitivity, model: str, what: str = "it") -> str:
     """Between which values the score of a model lies over the plausible range; empty where that was not tried."""
     low, high = covered(sensitivity)
     if low >= high:
         return ""
     found = sensitivity.uncertainty(low, high, model).ignorance
     return (
-        f"Over the plausible range of τ, {range_in_words(low, high)}, it lies between {number(found.low)} and "
+        f"Over the plausible range of τ, {range_in_words(low, high)}, {what} lies between {number(found.low)} and "
         f"{number(found.high)}{uncertainty_in_words(sensitivity, model, (low, high))}."
     )
 

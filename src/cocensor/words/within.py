@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 from cocensor.sensitivity import Sensitivity
@@ -71,14 +71,21 @@ def range_in_words(low: float, high: float) -> str:
     return f"{low:.2g} to {high:.2g}"
 
 
-def ends_in_words(found: Reach) -> list[str]:
-    """Where τ must lie."""
+def ends_in_words(found: Reach, low: float = -inf, high: float = inf) -> list[str]:
+    """Where τ must lie, rounded so that it stays between two others."""
     ends = []
     for end, side, least in ((found.low, "above", "at least"), (found.high, "below", "at most")):
         if end is not None:
             silent = f"{least} {end.at:g} (beyond, an interval is missing)"
-            ends.append(silent if end.silent else f"{side} about {towards_zero(end.at)}")
+            ends.append(silent if end.silent else f"{side} about {_about(end.at, low, high)}")
     return ends
+
+
+def _about(tau: float, low: float, high: float) -> str:
+    """A τ, rounded so that it stays on the same sides of two others."""
+    said = towards_zero(tau)
+    stays = (float(said) > low, float(said) < high) == (tau > low, tau < high)
+    return said if stays else towards_zero(tau, 0.01)
 
 
 def within_plausible(sensitivity: Sensitivity, found: Reach, whose: str = "") -> str:
@@ -98,7 +105,7 @@ def within_plausible(sensitivity: Sensitivity, found: Reach, whose: str = "") ->
         found.high if found.high is not None and found.high.at < high else None,
     )
     where = f"within the plausible range (τ from {range_in_words(plausible.low, plausible.high)})"
-    ends = f"while τ is {' and '.join(ends_in_words(inside))}"
+    ends = f"while τ is {' and '.join(ends_in_words(inside, low, high))}"
     if inside.low is not None and inside.high is not None and inside.low.at == inside.high.at:
         ends = f"at τ = {inside.low.at:g}"
     return f",{whose} {where} only {ends}"
@@ -116,16 +123,19 @@ def beyond_plausible(sensitivity: Sensitivity, found: Reach, names: Names, then:
         more = f"{tried_in_words(sensitivity)}, τ from {taus[0]:g} to {taus[-1]:g}"
         return f"{'Beyond it, this' if low <= high else 'It'} holds at every {more}."
     sentences: list[str] = []
+    inside = [end for end in (found.low, found.high) if end is not None and low < end.at < high]
     for end in sorted(
         (end for end in (found.low, found.high) if end is not None), key=lambda end: abs(end.at)
     ):
-        where = "It" if low < end.at < high or low > high else "Beyond it, this"
+        outside = low <= high and (end.at >= high if end is found.high else end.at <= low)
+        where = "Beyond it, this" if outside else "It"
         if end.silent:
             way = "up" if end.at >= 0 else "down"
             said = f"{where} holds {way} to τ = {end.at:g}; further out an interval is missing"
         else:
-            known = f"{where} is lost at about τ = {towards_zero(end.at)}"
-            said = f"{known}{_lost_on(sensitivity, end, names)}{_scales(sensitivity, end, names, bool(sentences))}"
+            at = "there" if inside == [end] else f"at about τ = {_about(end.at, low, high)}"
+            scales = _scales(sensitivity, end, names, again=bool(sentences))
+            said = f"{where} is lost {at}{_lost_on(sensitivity, end, names)}{scales}"
         sentences.append(f"{said}{then if end is found.high else ''}.")
     return " ".join(sentences)
 
@@ -180,19 +190,20 @@ def plausible_in_words(sensitivity: Sensitivity) -> str:
         if low >= high:
             tried = f"τ = {taus[0]:g}" if len(taus) == 1 else f"τ from {taus[0]:g} to {taus[-1]:g}"
             part = f" Tried was {tried}."
-    return f"Plausible: {said}{_ratios(sensitivity, low, high)}, {_origin(sensitivity)}.{part}"
+    ratios = "" if part else _ratios(sensitivity)
+    return f"Plausible: {said}{ratios}, {_origin(sensitivity)}.{part}"
 
 
-def _ratios(sensitivity: Sensitivity, low: float, high: float) -> str:
-    """The hazard ratios right after leaving that a range stands for, under all families."""
+def _ratios(sensitivity: Sensitivity) -> str:
+    """The hazard ratios right after leaving that the plausible range stands for, under all families."""
     found = [
         ratio
         for family in sensitivity.leaders()
-        for tau in (low, high)
+        for tau in (sensitivity.plausible.low, sensitivity.plausible.high)
         for ratio in (sensitivity.hazard_ratio(family, tau),)
         if isfinite(ratio)
     ]
-    if low >= high or not found:
+    if len(found) < 2:
         return ""
     ends = " to ".join(map(ratio_in_words, (min(found), max(found))))
     return f" (hazard ratios right after leaving from {ends})"

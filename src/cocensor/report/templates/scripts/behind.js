@@ -14,7 +14,7 @@ const scoreShown = (by, model, point) => {
   }
   const { family, k } = point;
   const along = entry(entry(grid.scores[by.name][state.curves], family), model.name) || [];
-  const errors = errorsOf(by.name, state.curves, family, model);
+  const errors = errorsOf(overTau, by.name, state.curves, family, model);
   const best = (entry(grid.best[by.name][state.curves], family) || [])[k] || [];
   return { value: along[k], low: errors && errors.low[k], high: errors && errors.high[k], isBest: best.includes(model.name) };
 };

@@ -53,28 +53,69 @@ const runs = (points) => {
   return found.filter((run) => run.length > 1);
 };
 
+// A range of an axis across that is held plausible.
+const shadeIn = (svg, [from, to], toX, { top, bottom }) => {
+  const shade = make("path", { d: `M${toX(from)} ${top}H${toX(to)}V${bottom}H${toX(from)}Z`, class: "plausible" });
+  shade.append(make("title", {}, `plausible: ${from} to ${to}`));
+  svg.append(shade, make("text", { x: toX(from) + 3, y: top + 11, class: "tiny" }, "plausible"));
+};
+
+// Marks under an axis across, with a name each where there is room, else with one for all.
+const marksIn = (svg, { points, named, said, more }, toX, { left, right, bottom }) => {
+  const text = right - left > 400 ? `${said}${more}` : said, half = 3.2 * text.length;
+  points.forEach(({ at, title, isWhole }) => {
+    const size = isWhole ? 4 : 3;
+    const mark = make("path", { d: `M${toX(at)} ${bottom + 1}l${size} ${2 * size}h${-2 * size}Z`, class: isWhole ? "mark whole" : "mark" });
+    mark.append(make("title", {}, title));
+    svg.append(mark);
+  });
+  const apart = [...named].sort((a, b) => a.at - b.at);
+  const isRoomy = apart.every((each, k) => k === 0 || toX(each.at) - toX(apart[k - 1].at) > 4 * (each.name.length + apart[k - 1].name.length));
+  const middle = (toX(Math.min(...points.map((each) => each.at))) + toX(Math.max(...points.map((each) => each.at)))) / 2;
+  const labels = isRoomy
+    ? apart.map((each) => [toX(each.at), isolated(each.name)])
+    : [[Math.min(Math.max(middle, left + half - 50), right - half + 30), text]];
+  labels.forEach(([at, shownText]) => svg.append(make("text", { x: at, y: bottom + 36, "text-anchor": "middle", class: "marked" }, shownText)));
+};
+
 const chart = (box, {
-  lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, here, level, zero, diagonal, isCut, tall, ends: isNamed = true, right = 34,
+  shade, marks, above, isLog, lines, x, y, xLabel, yLabel, xTicks, yTicks, steps, dots, here, level, zero, diagonal, isCut, tall, ends: isNamed = true, right = 34,
 }) => {
   if (!box) return;
-  const width = Math.max(260, box.clientWidth), height = Math.round(Math.min(tall ? 420 : 380, Math.max(250, (tall ? 0.76 : 0.52) * width)));
-  const frame = { left: 58, right: width - right, top: 26, bottom: height - 42 };
-  const toX = (value) => frame.left + ((value - x[0]) / (x[1] - x[0])) * (frame.right - frame.left);
+  const beneath = marks ? 62 : 42, top = above ? 56 : 26;
+  const width = Math.max(260, box.clientWidth), plain = Math.min(tall ? 420 : 380, Math.max(250, (tall ? 0.76 : 0.52) * width));
+  const height = Math.round(plain) + beneath + top - 68;
+  const frame = { left: 58, right: width - right, top, bottom: height - beneath };
+  const scale = isLog ? Math.log : Number;
+  const toX = (value) => frame.left + ((scale(value) - scale(x[0])) / (scale(x[1]) - scale(x[0]))) * (frame.right - frame.left);
   const toY = (value) => frame.bottom - ((value - y[0]) / (y[1] - y[0])) * (frame.bottom - frame.top);
   const label = `${yLabel} by ${xLabel}: ${lines.map((line) => line.name).join(", ")}`;
   const crowd = lines.length > 4 ? "crowd" : "";
   const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: crowd });
   const few = width < 480;
+  if (shade) shadeIn(svg, shade, toX, frame);
   (yTicks || niceTicks(y, 5)).forEach((tick) => {
     svg.append(make("path", { d: `M${frame.left} ${toY(tick)}H${frame.right}`, class: "tick" }));
     svg.append(make("text", { x: frame.left - 8, y: toY(tick) + 4, "text-anchor": "end" }, String(tick)));
   });
-  const across = xTicks && xTicks.length <= (few ? 7 : 12) ? xTicks : niceTicks(x, few ? 5 : 8);
+  const most = few ? 7 : 14, stride = xTicks ? Math.ceil(xTicks.length / most) : 1, middle = xTicks ? Math.max(xTicks.indexOf(0), 0) : 0;
+  const across = xTicks ? xTicks.filter((_, k) => (k - middle) % stride === 0) : niceTicks(x, few ? 5 : 8);
   across.forEach((tick) => {
-    svg.append(make("text", { x: toX(tick), y: frame.bottom + 18, "text-anchor": "middle" }, String(tick)));
+    svg.append(make("text", { x: toX(tick), y: frame.bottom + (marks ? 21 : 18), "text-anchor": "middle" }, String(tick)));
   });
   svg.append(make("text", { x: 2, y: 13 }, yLabel));
   svg.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 6, "text-anchor": "middle" }, xLabel));
+  if (marks) marksIn(svg, marks, toX, frame);
+  if (above) {
+    svg.append(make("text", { x: frame.right, y: 30, "text-anchor": "end" }, above.label));
+    svg.append(make("path", { d: `M${frame.left} ${top}H${frame.right}`, class: "tick" }));
+    const taken = [];
+    above.ticks.filter(({ at }) => at >= x[0] && at <= x[1]).forEach(({ at, text }) => {
+      if (taken.some((other) => Math.abs(other - toX(at)) < 28)) return;
+      taken.push(toX(at));
+      svg.append(make("path", { d: `M${toX(at)} ${top}v-5`, class: "tick" }), make("text", { x: toX(at), y: top - 8, "text-anchor": "middle", class: "above" }, text));
+    });
+  }
   if (level !== undefined) svg.append(make("path", { d: `M${frame.left} ${toY(level)}H${frame.right}`, class: "here" }));
   if (zero) svg.append(make("path", { d: `M${frame.left} ${toY(0)}H${frame.right}`, class: "zero" }));
   if (diagonal) svg.append(make("path", { d: `M${toX(x[0])} ${toY(y[0])}L${toX(x[1])} ${toY(y[1])}`, class: "here" }));

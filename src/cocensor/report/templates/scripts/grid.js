@@ -1,23 +1,60 @@
-const tauRange = (taus) => (taus.length > 1 ? [taus[0], taus[taus.length - 1]] : [taus[0] - 0.1, taus[0] + 0.1]);
+const axisRange = (points) => (points.length > 1 ? [points[0], points[points.length - 1]] : [points[0] - 0.1, points[0] + 0.1]);
 
-const drawGrid = () => {
-  if (!grid) return;
-  const k = Number(state.tau), tau = grid.taus[k];
-  const scores = scoresOf(state.metric, state.adjustment, state.family);
-  const errors = (family) => models.map((model) => errorsOf(state.metric, state.adjustment, family, model));
-  const own = errors(state.family);
-  const everywhere = grid.families.flatMap((family) => [
-    ...scoresOf(state.metric, state.adjustment, family).flat(),
-    ...errors(family).filter(known).flatMap((each) => [...each.low, ...each.high]),
+// Where along the taus the mean hazard ratio right after leaving is round; the most telling ones first.
+const ROUND = [1, 2, 5, 0.5, 10, 3, 20, 1.5, 0.3, 50, 0.7, 0.2, 7, 0.1, 100, 200, 500, 1000];
+const ratioTicks = (ratios) => ROUND.flatMap((ratio) => {
+  const gap = ratios.map((each) => (known(each) ? Math.log(each / ratio) : null));
+  const k = gap.findIndex((each, j) => known(each) && (Math.abs(each) < 1e-9 || (known(gap[j + 1]) && each * gap[j + 1] < 0)));
+  if (k < 0) return [];
+  const share = Math.abs(gap[k]) < 1e-9 ? 0 : gap[k] / (gap[k] - gap[k + 1]);
+  return [{ at: share ? grid.taus[k] + share * (grid.taus[k + 1] - grid.taus[k]) : grid.taus[k], text: ratio }];
+});
+
+// What covariates would induce, as marks on the axis of tau.
+const covariateMarks = () => {
+  const found = numbers.plausible_tau;
+  if (!found) return undefined;
+  const inside = ({ at }) => at >= grid.taus[0] && at <= grid.taus[grid.taus.length - 1];
+  const each = found.benchmarks.map(({ name, shrunken_tau: at }) => ({ at, name, title: `${name} would induce τ = ${at.toFixed(3)}` })).filter(inside);
+  const whole = [{ at: found.together, name: "all together", isWhole: true, title: `all covariates together would induce τ = ${found.together.toFixed(3)}` }].filter(inside);
+  const points = [...each, ...whole];
+  if (!points.length) return undefined;
+  const plain = (at) => at.toFixed(2).replace(/^-(0\.0+)$/, "$1");
+  const ends = [Math.min, Math.max].map((of) => plain(of(...points.map(({ at }) => at))));
+  return { points, named: [...each.slice(0, 3), ...whole], said: `your covariates: ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")}`, more: whole.length && each.length ? `, all together ${plain(found.together)}` : "" };
+};
+
+const plausibleShade = () => {
+  const [from, to] = axisRange(grid.taus), { low, high } = grid.plausible;
+  return low < to && high > from ? [Math.max(low, from), Math.min(high, to)] : undefined;
+};
+
+const drawScores = (box, source, line, along) => {
+  const errors = (each) => models.map((model) => errorsOf(source, state.metric, state.adjustment, each, model));
+  const own = errors(line), scores = scoresOf(source, state.metric, state.adjustment, line);
+  const everywhere = source.lines.flatMap((each) => [
+    ...scoresOf(source, state.metric, state.adjustment, each).flat(),
+    ...errors(each).filter(known).flatMap((found) => [...found.low, ...found.high]),
   ]);
-  const along = { x: tauRange(grid.taus), xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true, here: tau };
-  chart(document.getElementById("plot-scores"), {
+  chart(box, {
     ...along,
     y: extent(everywhere),
     yLabel: metric().label,
-    lines: models.map((model, m) => modelLine(model, withLimits(grid.taus, scores[m], own[m]))),
+    lines: models.map((model, m) => modelLine(model, withLimits(source.points, scores[m], own[m]))),
   });
-  drawLess(along);
+};
+
+const drawGrid = () => {
+  if (!grid) return;
+  const k = Number(state.tau), ratios = ratiosOf(state.adjustment, state.family);
+  const along = {
+    x: axisRange(grid.taus), xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true, here: grid.taus[k],
+    shade: plausibleShade(), marks: covariateMarks(),
+    above: ratios.some(known) ? { label: `hazard ratio right after leaving, ${capital(state.family)}`, ticks: ratioTicks(ratios) } : undefined,
+  };
+  drawScores(document.getElementById("plot-scores"), overTau, state.family, along);
+  drawLess(document.getElementById("less"), document.getElementById("plot-less"), overTau, state.family, along);
+  const scores = scoresOf(overTau, state.metric, state.adjustment, state.family);
   const ranks = grid.taus.map((_, j) => ranksAt(scores, j, metric()));
   chart(document.getElementById("plot-ranks"), {
     ...along,
@@ -26,39 +63,41 @@ const drawGrid = () => {
     yTicks: models.map((_, m) => m + 1),
     lines: models.map((model, m) => modelLine(model, grid.taus.map((at, j) => [at, ranks[j][m]]))),
   });
-  tellNow(scores, own, ranks[k], k, tau);
+  const own = models.map((model) => errorsOf(overTau, state.metric, state.adjustment, state.family, model));
+  tellNow(scores, own, ranks[k], k, grid.taus[k]);
 };
 
 // Every score less that of the model which is best at independence.
-const drawLess = (along) => {
-  const found = grid.differences && grid.differences[state.metric][state.adjustment];
-  const head = document.getElementById("less"), box = document.getElementById("plot-less");
+const drawLess = (head, box, source, line, along) => {
   if (!head) return;
-  const own = (found && found.families[state.family]) || {};
+  const found = entry(source.differences && source.differences[state.metric], state.adjustment);
+  const own = (found && found[source.by][line]) || {};
   const others = models.filter((model) => entry(own, model.name) && own[model.name].differences.some(known));
   box.parentElement.hidden = others.length === 0;
   if (!others.length) return;
-  const { reference, families } = found;
+  const { reference } = found;
   const side = metric().direction === "smaller" ? "Above" : "Below";
   head.textContent = spelt(`Scores less that of ${isolated(reference)}. ${side} 0, ${isolated(reference)} is better`);
-  const all = Object.values(families).flatMap((by) => Object.values(by).flatMap((each) => [...each.differences, ...each.band_low, ...each.band_high]));
-  const [first, last] = [grid.taus[0], grid.taus[grid.taus.length - 1]];
-  const turns = (model) => grid.pairs[state.metric][state.adjustment]
+  const all = Object.values(found[source.by]).flatMap((by) => Object.values(by).flatMap((each) => [...each.differences, ...each.band_low, ...each.band_high]));
+  // A line may not reach all points.
+  const reached = source.points.filter((_, k) => others.some((model) => known(own[model.name].differences[k])));
+  const [first, last] = [reached[0], reached[reached.length - 1]];
+  const turns = (model) => source.pairs[state.metric][state.adjustment]
     .filter(({ a, b }) => (a === model.name && b === reference) || (b === model.name && a === reference))
     .flatMap((pair) => pair.tipping_points)
-    .filter((point) => point.family === state.family)
+    .filter((point) => point[source.of] === line)
     .map(({ at, interval }) => {
       const [low, high] = interval || [at, at];
       const from = low === null ? "the start" : low.toFixed(2), to = high === null ? "the end" : high.toFixed(2);
-      return { at, ends: [low ?? first, high ?? last], said: `the order turns at τ = ${at.toFixed(2)}${interval ? ` (${from} to ${to})` : ""}` };
+      return { at, ends: [low ?? first, high ?? last], said: `the order turns at ${source.said(at)}${interval ? ` (${from} to ${to})` : ""}` };
     });
-  chart(document.getElementById("plot-less"), {
+  chart(box, {
     ...along,
     y: extent([0, ...all]),
     yLabel: `${metric().label}, less`,
     zero: true,
-    lines: others.map((model) => modelLine(model, withLimits(grid.taus, own[model.name].differences, own[model.name]), {
-      band: bandOf(grid.taus, own[model.name]), turns: turns(model),
+    lines: others.map((model) => modelLine(model, withLimits(source.points, own[model.name].differences, own[model.name]), {
+      band: bandOf(source.points, own[model.name]), turns: turns(model),
     })),
   });
 };
@@ -90,7 +129,9 @@ const tellNow = (scores, errors, ranks, k, tau) => {
   else if (models.length === 1) said = `${where}${by}:`;
   document.getElementById("at-tau").textContent = spelt(said);
   document.querySelectorAll("[data-choice=tau]").forEach((each) => {
-    each.setAttribute("aria-valuetext", `τ = ${tau}`);
-    each.nextElementSibling.textContent = `τ = ${tau}`;
+    const isBehind = each.closest("section").querySelector("[data-choice=dependence]") !== null;
+    const text = isBehind ? tauShown(k, state.curves, state.dependence) : tauShown(k, state.adjustment, state.family);
+    each.setAttribute("aria-valuetext", text);
+    each.nextElementSibling.textContent = text;
   });
 };

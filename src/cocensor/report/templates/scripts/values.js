@@ -3,6 +3,10 @@ const numbers = JSON.parse(embedded("numbers"));
 const models = JSON.parse(embedded("series"));
 // Analyses are there if they were computed.
 const grid = numbers.sensitivity;
+// Both grids by the same names: what lines and points are called, and how a point is said.
+const overTau = grid && { ...grid, lines: grid.families, points: grid.taus, by: "families", of: "family", said: (at) => `τ = ${at.toFixed(2)}` };
+const after = grid && grid.after_dropout;
+const overRatio = after && { ...after, points: after.hazard_ratios, by: "lines", of: "line", said: (at) => `ρ = ${at.toFixed(2)}` };
 const state = {};
 document.documentElement.classList.add("scripted");
 
@@ -12,21 +16,31 @@ const shown = (value) => (value === null || value === undefined ? "–" : value.
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 // A name in a sentence, whose script does not move the words around it.
 const isolated = (name) => `\u2068${name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
+// A name that fits into so many pixels.
+const fitting = (name, width) => (name.length > width / 7 ? `${name.slice(0, Math.max(3, Math.floor(width / 7) - 1))}…` : name);
 const metric = () => numbers.metrics.find((each) => each.name === state.metric);
 const known = (value) => value !== null && value !== undefined;
 // Of an object with names of the user's: a name may be one that all objects have.
 const entry = (object, name) => (object && Object.hasOwn(object, name) ? object[name] : undefined);
 const between = (low, high) => (known(low) && known(high) ? `${shown(low)} to ${shown(high)}` : "");
 
-// Scores of the models along the taus of the grid; null where there is none.
-const scoresOf = (metricName, adjustment, family) => {
-  const found = grid.scores[metricName][adjustment][family];
-  return models.map((model) => (found ? found[model.name] : grid.taus.map(() => null)));
+// Scores of the models along the points of a grid; null where there is none.
+const scoresOf = (source, metricName, adjustment, line) => {
+  const found = entry(entry(source.scores[metricName], adjustment), line);
+  return models.map((model) => (found ? found[model.name] : source.points.map(() => null)));
 };
 
-// Standard errors and limits of the scores of a model along the taus; undefined where there are none.
-const errorsOf = (metricName, adjustment, family, model) =>
-  (grid.errors ? entry(entry(grid.errors[metricName][adjustment], family), model.name) : undefined);
+// Standard errors and limits of the scores of a model along the points; undefined where there are none.
+const errorsOf = (source, metricName, adjustment, line, model) =>
+  (source.errors ? entry(entry(entry(source.errors[metricName], adjustment), line), model.name) : undefined);
+
+// The mean hazard ratio right after leaving along the taus, under a family; null where it is not known.
+const ratiosOf = (adjustment, family) => entry(entry(grid.hazard_ratios, adjustment), family) || [];
+const ratioShown = (ratio) => String(Number(ratio.toPrecision(ratio < 100 ? 2 : 3)));
+const tauShown = (k, adjustment, family) => {
+  const ratio = ratiosOf(adjustment, family)[k];
+  return `τ = ${grid.taus[k]}${known(ratio) ? ` · hazard ratio after leaving ${ratioShown(ratio)}` : ""}`;
+};
 
 // Points of a line with the limits of their intervals.
 const withLimits = (at, values, limits) => at.map((x, k) => [x, values[k], limits && limits.low[k], limits && limits.high[k]]);

@@ -1,0 +1,279 @@
+"""What is said of the plausible range, of what lies beyond, of ρ, and of bounds; of scores made up for it.
+
+The standard error of each score is 0.01: two models are told apart where they differ by more than 0.0277.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.sensitivity import Bound, Bounds, PlausibleRange
+from cocensor.words import (
+    after_dropout_in_words,
+    beside_scores,
+    bounds_in_words,
+    headline,
+    plausible_tau_in_words,
+)
+from cocensor.words.names import ISOLATE, ON_PAGE
+from tests.words.made_up import made, says, told
+
+ERROR = 0.01
+A_FIRST, TIE = {"a": 0.1, "b": 0.2}, {"a": 0.1, "b": 0.11}
+TAUS = (-0.4, 0.0, 0.4, 0.8)
+
+
+def line(b, taus=TAUS, family="frank"):
+    return {family: (taus, {"a": [0.1] * len(taus), "b": b})}
+
+
+@pytest.mark.parametrize(
+    ("b", "plausible", "lead", "beyond"),
+    [
+        ([0.2] * 4, (-0.2, 0.2), ["throughout", "-0.2 to 0.2"], ["every dependence", "-0.4 to 0.8"]),
+        ([0.2] * 4, (-0.4, 0.8), ["throughout", "-0.4 to 0.8"], []),
+        ([0.2, 0.2, 0.1, 0.1], (-0.2, 0.2), ["throughout"], ["Beyond it", "lost at about τ = 0.25"]),  # 0.289
+        (
+            [0.2, 0.2, 0.1, 0.1],
+            (0.0, 0.4),
+            ["0 to 0.4", "only while τ is below about 0.25"],
+            ["It is lost there"],
+        ),
+        (
+            [0.1, 0.2, 0.2, 0.2],
+            (-0.4, 0.2),
+            ["only while τ is above about -0.25"],
+            ["there (healthy leavers)"],
+        ),
+        ([0.1, 0.2, 0.1, 0.1], (-0.4, 0.4), ["above about -0.25 and below about 0.25"], ["-0.25", "0.25"]),
+        (
+            [0.2, 0.2, 0.1, 0.1],
+            (0.5, 0.7),
+            ["not within the plausible range"],
+            ["It is lost at about τ = 0.25"],
+        ),
+        ([0.2, 0.2, 0.2, 0.2], (0.5, 0.95), ["as far as it was tried", "0.5 to 0.8"], ["every dependence"]),
+        ([0.2] * 4, (0.9, 0.95), ["0.9 to 0.95, was not tried"], ["every dependence"]),
+    ],
+)
+def test_the_plausible_range_comes_first_and_the_rest_second(three, b, plausible, lead, beyond):
+    found = told(three, line(b), A_FIRST, error=ERROR, plausible=plausible)
+    assert says(found.lead, "a beats b", *lead)
+    assert says(found.beyond, *beyond) if beyond else not found.beyond
+
+
+def test_a_limit_is_not_rounded_out_of_the_range_that_it_lies_in(three):
+    found = told(three, line([0.2, 0.2, 0.1, 0.1]), A_FIRST, error=ERROR, plausible=(0.25, 0.5))
+    assert says(found.lead, "only while τ is below about 0.28")  # 0.289
+
+
+def test_within_the_range_all_families_that_reach_there_must_agree(three):
+    gaussian = line([0.2, 0.1], (0.0, 0.2), "gaussian")  # lost at 0.145
+    found = told(three, line([0.2] * 4) | gaussian, A_FIRST, error=ERROR)
+    assert says(found.lead, "a beats b", "only while τ is below about 0.1")
+    assert says(found.beyond, "under Gaussian alone")
+
+
+def test_a_range_without_independence_has_its_own_verdict(three):
+    found = told(three, line([0.11, 0.11, 0.2, 0.2]), TIE, error=ERROR, plausible=(0.4, 0.8))
+    assert says(
+        found.lead, "a and b cannot be told apart", "Throughout the plausible range", "0.4 to 0.8, a beats b"
+    )
+    led = told(three, line([0.2] * 4), A_FIRST, error=ERROR, plausible=(0.4, 0.8))
+    assert led.lead.count("beats") == 1
+
+
+def test_a_tie_within_the_range_is_apart_from_one_beyond(three):
+    holds = told(three, line([0.11] * 4), TIE, error=ERROR)
+    assert says(holds.lead, "cannot be told apart", "throughout")
+    assert says(holds.beyond, "every dependence")
+    beyond = told(three, line([0.11, 0.11, 0.2, 0.2]), TIE, error=ERROR)
+    assert says(beyond.beyond, "Beyond it, they can")
+    within = told(three, line([0.11, 0.11, 0.2, 0.2]), TIE, error=ERROR, plausible=(0, 0.5))
+    assert says(within.lead, "within the plausible range", "they can")
+
+
+@pytest.mark.parametrize(
+    ("plausible", "facts"),
+    [
+        (PlausibleRange(-0.2, 0.2, "default", "x_test is needed."), ["|τ| up to 0.2", "default"]),
+        (PlausibleRange(0.0, 0.3, "asked"), ["τ from 0 to 0.3", "asked"]),
+        (PlausibleRange(-0.34, 0.34, "covariates"), ["|τ| up to 0.34", "three times", "together"]),
+        (PlausibleRange(-0.6, 0.6, "asked"), ["|τ| up to 0.6", "-0.4 to 0.6 was tried"]),
+    ],
+)
+def test_who_decided_the_range_is_said(three, plausible, facts):
+    evaluation, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR)
+    assert says(headline(evaluation, replace(grid, asked=plausible)).plausible, *facts)
+
+
+def test_one_model_has_its_score_over_the_range(three):
+    found = told(three, {"frank": ((0.0, 0.2, 0.8), {"a": [0.1, 0.12, 0.2]})}, {"a": 0.1}, error=ERROR)
+    assert says(found.support, "plausible range", "0 to 0.2", "0.1000 and 0.1200")
+    assert says(found.extent[0], "0.2000")
+
+
+# --- scales -----------------------------------------------------------------------------------------------------
+
+
+def with_ratios(grid, ratio):
+    """A sensitivity analysis with these hazard ratios right after leaving, by τ."""
+    answers = {
+        family: {tau: replace(each, hazard_ratio=ratio(tau)) for tau, each in by_tau.items()}
+        for family, by_tau in grid.answers["imputed"].items()
+    }
+    return replace(grid, answers={"imputed": answers})
+
+
+def test_tipping_points_are_those_of_the_table_of_tips_on_all_scales(three):
+    lines = line([0.2, 0.2, 0.12, 0.05]) | line([0.2, 0.2, 0.18, 0.05], family="clayton")
+    evaluation, grid = made(three, lines, A_FIRST, error=ERROR)
+    grid = with_ratios(grid, lambda tau: (1 + tau) / (1 - tau))
+    first = {
+        kind: next(tip for tip in grid.tips("a", "b") if tip.kind == kind)
+        for kind in ("interval", "estimate")
+    }
+    found = headline(evaluation, grid)
+    for text, tip in ((found.beyond, first["interval"]), (found.extent[0], first["estimate"])):
+        assert f"first under {tip.family.capitalize()}" in text
+        assert f"a hazard ratio of {tip.hazard_ratio:.1f} right after leaving" in text
+        assert f"{tip.multiple:.1f} times" in text
+    assert says(found.plausible, "from 0.65 to 1.5")  # √(0.6 / 1.4) and its inverse: halfway to ±0.4
+
+
+def test_scales_that_are_not_known_are_left_out(split, cox):
+    train, test = split
+    curves = {"a": cox(0, 1), "b": cox(0)}
+    bare = cc.evaluate(curves, test.y, y_train=train.y, metrics="ibs")
+    evaluation, grid = made(bare, line([0.2, 0.2, 0.1, 0.1]), A_FIRST, error=ERROR, plausible=None)
+    found = headline(evaluation, with_ratios(grid, lambda tau: None))
+    assert says(found.beyond, "lost at about τ = 0.25")
+    assert not any(word in found.beyond for word in ("nan", "inf", "hazard ratio", "times", ":"))
+    assert says(found.plausible, "0.2", "no covariates")
+
+
+# --- hazard ratio after dropout ---------------------------------------------------------------------------------
+
+RATIOS = (0.5, 1.0, 2.0, 4.0)
+
+
+def by_ratio(name="all", b=(0.2, 0.2, 0.2, 0.2)):
+    return {name: (RATIOS, {"a": [0.1] * 4, "b": list(b)})}
+
+
+@pytest.mark.parametrize(
+    ("b", "facts"),
+    [
+        ([0.2] * 4, ["a beats b", "every ρ", "0.5 to 4"]),
+        ([0.2, 0.2, 0.1, 0.1], ["a beats b", "up to about 1.6", "0.5 to 4"]),  # 2 ** 0.723 = 1.65
+        ([0.1, 0.2, 0.2, 0.2], ["a beats b", "from about 0.61 on"]),  # 2 ** -0.723 = 0.606
+        ([0.1, 0.2, 0.1, 0.1], ["a beats b", "from about 0.61 to 1.6"]),
+        ([0.11] * 4, ["a and b cannot be told apart for any ρ", "0.5 to 4"]),
+        ([0.11, 0.11, 0.11, 0.2], ["a and b cannot be told apart at ρ = 1", "at ρ = 4 they can"]),
+    ],
+)
+def test_up_to_which_hazard_ratio_it_holds(three, b, facts):
+    _, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR, ratios=by_ratio(b=b))
+    assert says(after_dropout_in_words(grid.after_dropout), "ρ", *facts)
+    assert grid.after_dropout.statement in repr(grid)
+    assert grid.after_dropout.statement in repr(grid.after_dropout)
+
+
+def test_scores_without_intervals_and_single_models_along_the_ratio(three):
+    _, grid = made(three, line([0.2] * 4), A_FIRST, ratios=by_ratio(b=[0.2, 0.2, 0.2, 0.05]))
+    assert says(grid.after_dropout.statement, "a has the best score", "up to about 2", "0.5 to 4")
+    alone = {"all": (RATIOS, {"a": [0.1, 0.12, 0.13, 0.15]})}
+    _, grid = made(three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}, {"a": 0.1}, error=ERROR, ratios=alone)
+    assert says(grid.after_dropout.statement, "0.1000 and 0.1500", "0.5 to 4")
+
+
+def test_reasons_with_the_same_limit_are_told_together(three):
+    lost = [0.2, 0.2, 0.1, 0.1]
+    lines = by_ratio() | by_ratio("ill", lost) | by_ratio("moved") | by_ratio("busy")
+    _, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR, ratios=lines)
+    assert says(
+        grid.after_dropout.statement, "“ill” alone: up to about 1.6", "“moved” and “busy” alone: every ρ"
+    )
+    same = by_ratio() | by_ratio("ill") | by_ratio("moved")
+    _, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR, ratios=same)
+    assert says(grid.after_dropout.statement, "each", "alone: every ρ")
+    many = by_ratio() | {name: each for k in range(5) for name, each in by_ratio(f"g{k}", lost).items()}
+    _, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR, ratios=many | by_ratio("other"))
+    assert says(grid.after_dropout.statement, "5 groups alone: up to about 1.6", "“other” alone: every ρ")
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------
+
+
+def bounds(three, level=0.95, **pairs):
+    """Bounds of differences, by names such as a_b."""
+    models = tuple(sorted({name for pair in pairs for name in pair.split("_")}))
+    found = {tuple(pair.split("_")): bound for pair, bound in pairs.items()}
+    found |= {(name,): Bound(0.1, 0.3, 0.01, 0.01) for name in models}
+    return Bounds(three.metric(), models, level, found)
+
+
+@pytest.mark.parametrize(
+    ("bound", "facts", "never"),
+    [
+        (
+            Bound(-0.04, -0.02, 0.001, 0.001),
+            ["Whatever the dependence, a beats b", "lower by 0.020 to 0.040"],
+            "any",
+        ),
+        (
+            Bound(0.02, 0.04, 0.001, 0.001),
+            ["Whatever the dependence, b beats a", "lower by 0.020 to 0.040"],
+            "any",
+        ),
+        (Bound(-0.04, 0.02, 0.001, 0.001), ["Without any assumption", "-0.040 to 0.020"], "Whatever"),
+        (Bound(-0.04, -0.02, 0.1, 0.1), ["a has a better score", "this sample", "chance", "-0.17"], "beats"),
+        (Bound(-0.04, -0.02), ["Whatever the dependence, a has a better score than b"], "beats"),
+        (Bound(0.0, 0.0, 0.0, 0.0), ["nothing open"], "dependence"),
+    ],
+)
+def test_what_holds_whatever_the_dependence(three, bound, facts, never):
+    said = bounds_in_words(bounds(three, None if np.isnan(bound.low_error) else 0.95, a_b=bound))
+    assert says(said, *facts)
+    assert never not in said
+
+
+def test_many_pairs_are_told_in_short(three):
+    wide, clear = Bound(-0.04, 0.02, 0.001, 0.001), Bound(-0.04, -0.02, 0.001, 0.001)
+    said = bounds_in_words(bounds(three, a_b=clear, a_c=clear, b_c=wide))
+    assert says(said, "a beats b and c", "b less that of c")
+    pairs = {f"{x}_{y}": wide for k, x in enumerate("abcd") for y in "abcd"[k + 1 :]}
+    assert says(bounds_in_words(bounds(three, **pairs)), "3 more pairs")
+
+
+def test_bounds_of_the_first_metric_lead_where_they_are_certain(three):
+    evaluation, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR)
+    assert not headline(evaluation, grid).certain
+    other = replace(bounds(three, a_b=Bound(-0.04, -0.02, 0.001, 0.001)), metric=cc.metric("ils", floor=0.1))
+    evaluation._analyses["bounds", "ils"] = other
+    assert not headline(evaluation, grid).certain
+    evaluation._analyses["bounds", "ibs"] = bounds(three, a_b=Bound(-0.04, -0.02, 0.001, 0.001))
+    found = headline(evaluation, grid)
+    assert says(found.certain, f"{ISOLATE[0]}a{ISOLATE[1]} beats {ISOLATE[0]}b{ISOLATE[1]}")
+    assert "Without any assumption" not in found.support
+    evaluation._analyses["bounds", "ibs"] = bounds(three, a_b=Bound(-0.04, 0.02, 0.001, 0.001))
+    assert says(headline(evaluation, grid).support, "Without any assumption", "-0.040 to 0.020")
+
+
+# --- benchmarks -------------------------------------------------------------------------------------------------
+
+
+def test_benchmarks_are_told_with_their_limit_and_names_are_isolated(three):
+    found = three.plausible_tau()
+    said = plausible_tau_in_words(found, ON_PAGE)
+    assert says(said, "3.0 per SD", found.strongest.name.join(ISOLATE), "no bound")
+    assert f"{found.strongest.hazard_ratio_event:.2f} on the event" in said
+    tiny = replace(found, benchmarks=(replace(found.strongest, shrunken_tau=-0.004),), together=-0.034)
+    assert says(plausible_tau_in_words(tiny), "induces |τ| below 0.005")
+    assert "together" not in plausible_tau_in_words(tiny)  # of one covariate
+    evaluation, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR)
+    assert headline(evaluation, grid).benchmarks == said
+    *_, last = beside_scores(evaluation, grid)
+    assert last == plausible_tau_in_words(found)
