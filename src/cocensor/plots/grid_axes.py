@@ -133,8 +133,9 @@ class RatioAxis:
         ax.set_xscale("log")
         ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xlim(0.9 * min(*self.ratios, 1.0), max(*self.ratios, 1.0) / 0.9)
-        first = (1.0, self.ratios[0], self.ratios[-1])
-        kept = ticks_with_room(ax, [(f"{ratio:g}", ratio) for ratio in dict.fromkeys((*first, *self.ratios))])
+        roundest = sorted(self.ratios, key=lambda ratio: len(f"{ratio:g}"))
+        order = dict.fromkeys((1.0, self.ratios[0], self.ratios[-1], *roundest))
+        kept = ticks_with_room(ax, [(f"{ratio:g}", ratio) for ratio in order])
         ax.set_xticks([at for _, at in kept], [text for text, _ in kept])
         ax.set_xlabel("hazard ratio after dropout")
 
