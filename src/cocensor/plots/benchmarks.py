@@ -122,5 +122,5 @@ class BenchmarkDisplay:
         induced = [(f"{ratio:g}", induced_tau(ratio, ratio)) for ratio in _HIDDEN]
         places = [("1", 0.0), *((text, sign * tau) for text, tau in induced for sign in (1, -1))]
         draw_second_axis(
-            ax, "hazard ratio per SD of a hidden factor on both (left of 1: on dropout turned over)", places
+            ax, "hazard ratio per SD of a hidden factor (left of 1: inverted on dropout)", places
         )
