@@ -46,7 +46,7 @@ def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
     if not known:
         return f"There are no bounds: {bounds[bounds.models[0]].missing}."
     first, *rest = known
-    said = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first])]
+    said = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first], bounds.level)]
     said += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]
     return f"{listed(said)}."
 
@@ -60,12 +60,18 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
             losers.setdefault(winner, []).append(b if winner == a else a)
     if not losers:
         return ""
-    verb = "has a better score than" if bounds.level is None else "beats"
-    won = [f"{names.model(winner)} {verb} {names.models(beaten)}" for winner, beaten in losers.items()]
-    if len(won) == 1 and len(next(iter(losers.values()))) == 1:
+    one, many = "beats", "beat"
+    if bounds.level is None:
+        one, many = "has a better score than", "have better scores than"
+    won = []
+    for beaten in dict.fromkeys(map(tuple, losers.values())):
+        winners = [winner for winner, those in losers.items() if tuple(those) == beaten]
+        won.append(f"{names.models(winners)} {one if len(winners) == 1 else many} {names.models(beaten)}")
+    said = f"Whatever the dependence, {listed(won)}"
+    if list(map(len, losers.values())) == [1]:
         [(winner, [loser])] = losers.items()
-        return f"Whatever the dependence, {won[0]}: {_by_how_much(bounds, winner, loser)}."
-    return f"Whatever the dependence, {listed(won)} by the {bounds.metric.label}."
+        return f"{said}: {_by_how_much(bounds, winner, loser)}."
+    return f"{said} by the {bounds.metric.label}."
 
 
 def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Names = BARE) -> str:
@@ -74,7 +80,8 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     if not open_:
         return ""
     label, (a, b) = bounds.metric.label, open_[0]
-    first = _anything(f"the {label} of {names.model(a)} less that of {names.model(b)}", bounds[a, b])
+    what = f"the {label} of {names.model(a)} less that of {names.model(b)}"
+    first = _anything(what, bounds[a, b], bounds.level)
     better = bounds.certain(a, b)
     if better is not None:
         first = (
@@ -89,20 +96,24 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     return f"{'; '.join([first, *rest])}."
 
 
-def _anything(what: str, bound: Bound) -> str:
-    return f"Without any assumption about dropout, {what} could be anything from {_span(bound)}"
+def _anything(what: str, bound: Bound, level: float | None) -> str:
+    said = f"Without any assumption about dropout, {what} could be anything from {_span(bound)}"
+    return f"{said}{_interval(bound, level)}"
+
+
+def _interval(bound: Bound, level: float | None) -> str:
+    """In brackets, where there is one."""
+    if level is None or not isfinite(bound.low_error):
+        return ""
+    ends = " to ".join(number(end, _places(bound)) for end in bound.confidence_interval(level))
+    return f" ({level_in_words(level)} interval {ends})"
 
 
 def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
     smaller = bounds.metric.direction == "smaller"
     less = bounds[loser, winner] if smaller else bounds[winner, loser]
     said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
-    if bounds.level is None:
-        return said
-    ends = " to ".join(
-        number(end, decimals(less.low_error)) for end in less.confidence_interval(bounds.level)
-    )
-    return f"{said} ({level_in_words(bounds.level)} interval {ends})"
+    return f"{said}{_interval(less, bounds.level)}"
 
 
 def _winner(bounds: Bounds, a: str, b: str) -> str | None:
@@ -110,6 +121,11 @@ def _winner(bounds: Bounds, a: str, b: str) -> str | None:
 
 
 def _span(bound: Bound) -> str:
-    """From the lower to the upper bound, with two digits of their distance."""
-    places = decimals(bound.width)
-    return f"{number(bound.low, places)} to {number(bound.high, places)}"
+    """From the lower to the upper bound."""
+    return " to ".join(number(end, _places(bound)) for end in (bound.low, bound.high))
+
+
+def _places(bound: Bound) -> int:
+    """So many that half the distance of the bounds, or their error where that is more, has two digits."""
+    sizes = [size for size in (bound.width / 2, bound.low_error, bound.high_error) if size > 0]
+    return decimals(max(sizes, default=0.0))

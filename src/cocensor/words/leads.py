@@ -225,8 +225,10 @@ def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[
 
 
 def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
-    """What the bands tell that the start does not: victories of losers, and pairs that were not told apart."""
-    smaller = found.metric.direction == "smaller"
+    """What the bands tell that neither the start nor its limit does: victories of losers, and pairs of a tie."""
+    smaller, n_families = found.metric.direction == "smaller", len(sensitivity.leaders())
+    limited = bool(found.beaten) and reach(sensitivity, found, found.beaten) is not None
+    said = _overtaken(sensitivity, found, names) if limited else ""
     lines = []
     for pair in combinations(found.compared, 2):
         if not set(pair) & set(found.first):
@@ -236,7 +238,10 @@ def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Itera
         signs = tuple(sign for sign, (winner, _) in winners.items() if winner != before)
         for sign, where in _decided(sensitivity, pair, signs).items():
             winner, loser = map(names.model, winners[sign])
-            lines.append(f"{winner} beats {loser} {_places(where, names, len(sensitivity.leaders()))}")
+            runs = {run for by_family in where.values() for run in by_family}
+            known = len(where) == n_families and said in {f"; {run}, {winner} beats it" for run in runs}
+            if not (known and len(runs) == 1):
+                lines.append(f"{winner} beats {loser} {_places(where, names, n_families)}")
     for line in lines[:_MOST_PAIRS]:
         yield f"{line} (simultaneous {level_in_words(sensitivity.confidence_level)} bands)."
     if len(lines) > _MOST_PAIRS:
