@@ -145,7 +145,16 @@ def test_output_tells_scores_sensitivity_and_files(study):
 
 
 def test_bounds_and_benchmarks_are_told_beside_the_scores(study):
-    given = ["--covariates", "age", "--adjustments", "ipcw,imputed", "--plausible", "0,0.3", "--taus", "0,0.3"]
+    given = [
+        "--covariates",
+        "age",
+        "--adjustments",
+        "ipcw,imputed",
+        "--plausible",
+        "0,0.3",
+        "--taus",
+        "0,0.3",
+    ]
     numbers = study.numbers(*given)
     [bounds] = numbers["bounds"].values()
     shown = study.evaluate(*given).stdout
