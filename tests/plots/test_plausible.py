@@ -1,5 +1,7 @@
 """What figures show of which dependence is plausible."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ from cocensor.plots import (
     DifferenceDisplay,
     SensitivityDisplay,
 )
-from cocensor.plots.second_axis import draw_second_axis
+from cocensor.plots.grid_axes import RatioAxis
+from cocensor.plots.ticks import draw_second_axis
 from cocensor.sensitivity import induced_tau
 from tests.plots.reading import texts
 
@@ -128,7 +131,7 @@ def test_hazard_ratios_have_a_panel_on_the_log_scale(sensitivity):
     assert list(line.get_ydata()) == [
         after.values("all", ratio, "ibs", "imputed")["grim"] for ratio in RATIOS
     ]
-    assert [float(label.get_text()) for label in axes[2].get_xticklabels()] == list(RATIOS)
+    assert {float(label.get_text()) for label in axes[2].get_xticklabels()} == set(RATIOS)
     assert axes[2].child_axes == []
     at_independence = [
         line for line in axes[2].get_lines() if line.get_marker() == "_" and len(line.get_xdata())
@@ -165,6 +168,10 @@ def test_ticks_that_would_touch_are_left_out():
     ax.set_xlim(0.0, 1.0)
     draw_second_axis(ax, "ratio", [("1", 0.5), ("1.1", 0.51), ("2", 0.9), ("9", 1.4)])
     assert above(ax) == {"1": 0.5, "2": 0.9}
+    RatioAxis("all", tuple(np.linspace(0.5, 5.0, 46).round(1))).draw(ax)
+    boxes = sorted(label.get_window_extent().extents[[0, 2]].tolist() for label in ax.get_xticklabels())
+    assert all(left[1] < right[0] for left, right in pairwise(boxes))
+    assert {0.5, 1.0, 5.0} <= set(ax.get_xticks())
 
 
 def test_bars_are_bounds_whiskers_their_intervals_and_markers_the_scores(evaluation):

@@ -7,7 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.inference import Estimates
-from cocensor.sensitivity import AfterDropout, PlausibleRange, Sensitivity
+from cocensor.sensitivity import AfterDropout, PlausibleRange, Sensitivity, default_taus
 from cocensor.simulate import SyntheticDesign
 
 
@@ -110,3 +110,17 @@ def test_who_wins_all_over_the_plausible_range(result):
     )
     with pytest.raises(ValueError, match=r"taus.*0\.5 to 0\.6"):
         made(result, beyond, asked=PlausibleRange.asked((0.5, 0.6))).within_plausible("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("together", "first"), [(0.02, -0.3), (0.099, -0.3), (0.13, -0.4), (-0.15, -0.5), (0.4, -0.9)]
+)
+def test_by_default_the_grid_covers_what_is_plausible(monkeypatch, together, first):
+    class Found:
+        range = -min(max(0.2, 3 * abs(together)), 0.9), min(max(0.2, 3 * abs(together)), 0.9)
+
+    monkeypatch.setattr("cocensor.sensitivity.grid.benchmarks_of", lambda evaluation: Found())
+    taus = default_taus(None)
+    assert (taus[0], taus[-1]) == (first, 0.9)
+    assert 0.0 in taus
+    assert [default_taus(None, asked)[0] for asked in ((0.0, 0.3), (-0.6, 0.0))] == [-0.3, -0.6]

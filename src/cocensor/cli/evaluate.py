@@ -141,7 +141,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="T,T,...",
-            help="Kendall's τ of the sensitivity analysis. By default -0.3,-0.2,...,0.9.",
+            help="Kendall's τ of the sensitivity analysis. By default tenths from -0.3, or from the lowest plausible "
+            "one, to 0.9.",
             rich_help_panel=ASSUMPTIONS,
         ),
     ] = None,

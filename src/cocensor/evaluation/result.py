@@ -153,7 +153,8 @@ class Evaluation(Resampled):
         families : str or sequence of str, optional
             By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
         taus : array-like, optional
-            By default -0.3, -0.2, ..., 0.9; families take part where they reach.
+            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9;
+            families take part where they reach.
         adjustments : str or sequence of str, optional
             Of those evaluated; by default all that rest on a copula.
         hazard_ratios : array-like, optional
@@ -168,11 +169,11 @@ class Evaluation(Resampled):
         progress : callable, optional
             Called with the number of finished grid points and of all.
         """
-        from cocensor.sensitivity import FAMILIES, RATIOS, TAUS, as_ratios, sensitivity
+        from cocensor.sensitivity import FAMILIES, RATIOS, as_ratios, default_taus, sensitivity
 
         asked: dict[str, Any] = {
             "families": FAMILIES if families is None else as_tuple(families, "families", str),
-            "taus": tuple(as_taus(TAUS if taus is None else taus).tolist()),
+            "taus": tuple(as_taus(default_taus(self, plausible) if taus is None else taus).tolist()),
             "adjustments": None if adjustments is None else as_tuple(adjustments, "adjustments", str),
             "hazard_ratios": tuple(as_ratios(RATIOS if hazard_ratios is None else hazard_ratios).tolist()),
         }

@@ -11,7 +11,7 @@ from cocensor._validation import check_whole
 from cocensor.inference import ConfidenceInterval
 from cocensor.plots.grid_axes import PLAUSIBLE
 from cocensor.plots.panels import draw_panels, wrapped
-from cocensor.plots.second_axis import draw_second_axis
+from cocensor.plots.ticks import draw_second_axis
 from cocensor.sensitivity import PlausibleTau, induced_tau
 from cocensor.words.digits import level_in_words
 
@@ -122,5 +122,5 @@ class BenchmarkDisplay:
         induced = [(f"{ratio:g}", induced_tau(ratio, ratio)) for ratio in _HIDDEN]
         places = [("1", 0.0), *((text, sign * tau) for text, tau in induced for sign in (1, -1))]
         draw_second_axis(
-            ax, "hazard ratio per SD of a hidden factor on both (left of 1: on dropout turned over)", places
+            ax, "hazard ratio per SD of a hidden factor (left of 1: inverted on dropout)", places
         )

@@ -125,9 +125,9 @@ class BoundsDisplay:
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw scores, and differences if any, into an ``ax`` each, or into a new figure; returns the axes."""
         better = "below" if self.direction == "smaller" else "above"
-        panels = [partial(self._draw, self.scores, f"{self.label}\n({self.direction} is better)")]
+        panels = [partial(self._draw, self.scores, f"{wrapped(self.label)}\n({self.direction} is better)")]
         if self.differences:
-            said = f"difference of the {self.label}\n({better} 0: the first is better)"
+            said = f"{wrapped(f'difference of the {self.label}', 28)}\n({better} 0: the first is better)"
             panels.append(partial(self._draw, self.differences, said))
         rows = max(len(self.scores), len(self.differences))
         size = (4.2 if self.differences else 6.0, 1.4 + 0.34 * rows)

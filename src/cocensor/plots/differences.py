@@ -199,9 +199,10 @@ class DifferenceDisplay:
         if any(found.tipping for found in panel.values()):
             mark = "order turns" if level is None else "order turns, and its interval"
             ax.plot([], [], marker="o", color="0.6", label=mark, **_TIPPING)
-        name = escaped(self.reference)
+        name = self.reference
         better = "above" if self.direction == "smaller" else "below"
-        ax.set_ylabel(f"{self.label}\nless that of {name}\n({better} 0: {name} is better)")
+        said = self.label, f"less that of {name}", f"({better} 0: {name} is better)"
+        ax.set_ylabel("\n".join(map(wrapped, said)))
         ax.set_title(wrapped(f"{self.adjustment}, {axis.title}"), fontsize="medium")
         axis.draw(ax)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cocensor._validation import FloatArray, as_tuple, check_choice, escaped
-from cocensor.plots.second_axis import draw_second_axis
+from cocensor.plots.ticks import draw_second_axis, ticks_with_room
 from cocensor.sensitivity import HAZARD_RATIO, AfterDropout, Sensitivity
 from cocensor.sensitivity.after_dropout import ALL
 from cocensor.sensitivity.grid_scores import GridScores
@@ -132,9 +132,12 @@ class RatioAxis:
         ax.axvline(1.0, color="0.7", linewidth=1.0, linestyle=":", zorder=0)
         ax.set_xscale("log")
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.set_xticks(self.ratios, [f"{ratio:g}" for ratio in self.ratios])
-        ax.set_xlabel("hazard ratio after dropout")
         ax.set_xlim(0.9 * min(*self.ratios, 1.0), max(*self.ratios, 1.0) / 0.9)
+        roundest = sorted(self.ratios, key=lambda ratio: len(f"{ratio:g}"))
+        order = dict.fromkeys((1.0, self.ratios[0], self.ratios[-1], *roundest))
+        kept = ticks_with_room(ax, [(f"{ratio:g}", ratio) for ratio in order])
+        ax.set_xticks([at for _, at in kept], [text for text, _ in kept])
+        ax.set_xlabel("hazard ratio after dropout")
 
 
 class GridLine(NamedTuple):

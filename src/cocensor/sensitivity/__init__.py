@@ -6,7 +6,7 @@ from cocensor.sensitivity.benchmarks import plausible_tau
 from cocensor.sensitivity.bounding import find_bounds
 from cocensor.sensitivity.bounds import Bound, BoundCurve, Bounds
 from cocensor.sensitivity.changes import Change, Stretch
-from cocensor.sensitivity.grid import FAMILIES, TAUS, sensitivity
+from cocensor.sensitivity.grid import FAMILIES, default_taus, sensitivity
 from cocensor.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.sensitivity.margins import MarginCurves, margin_curves
 from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
@@ -17,7 +17,6 @@ __all__ = [
     "FAMILIES",
     "HAZARD_RATIO",
     "RATIOS",
-    "TAUS",
     "AfterDropout",
     "Benchmark",
     "Bound",
@@ -32,6 +31,7 @@ __all__ = [
     "Tip",
     "WithinPlausible",
     "as_ratios",
+    "default_taus",
     "find_bounds",
     "hidden_hazard_ratio",
     "induced_tau",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,19 +26,30 @@ from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores, moved, scores_again
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO, RATIOS, AfterDropout, RatioLines
-from cocensor.sensitivity.plausible import PlausibleRange
+from cocensor.sensitivity.plausible import PlausibleRange, benchmarks_of
 from cocensor.sensitivity.result import Sensitivity
 
 FAMILIES = ("clayton", "frank", "gumbel", "joe", "gaussian", HAZARD_RATIO)
-TAUS = tuple(round(0.1 * k, 1) for k in range(-3, 10))
+# Of the τ by default, in tenths: the first, where nothing below it is plausible, and the last.
+_FIRST_TENTH, _LAST_TENTH = -3, 9
 Answers = dict[str, dict[str, dict[float, AdjustmentScores]]]
 Missing = dict[tuple[str, str], Note]
+
+
+def default_taus(evaluation: Evaluation, plausible: Any = None) -> tuple[float, ...]:
+    """Tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9."""
+    if plausible is None:
+        held = PlausibleRange.of(benchmarks_of(evaluation))
+    else:
+        held = PlausibleRange.asked(plausible)
+    first = max(min(math.floor(10.0 * held.low), _FIRST_TENTH), -_LAST_TENTH)
+    return tuple(round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1))
 
 
 def sensitivity(
     evaluation: Evaluation,
     families: str | Sequence[str] = FAMILIES,
-    taus: Any = TAUS,
+    taus: Any = None,
     adjustments: str | Sequence[str] | None = None,
     *,
     hazard_ratios: Any = RATIOS,
@@ -57,8 +69,8 @@ def sensitivity(
     evaluation : Evaluation
     families : sequence of str
         Families of copulas, and "hazard_ratio" for the hazard ratio after dropout.
-    taus : array-like
-        Kendall's τ of event and dropout, strictly between -1 and 1.
+    taus : array-like, optional
+        Kendall's τ of event and dropout, strictly between -1 and 1; by default :func:`default_taus`.
     adjustments : sequence of str, optional
         Of those of the evaluation; by default all that rest on a copula.
     hazard_ratios : array-like
@@ -89,7 +101,7 @@ def sensitivity(
     """
     chosen, with_ratios = _families(families)
     asked_range = None if plausible is None else PlausibleRange.asked(plausible)
-    grid = as_taus(taus)
+    grid = as_taus(default_taus(evaluation, plausible) if taus is None else taus)
     if not grid.size:
         raise ValueError("taus is empty: at least one is needed.")
     if not ((grid == 0).any() or _walks(chosen, grid)):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cocensor._validation import as_vector, check_number
+from cocensor.evaluation import Evaluation
 from cocensor.inference import Uncertainty
 from cocensor.sensitivity.benchmark_result import PlausibleTau
 
@@ -57,6 +58,14 @@ class PlausibleRange:
     def holds_independence(self) -> bool:
         """Whether τ = 0 is in it."""
         return self.low <= 0 <= self.high
+
+
+def benchmarks_of(evaluation: Evaluation) -> PlausibleTau | ValueError:
+    """Measured covariates as benchmarks, or why there are none."""
+    try:
+        return evaluation.plausible_tau()
+    except ValueError as error:
+        return error
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from cocensor.sensitivity.benchmark_result import PlausibleTau
 from cocensor.sensitivity.changes import Stretch, stretches
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.sensitivity.numbers import sensitivity_numbers
-from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
+from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible, benchmarks_of
 from cocensor.sensitivity.tips import Tip, tips
 
 
@@ -96,10 +96,7 @@ class Sensitivity(GridScores):
     @cached_property
     def _benchmarks(self) -> PlausibleTau | ValueError:
         """Measured covariates as benchmarks, or why there are none."""
-        try:
-            return self.evaluation.plausible_tau()
-        except ValueError as error:
-            return error
+        return benchmarks_of(self.evaluation)
 
     def within_plausible(
         self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
