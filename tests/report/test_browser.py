@@ -9,6 +9,8 @@ import pytest
 import cocensor as cc
 from tests.report.conftest import HOSTILE, Sureness
 
+pytestmark = pytest.mark.no_cover
+
 
 @pytest.fixture(scope="module")
 def numbers(evaluation, report):
