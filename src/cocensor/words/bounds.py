@@ -24,6 +24,13 @@ def bounds_of(evaluation: Evaluation) -> Bounds | None:
     return found[-1] if found else None
 
 
+def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str, str], ...]:
+    """All pairs, of which the model with the best score is the one that is subtracted, as wherever scores differ."""
+    ranks = evaluation.ranks(bounds.metric.name) if bounds.metric.name in evaluation.metrics else {}
+    leader = min(ranks, key=lambda model: ranks[model], default=None)
+    return tuple((b, a) if a == leader else (a, b) for a, b in bounds.pairs)
+
+
 def bounds_as_text(bounds: Bounds) -> str:
     """What a terminal shows of bounds."""
     keys: list[str | tuple[str, str]] = [*bounds.models, *bounds.pairs]
@@ -34,13 +41,15 @@ def bounds_as_text(bounds: Bounds) -> str:
     return "\n".join([*lines, bounds_in_words(bounds)])
 
 
-def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
+def bounds_in_words(
+    bounds: Bounds, names: Names = BARE, pairs: tuple[tuple[str, str], ...] | None = None
+) -> str:
     """Who is better whatever the dependence, and how much is open else; of models alone where no two are bounded.
 
-    Without intervals it is about this sample.
+    Without intervals it is about this sample. ``pairs`` says which of two models is subtracted.
     """
     if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
-        said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
+        said = [certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)]
         return " ".join(filter(None, said)) or "Dropouts leave nothing open."
     known = [model for model in bounds.models if isfinite(bounds[model].low)]
     if not known:

@@ -19,6 +19,7 @@ def plausible_tau_in_words(found: PlausibleTau, names: Names = BARE) -> str:
     measured = (
         f"{names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} on the "
         f"event and {strongest.hazard_ratio_dropout:.2f} on dropout and induces {_tau(strongest.shrunken_tau)}"
+        f"{_with_noise(strongest.tau, strongest.shrunken_tau)}"
     )
     together = f" All covariates together induce {_tau(found.together)}." if len(found.benchmarks) > 1 else ""
     return (
@@ -29,6 +30,12 @@ def plausible_tau_in_words(found: PlausibleTau, names: Names = BARE) -> str:
 
 def _tau(tau: float) -> str:
     return f"τ = {tau:.2f}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
+
+
+def _with_noise(tau: float, shrunken: float) -> str:
+    """The estimate, where shrinking it shows: all covariates together are told of without."""
+    said = f"{tau:z.2f}"
+    return f" ({said} before its noise is allowed for)" if said != f"{shrunken:z.2f}" else ""
 
 
 def plausible_tau_as_text(found: PlausibleTau) -> str:
