@@ -50,10 +50,10 @@ def plausible_tau_as_text(found: PlausibleTau) -> str:
     ]
     for each in found.benchmarks:
         lines.append(
-            f"{each.name:<{width}}{each.hazard_ratio_event:8.2f}{each.hazard_ratio_dropout:9.2f}{each.tau:9.3f}"
-            f"{each.interval.low:9.3f}{each.interval.high:9.3f}{each.shrunken_tau:10.3f}"
+            f"{each.name:<{width}}{each.hazard_ratio_event:8.2f}{each.hazard_ratio_dropout:9.2f}{each.tau:z9.3f}"
+            f"{each.interval.low:z9.3f}{each.interval.high:z9.3f}{each.shrunken_tau:z10.3f}"
         )
     low, high = found.together_interval
-    lines.append(f"{'all together':<{width}}{'':17}{found.together:9.3f}{low:9.3f}{high:9.3f}")
+    lines.append(f"{'all together':<{width}}{'':17}{found.together:z9.3f}{low:z9.3f}{high:z9.3f}")
     lines.append(f"{'aligned':<{width}}{'':17}{found.aligned:9.3f}")
     return "\n".join([*lines, "", found.statement, *map(str, found.notes)])
