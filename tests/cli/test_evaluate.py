@@ -144,6 +144,27 @@ def test_output_tells_scores_sensitivity_and_files(study):
     assert str(study.folder / "numbers.json") in result.stdout.splitlines()[-1]
 
 
+def test_bounds_and_benchmarks_are_told_beside_the_scores(study):
+    given = [
+        "--covariates",
+        "age",
+        "--adjustments",
+        "ipcw,imputed",
+        "--plausible",
+        "0,0.3",
+        "--taus",
+        "0,0.3",
+    ]
+    numbers = study.numbers(*given)
+    [bounds] = numbers["bounds"].values()
+    shown = study.evaluate(*given).stdout
+    for words in (bounds["statement"], numbers["plausible_tau"]["statement"], "τ from 0 to 0.3"):
+        assert words in shown
+    without = study.evaluate("--metrics", "concordance").stdout  # which has no bounds
+    assert "assumption about dropout" not in without
+    assert "per SD" not in without
+
+
 def test_without_outputs_it_only_prints(study):
     before = study.files()
     assert "IBS-Dep" in study.evaluate().stdout

@@ -31,6 +31,7 @@ def close(value, exact, rel=1e-11):
     return abs(value - float(exact)) <= rel * max(1.0, abs(float(exact)))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("copula", ARCHIMEDEAN, ids=member_id)
 @mp.workdps(700)
 def test_cdf_h_and_density_against_high_precision_differences(copula):
@@ -62,6 +63,7 @@ def test_cdf_h_and_density_against_high_precision_differences(copula):
     assert checked >= 15
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("copula", ARCHIMEDEAN, ids=member_id)
 @mp.workdps(700)
 def test_log_cdf_keeps_its_relative_accuracy_in_cumulative_hazards(copula):
@@ -75,6 +77,7 @@ def test_log_cdf_keeps_its_relative_accuracy_in_cumulative_hazards(copula):
             assert value == pytest.approx(float(exact), rel=1e-11)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("copula", ARCHIMEDEAN, ids=member_id)
 @mp.workdps(500)
 def test_generators_against_high_precision_differences(copula):
@@ -95,6 +98,7 @@ def test_generators_against_high_precision_differences(copula):
             assert copula.phi_second(s) == pytest.approx(float(curvature), rel=1e-10)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("tau", [-0.99, -0.4, 0.3, 0.9, 0.99])
 @mp.workdps(30)
 def test_gaussian_cdf_against_integration_in_high_precision(tau):
@@ -110,6 +114,7 @@ def test_gaussian_cdf_against_integration_in_high_precision(tau):
         assert close(copula.log_cdf(u, v), exact, rel=1e-9)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("rho", [-1 + 1e-7, -0.9999, -0.6, 1e-6, 0.5, 0.9999, 1 - 1e-9])
 @mp.workdps(60)
 def test_gaussian_log_cdf_keeps_its_relative_accuracy_in_cumulative_hazards(rho):
@@ -131,6 +136,7 @@ def test_gaussian_log_cdf_keeps_its_relative_accuracy_in_cumulative_hazards(rho)
             assert value == pytest.approx(float(exact), rel=1e-11)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("tau", [-0.99, -0.4, 1e-6, 0.3, 0.9, 0.99])
 @mp.workdps(60)
 def test_gaussian_h_and_density_against_the_formula_in_high_precision(tau):

@@ -301,6 +301,7 @@ def test_the_influence_under_imputation_is_the_derivative_by_case_weights():
     np.testing.assert_allclose(found, expected, atol=2e-3 * np.abs(expected).max())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("imputed", [False, True])
 def test_standard_errors_are_those_of_the_bootstrap(imputed):
     copula = cc.Clayton.from_tau(0.5)

@@ -77,6 +77,7 @@ def test_the_influence_of_imputation_by_a_joint_model_is_the_derivative_by_case_
         assert moved[j] == pytest.approx(numeric, abs=1e-5 * np.abs(moved).max())
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("adjustment", ["ipcw", "imputed"])
 def test_the_bootstrap_agrees(adjustment):
     """An error from 100 resamples has a relative error of 1/√200: four of them are allowed."""

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytestmark = pytest.mark.no_cover
+
 
 def test_time_family_and_tau_move_discrimination_calibration_and_benefit(opened, several, page_of_several):
     page, numbers = opened(at=page_of_several), several.to_dict()

@@ -80,6 +80,19 @@ def test_bounds_of_models_and_pairs_stand_in_tables(dependent, text):
         assert ("open" if better is None else f"<bdi>{better}</bdi>") in cells[-1]
 
 
+def test_pairs_without_bounds_say_why(split, cox, tmp_path):
+    _, test = split
+    found = cc.evaluate({"a": cox(0), "b": cox(0, 1)}, test.y, metrics="auc", at=8.0, adjustments="ipcw")
+    bounds = found.bounds("auc", at=8.0)
+    text = found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert (
+        values(table(text, "AUC at 8 (greater is better), whatever the dependence")[("a",)])[1]
+        == bounds["a"].high
+    )
+    assert bounds["a", "b"].missing in text
+    assert "data-bounds=" not in text.split("<script", 1)[0]
+
+
 def test_benchmarks_stand_in_tables(dependent, text):
     found = dependent.plausible_tau()
     rows = table(text, "what leaving out a covariate would induce")

@@ -57,10 +57,10 @@ def _bound_tables(found: Bounds) -> BoundTables:
         f"{label} ({found.metric.direction} is better), whatever the dependence",
         ("model", *head),
         [NumberRow((model,), _bound_cells(found[model], level)) for model in found.models],
-        tuple(map(str, found.notes)),
+        (*map(str, found.notes), *_unbounded(found)),
     )
     pairs = None
-    if found.pairs:
+    if found.pairs and not _unbounded(found):
         rows = [
             NumberRow((a, b), [*_bound_cells(found[a, b], level, "+"), _certain(found, a, b)])
             for a, b in found.pairs
@@ -69,6 +69,13 @@ def _bound_tables(found: Bounds) -> BoundTables:
         pairs = NumberTable(caption, ("model", "less", *head, "better for certain"), rows)
     said = bounds_in_words(found, ON_PAGE)
     return BoundTables(found.metric.name, said, models, pairs, len(found.pairs) > _FEW_PAIRS)
+
+
+def _unbounded(found: Bounds) -> tuple[str, ...]:
+    """Why no pair has bounds; empty where one has some."""
+    if not found.pairs or any(isfinite(found[pair].low) for pair in found.pairs):
+        return ()
+    return (f"Differences have no bounds: {found[found.pairs[0]].missing}.",)
 
 
 def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[NumberCell]:

@@ -56,6 +56,21 @@ class AfterDropout(GridScores):
         By adjustment, line and ratio.
     missing : dict of Note
         By adjustment and line, why there is no answer, or none at some ratio.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> why = ["too ill" if x > 0.5 else "moved away" for x in test.X[:, 0]]
+    >>> y = cc.Survival(test.y.time, test.y.event, reason=why)
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (3, 10)}
+    >>> result = cc.evaluate(models, y, y_train=train.y, metrics="ibs")
+    >>> print(result.sensitivity(["clayton", "hazard_ratio"], [0.0]).after_dropout.statement)
+    If those who left have ρ times the hazard of those alike who stay, 10 beats 3 for ρ up to about 2 (0.5 to 5 was
+    tried). For “too ill” alone: up to about 2; for “moved away” alone: every ρ.
     """
 
     point_name = "ratio"

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from math import inf, isfinite
 from typing import NamedTuple
 
+import numpy as np
+
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.digits import ratio_in_words, towards_zero
@@ -84,7 +86,7 @@ def ends_in_words(found: Reach, low: float = -inf, high: float = inf) -> list[st
 def _about(tau: float, low: float, high: float) -> str:
     """A τ, rounded so that it stays on the same sides of two others."""
     said = towards_zero(tau)
-    stays = (float(said) > low, float(said) < high) == (tau > low, tau < high)
+    stays = all(np.sign(float(said) - end) == np.sign(tau - end) for end in (low, high))
     return said if stays else towards_zero(tau, 0.01)
 
 
@@ -122,7 +124,7 @@ def beyond_plausible(sensitivity: Sensitivity, found: Reach, names: Names, then:
             return ""
         more = f"{tried_in_words(sensitivity)}, τ from {taus[0]:g} to {taus[-1]:g}"
         return f"{'Beyond it, this' if low <= high else 'It'} holds at every {more}."
-    sentences: list[str] = []
+    sentences, again = list[str](), False
     inside = [end for end in (found.low, found.high) if end is not None and low < end.at < high]
     for end in sorted(
         (end for end in (found.low, found.high) if end is not None), key=lambda end: abs(end.at)
@@ -134,8 +136,9 @@ def beyond_plausible(sensitivity: Sensitivity, found: Reach, names: Names, then:
             said = f"{where} holds {way} to τ = {end.at:g}; further out an interval is missing"
         else:
             at = "there" if inside == [end] else f"at about τ = {_about(end.at, low, high)}"
-            scales = _scales(sensitivity, end, names, again=bool(sentences))
-            said = f"{where} is lost {at}{_lost_on(sensitivity, end, names)}{scales}"
+            first = f"{'It is also' if again else f'{where} is'} lost {at}"
+            said = f"{first}{_lost_on(sensitivity, end, names)}{_scales(sensitivity, end, names, again)}"
+            again = True
         sentences.append(f"{said}{then if end is found.high else ''}.")
     return " ".join(sentences)
 

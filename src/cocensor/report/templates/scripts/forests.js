@@ -14,7 +14,7 @@ const forest = (box, { rows, label, xLabel, shade }) => {
   svg.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 5, "text-anchor": "middle" }, xLabel));
   rows.forEach(({ name, letter, value, ends, bar, style, isHollow }, k) => {
     const y = top + step * (k + 0.7);
-    if (bar) svg.append(make("path", { d: `M${toX(bar[0])} ${y}H${toX(bar[1])}`, class: `reach ${style}` }));
+    if (bar && bar.length) svg.append(make("path", { d: `M${toX(bar[0])} ${y}H${toX(bar[1])}`, class: `reach ${style}` }));
     svg.append(make("text", { x: 2, y: y - 9, class: "named" }, `${letter ? `${letter} ` : ""}${isolated(fitting(name, width - 20))}`));
     if (ends.length) svg.append(make("path", { d: `M${toX(ends[0])} ${y}H${toX(ends[1])}`, class: `whisker ${style}` }));
     if (!known(value)) return;
