@@ -26,10 +26,11 @@ def bounds_of(evaluation: Evaluation) -> Bounds | None:
 
 
 def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str, str], ...]:
-    """All pairs, of which the model with the best score is the one that is subtracted, as wherever scores differ."""
+    """All pairs, first those with the model that has the best score: it is subtracted, as in other tables."""
     ranks = evaluation.ranks(bounds.metric.name) if bounds.metric.name in evaluation.metrics else {}
     leader = min(ranks, key=lambda model: ranks[model], default=None)
-    return tuple((b, a) if a == leader else (a, b) for a, b in bounds.pairs)
+    turned = ((b, a) if a == leader else (a, b) for a, b in bounds.pairs)
+    return tuple(sorted(turned, key=lambda pair: leader not in pair))
 
 
 def bounds_as_text(bounds: Bounds) -> str:
