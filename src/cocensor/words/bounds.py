@@ -35,7 +35,10 @@ def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str
 
 def bounds_as_text(bounds: Bounds) -> str:
     """What a terminal shows of bounds."""
-    keys: list[str | tuple[str, str]] = [*bounds.models, *(p for p in bounds.pairs if isfinite(bounds[p].low))]
+    keys: list[str | tuple[str, str]] = [
+        *bounds.models,
+        *(p for p in bounds.pairs if isfinite(bounds[p].low)),
+    ]
     lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
     for key in keys:
         called = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
