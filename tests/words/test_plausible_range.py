@@ -195,6 +195,15 @@ def test_models_told_apart_at_independence_are_no_tie_along_the_ratio(three):
     assert says(grid.after_dropout.statement, "a and b cannot be told apart for any ρ")
 
 
+def test_without_dropouts_nothing_is_said_of_those_who_left(split, cox):
+    _, test = split
+    ends = cc.Survival(test.y.time, test.y.event, ~test.y.event)
+    found = cc.evaluate({"a": cox(0, 1), "b": cox(0)}, ends, test.X, metrics="ibs")
+    grid = found.sensitivity(("frank", "hazard_ratio"), (0.0, 0.2))
+    assert grid.after_dropout.statement == ""
+    assert says(repr(grid), "nobody dropped out")
+
+
 def test_scores_without_intervals_and_single_models_along_the_ratio(three):
     _, grid = made(three, line([0.2] * 4), A_FIRST, ratios=by_ratio(b=[0.2, 0.2, 0.2, 0.05]))
     assert says(grid.after_dropout.statement, "a has the best score", "up to about 2", "0.5 to 4")

@@ -30,7 +30,7 @@ def after_dropout_as_text(after: AfterDropout) -> str:
 
 
 def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
-    """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where only ρ = 1 was tried.
+    """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where only ρ = 1 was tried, or nobody left.
 
     By the primary adjustment and the first metric. Without intervals, whose score is the best.
     """
@@ -41,7 +41,7 @@ def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
 
 def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     by_ratio = after.leaders().get(ALL, {})
-    if set(by_ratio) <= {1.0}:
+    if set(by_ratio) <= {1.0} or not after.evaluation.data.samples.y_test.dropout.any():
         return ""
     if len(after.evaluation.data.predictions) == 1:
         [model] = after.evaluation.data.predictions

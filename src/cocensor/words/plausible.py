@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cocensor.sensitivity import PlausibleTau
 from cocensor.words.digits import level_in_words
-from cocensor.words.names import BARE, Names
+from cocensor.words.names import BARE, Names, counted
 
 # A τ that many sensitivity analyses come to.
 _EXAMPLE = 0.3
@@ -43,8 +43,9 @@ def plausible_tau_as_text(found: PlausibleTau) -> str:
     width = max(12, *(len(each.name) for each in found.benchmarks)) + 2
     level = level_in_words(found.confidence_level)
     lines = [
-        f"Which τ of event and dropout leaving out a covariate would induce ({found.n:,} subjects, "
-        f"{found.n_events:,} events, {found.n_dropouts:,} dropouts; hazard ratios per SD, {level} intervals)",
+        f"Which τ of event and dropout leaving out a covariate would induce ({counted(found.n, 'subject')}, "
+        f"{counted(found.n_events, 'event')}, {counted(found.n_dropouts, 'dropout')}; hazard ratios per SD, {level} "
+        "intervals)",
         "",
         f"{'covariate':<{width}}{'event':>8}{'dropout':>9}{'τ':>9}{'from':>9}{'to':>9}{'shrunken':>10}",
     ]

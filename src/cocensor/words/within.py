@@ -223,8 +223,11 @@ def _origin(sensitivity: Sensitivity) -> str:
     if plausible.origin == "asked":
         return "as asked"
     if plausible.why is not None:
-        if sensitivity.evaluation.data.samples.x_test is None:
+        samples = sensitivity.evaluation.data.samples
+        if samples.x_test is None:
             return "the default, as there are no covariates"
+        if not samples.y_test.dropout.any():
+            return "the default, as nobody dropped out"
         return f"the default, as covariates do not tell: {plausible.why.rstrip('.')}"
     together = sensitivity.evaluation.plausible_tau().together
     what = f"three times what all covariates together induce ({together:z.2f})"
