@@ -30,9 +30,9 @@ def after_dropout_as_text(after: AfterDropout) -> str:
 
 
 def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
-    """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where only ρ = 1 was tried, or nobody left.
+    """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where no other ρ was tried.
 
-    By the primary adjustment and the first metric. Without intervals, whose score is the best.
+    Nothing is said where nobody left. By the primary adjustment and the first metric. Without intervals, whose score is the best.
     """
     unnamed = after.missing.get((after.primary, "reason"))
     said = [_everybody_in_words(after, names), "" if unnamed is None else unnamed.text]
