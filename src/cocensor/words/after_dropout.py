@@ -32,7 +32,8 @@ def after_dropout_as_text(after: AfterDropout) -> str:
 def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
     """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where no other ρ was tried.
 
-    Nothing is said where nobody left. By the primary adjustment and the first metric. Without intervals, whose score is the best.
+    By the primary adjustment and the first metric. Without intervals, whose score is the best; empty too where nobody
+    left.
     """
     unnamed = after.missing.get((after.primary, "reason"))
     said = [_everybody_in_words(after, names), "" if unnamed is None else unnamed.text]
