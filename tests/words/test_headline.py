@@ -69,7 +69,7 @@ def test_a_change_below_independence(three):
 def test_equals_share_first_places(three):
     line = (0.0, 0.4), {"a": [0.1, 0.3], "b": [0.2, 0.1], "twin": [0.1, 0.3]}
     found = told(three, {"frank": line}, {"a": 0.1, "b": 0.2, "twin": 0.1})
-    assert says(found.lead, "independent", "a and twin", "only while τ is below about 0.1")
+    assert says(found.lead, "independent", "a and twin", "only while τ is below about 0.13")
     assert says(found.support, "a and twin", "0.1000", "b", "0.2000")
     assert says(found.extent[0], "a and twin", "0")
     assert says(found.extent[1], "a and twin", "1", "2", "b", "1")

@@ -161,8 +161,8 @@ class Evaluation(Resampled):
             Of the event after a dropout, against those alike who are still under observation; by default 0.5, 1, 1.5,
             2, 3 and 5.
         hazard_ratio_by : array-like or str, optional
-            Whose ratio moves alone, beside that of everybody: a label for each test subject, a column of ``x_test``, or
-            "reason", the default where ``y_test`` names at least two.
+            Whose ratio moves alone, beside that of everybody: a label for each test subject, the name of a column of
+            numbers in ``x_test``, or "reason", the default where ``y_test`` names at least two.
         plausible : (float, float), optional
             From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
             covariates together induce.

@@ -77,7 +77,8 @@ def sensitivity(
         Of the event after a dropout, against those alike who are still under observation; see :class:`AfterDropout`.
     hazard_ratio_by : array-like or str, optional
         Beside that of everybody, the ratio of each group moves alone: groups are the reasons of ``y_test`` ("reason",
-        and by default where it names at least two), a column of ``x_test``, or a label for each test subject.
+        and by default where it names at least two), a column of numbers in ``x_test``, or a label for each test
+        subject.
     plausible : (float, float), optional
         From which to which τ the dependence is held plausible; by default see :class:`PlausibleRange`.
     progress : callable, optional
@@ -94,9 +95,9 @@ def sensitivity(
     >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
     By “imputed”, at τ = 0 (independent censoring) 10 covariates beats 3 covariates, which holds within the plausible
-    range (τ from -0.36 to 0.36) only while τ is below about 0.25. It is lost there, first under clayton: a hazard ratio
+    range (τ from -0.36 to 0.36) only while τ is below about 0.26. It is lost there, first under clayton: a hazard ratio
     of 1.7 right after leaving, 3.6 times the effects of x5, the strongest covariate. The scores of 10 covariates and 3
-    covariates change order at about τ = 0.5 (95 % interval 0.2 or more), first under clayton: a hazard ratio of 3.2
+    covariates change order at about τ = 0.51 (95 % interval 0.2 or more), first under clayton: a hazard ratio of 3.2
     right after leaving, 7.0 times the effects of x5.
     """
     chosen, with_ratios = _families(families)

@@ -12,7 +12,6 @@ _MOST_DECIMALS = 8
 # A τ with an interval narrower than this has two decimals.
 _NARROW = 0.1
 _ROUNDING = 1e-9
-_STEP = 0.05
 _NEXT_TO_1, _TWO_DIGITS = 1.1, 9.95
 
 
@@ -63,20 +62,19 @@ def with_interval(found: Estimate | Comparison, level: float | None, places: int
     return f"{number(value, places)} ({interval_in_words(found.confidence_interval(level), level, places)})"
 
 
-def towards_zero(tau: float, step: float = _STEP) -> str:
-    """A τ up to which something holds, rounded so that it does: to ``step``, or to the first digit that is not 0.
+def towards_zero(tau: float) -> str:
+    """A τ up to which something holds, rounded so that it does: to two decimals, or to the first digit that is not 0.
 
     Examples
     --------
-    >>> [towards_zero(tau) for tau in (0.48, 0.5, -0.27, 0.034, 0.00041)]
-    ['0.45', '0.5', '-0.25', '0.03', '0.0004']
+    >>> [towards_zero(tau) for tau in (0.487, 0.5, -0.279, 0.034, 0.00041)]
+    ['0.48', '0.5', '-0.27', '0.03', '0.0004']
     """
-    places = 1
-    while abs(tau) + _ROUNDING < step and places < _MOST_DECIMALS:
+    places = 2
+    while abs(tau) + _ROUNDING < 10.0**-places and places < _MOST_DECIMALS:
         places += 1
-        step = 10.0**-places
-    cut = floor(abs(tau) / step + _ROUNDING) * step
-    return f"{-cut if tau < 0 else cut:z.{max(places, 2)}f}".rstrip("0").rstrip(".")
+    cut = floor(abs(tau) * 10.0**places + _ROUNDING) / 10.0**places
+    return f"{-cut if tau < 0 else cut:z.{places}f}".rstrip("0").rstrip(".")
 
 
 def ratio_in_words(ratio: float) -> str:
@@ -94,11 +92,11 @@ def ratio_in_words(ratio: float) -> str:
 
 def turn_in_words(point: TippingPoint, level: float) -> tuple[str, str]:
     """The τ of a tipping point, and its interval, whose ends are rounded outward."""
+    at, said = f"{point.at:z.2f}", f"{level_in_words(level)} interval"
     if point.interval is None:
-        return f"{point.at:z.1f}", "no interval"
+        return at, "no interval"
     low, high = point.interval
     places = 2 if low is not None and high is not None and high - low < _NARROW else 1
-    at, said = f"{point.at:z.{places}f}", f"{level_in_words(level)} interval"
     below = "" if low is None else f"{floor(low * 10**places + _ROUNDING) / 10**places:z.{places}f}"
     above = "" if high is None else f"{ceil(high * 10**places - _ROUNDING) / 10**places:z.{places}f}"
     if below and above:

@@ -93,7 +93,7 @@ def _about(tau: float, low: float, high: float) -> str:
     """A τ, rounded so that it stays on the same sides of two others."""
     said = towards_zero(tau)
     stays = all(np.sign(float(said) - end) == np.sign(tau - end) for end in (low, high))
-    return said if stays else towards_zero(tau, 0.01)
+    return said if stays else f"{tau:.3g}"
 
 
 def within_plausible(sensitivity: Sensitivity, found: Reach, whose: str = "") -> str:
