@@ -279,11 +279,11 @@ def test_an_end_of_study_is_weighted_so_that_bounds_are_right_on_average():
 def test_a_training_sample_that_marks_nobody_does_not_tell_the_end_of_study():
     y, curves = marked(3, 60)
     train = marked(4, 60)[0].time
-    found = []
+    expected = evaluated(curves, y, "ibs").bounds()["a"]
     for marks in (None, np.zeros(60, dtype=bool)):
         y_train = cc.Survival(train, np.ones(60, dtype=bool), marks)
-        found.append(evaluated(curves, y, "ibs", y_train=y_train).bounds()["a"])
-    assert found[0] == found[1] == evaluated(curves, y, "ibs").bounds()["a"]
+        found = evaluated(curves, y, "ibs", y_train=y_train).bounds()["a"]
+        assert (found.low, found.high) == (expected.low, expected.high)
 
 
 # --- edges -----------------------------------------------------------------------------------------------
