@@ -330,7 +330,7 @@ def test_words_have_the_numbers():
     for each in ("3.0 per SD", "age", f"{found.strongest.hazard_ratio_event:.2f}", f"{found.together:.2f}"):
         assert each in found.statement
     for each in found.benchmarks:
-        assert f"{each.tau:.3f}" in repr(found)
+        assert f"{each.tau:z.3f}" in repr(found)
 
 
 @pytest.mark.skipif(

@@ -23,8 +23,8 @@ def test_where_the_answer_stops(three):
     steep = (0.0, 0.4, 0.8), {"a": [0.10, 0.12, 0.20], "b": [0.11, 0.13, 0.17]}
     found = told(three, {"frank": line, "clayton": line, "joe": steep}, A_FIRST)
     assert found.lead == (
-        "If censoring is independent given the predictions and the covariates, a has the best score, throughout the "
-        "plausible range of τ as far as it was tried, 0 to 0.2."
+        "If censoring is independent given the predictions and the covariates, a has the best score, which holds "
+        "throughout the plausible range of τ as far as it was tried, 0 to 0.2."
     )
     assert says(found.beyond, "Beyond it, this is lost at about τ = 0.5, first under Joe")
     assert (

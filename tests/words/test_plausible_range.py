@@ -113,6 +113,12 @@ def test_one_model_has_its_score_over_the_range(three):
     found = told(three, {"frank": ((0.0, 0.2, 0.8), {"a": [0.1, 0.12, 0.2]})}, {"a": 0.1}, error=ERROR)
     assert says(found.support, "plausible range", "0 to 0.2", "0.1000 and 0.1200")
     assert says(found.extent[0], "0.2000")
+    evaluation, grid = made(three, {"frank": ((0.0, 0.2), {"a": [0.1, 0.12]})}, {"a": 0.1}, error=ERROR)
+    assert repr(grid).count("0.1000 and 0.1200") == 1  # which is all of the grid
+    evaluation._analyses["bounds", "ibs"] = cc.evaluate(
+        {"a": three.data.predictions["a"]}, three.data.samples.y_test, metrics="ibs", adjustments="ipcw"
+    ).bounds()
+    assert any(says(said, "Without any assumption", "of a") for said in beside_scores(evaluation, grid))
 
 
 # --- scales -----------------------------------------------------------------------------------------------------
@@ -179,6 +185,23 @@ def test_up_to_which_hazard_ratio_it_holds(three, b, facts):
     assert says(after_dropout_in_words(grid.after_dropout), "ρ", *facts)
     assert grid.after_dropout.statement in repr(grid)
     assert grid.after_dropout.statement in repr(grid.after_dropout)
+
+
+def test_models_told_apart_at_independence_are_no_tie_along_the_ratio(three):
+    scores = {"a": 0.1, "b": 0.12, "c": 0.137}  # a and c are told apart, b from none of them
+    lines = {"all": (RATIOS, {model: [score] * 4 for model, score in scores.items()})}
+    over_tau = {"frank": ((0.0, 0.4), {model: [score] * 2 for model, score in scores.items()})}
+    _, grid = made(three, over_tau, scores, error=ERROR, ratios=lines)
+    assert says(grid.after_dropout.statement, "a and b cannot be told apart for any ρ")
+
+
+def test_without_dropouts_nothing_is_said_of_those_who_left(split, cox):
+    _, test = split
+    ends = cc.Survival(test.y.time, test.y.event, ~test.y.event)
+    found = cc.evaluate({"a": cox(0, 1), "b": cox(0)}, ends, test.X, metrics="ibs")
+    grid = found.sensitivity(("frank", "hazard_ratio"), (0.0, 0.2))
+    assert grid.after_dropout.statement == ""
+    assert says(repr(grid), "nobody dropped out")
 
 
 def test_scores_without_intervals_and_single_models_along_the_ratio(three):
@@ -259,7 +282,7 @@ def test_bounds_of_the_first_metric_lead_where_they_are_certain(three):
     assert says(found.certain, f"{ISOLATE[0]}a{ISOLATE[1]} beats {ISOLATE[0]}b{ISOLATE[1]}")
     assert "Without any assumption" not in found.support
     evaluation._analyses["bounds", "ibs"] = bounds(three, a_b=Bound(-0.04, 0.02, 0.001, 0.001))
-    assert says(headline(evaluation, grid).support, "Without any assumption", "-0.040 to 0.020")
+    assert says(headline(evaluation, grid).support, "Without any assumption", "-0.020 to 0.040")
 
 
 # --- benchmarks -------------------------------------------------------------------------------------------------
@@ -272,8 +295,13 @@ def test_benchmarks_are_told_with_their_limit_and_names_are_isolated(three):
     assert f"{found.strongest.hazard_ratio_event:.2f} on the event" in said
     tiny = replace(found, benchmarks=(replace(found.strongest, shrunken_tau=-0.004),), together=-0.034)
     assert says(plausible_tau_in_words(tiny), "induces |τ| below 0.005")
+    noisy = replace(found, benchmarks=(replace(found.strongest, tau=0.05, shrunken_tau=0.01),))
+    assert says(plausible_tau_in_words(noisy), "induces τ = 0.01 (0.05 before")
     assert "together" not in plausible_tau_in_words(tiny)  # of one covariate
     evaluation, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR)
     assert headline(evaluation, grid).benchmarks == said
     *_, last = beside_scores(evaluation, grid)
     assert last == plausible_tau_in_words(found)
+    few = cc.Note("caution", "There are few dropouts.")
+    evaluation._analyses["plausible_tau"] = replace(found, notes=(few,))
+    assert few.text in beside_scores(evaluation, grid)[-1]

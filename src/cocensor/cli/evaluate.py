@@ -25,6 +25,7 @@ from cocensor.cli.inputs import (
     Test,
     covariate_names,
     covariates_of,
+    groups_of,
     predictions_of,
     risk_scores_of,
 )
@@ -247,7 +248,7 @@ def evaluate(
             "horizon": horizon_of(horizon),
             **intervals_of(confidence, bootstrap, seed),
         }
-        grid = sensitivity_grid(families, taus, hazard_ratios, plausible)
+        grid = sensitivity_grid(families, taus, hazard_ratios, hazard_ratio_by, plausible)
         with progress_bar("Reading"):
             subjects = read_table(test, identity)
             samples = [subjects] if train is None else [read_table(train), subjects]
@@ -256,7 +257,7 @@ def evaluate(
             if folds is not None:
                 settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]
             if hazard_ratio_by is not None:
-                grid["hazard_ratio_by"] = subjects.column(hazard_ratio_by).to_pylist()
+                grid["hazard_ratio_by"] = groups_of(subjects, hazard_ratio_by)
             if train is not None:
                 settings |= {"y_train": y[0], "x_train": x[0]}
             how: tuple[Any, Any] = interpolation, None if tail == "none" else tail

@@ -14,6 +14,7 @@ from cocensor._validation import FloatArray, as_vector, collected, spelled
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
 from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
 from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
+from cocensor.sensitivity.after_dropout import as_labels, check_groups
 
 DATA = "Data"
 PREDICTIONS = "Predictions"
@@ -146,6 +147,14 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
         notes += [Note("caution", f"{table.path}: {text}") for text in warned]
         encoded.append(pa.table(dict(zip(encoder.columns_, matrix.T, strict=True))))
     return encoded
+
+
+def groups_of(test: Table, column: str) -> list[str]:
+    """``--hazard-ratio-by``: the group of each test subject."""
+    with test.named():
+        groups = as_labels(test.column(column).to_pylist(), "--hazard-ratio-by")
+        check_groups(groups, "--hazard-ratio-by")
+    return groups
 
 
 def predictions_of(

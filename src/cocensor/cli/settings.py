@@ -154,7 +154,11 @@ Plausible = Annotated[
 
 
 def sensitivity_grid(
-    families: str | None, taus: str | None, hazard_ratios: str | None, plausible: str | None
+    families: str | None,
+    taus: str | None,
+    hazard_ratios: str | None,
+    hazard_ratio_by: str | None,
+    plausible: str | None,
 ) -> dict[str, Any]:
     """``--families``, ``--taus``, ``--hazard-ratios`` and ``--plausible``."""
     chosen = None if families is None else items(families, "--families")
@@ -173,7 +177,11 @@ def sensitivity_grid(
             raise ValueError(f"--taus must be within reach of --families, but {tau:g} is beyond {families}.")
     ratios = None if hazard_ratios is None else numbers(hazard_ratios, "--hazard-ratios")
     for ratio in ratios or ():
-        check_number(ratio, "--hazard-ratios", lower=0.0)
+        if not ratio > 0:
+            raise ValueError(f"--hazard-ratios must be above 0, but one is {ratio:g}.")
+    for given, option in ((hazard_ratios, "--hazard-ratios"), (hazard_ratio_by, "--hazard-ratio-by")):
+        if given is not None and chosen is not None and HAZARD_RATIO not in chosen:
+            raise ValueError(f"--families must have {HAZARD_RATIO} for {option}, but is {families}.")
     held = None if plausible is None else numbers(plausible, "--plausible")
     if held is not None and (len(held) != 2 or held[0] > held[1]):
         raise ValueError(f"--plausible must be LOW,HIGH, such as 0,0.3, but is {plausible}.")

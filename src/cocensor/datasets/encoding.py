@@ -106,7 +106,9 @@ class Encoder:
         self.columns_ = tuple(columns[i] for i in self._kept)
         self.groups_ = tuple(groups[i] for i in self._kept)
         if not self._kept.size:
-            raise ValueError("X must vary in at least one column.")
+            raise ValueError(
+                f"X must vary in at least one column, but has {', '.join(map(repr, self._input))} alone."
+            )
         kept = raw[:, self._kept]
         number = np.array([group not in categorical for group in self.groups_])
         if self.scaling == "minmax":

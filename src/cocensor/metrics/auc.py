@@ -186,7 +186,8 @@ def _new_events(sums: FloatArray) -> FloatArray:
 def _mean(curve: FloatArray, events: FloatArray) -> float:
     """The mean of values at times with events; NaN where one of them is not defined, or there are no events."""
     used = events != 0
-    return float(curve[used] @ events[used] / events[used].sum()) if used.any() else np.nan
+    total = events[used].sum()  # 0 also where weights below 0 take back what others gained
+    return float(curve[used] @ events[used] / total) if total else np.nan
 
 
 def cumulative_dynamic_auc(

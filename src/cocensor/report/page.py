@@ -130,9 +130,10 @@ def _script() -> str:
 
 
 def _named(text: str) -> Markup:
-    """Escaped text in which the names that users gave stand out."""
+    """Escaped text in which the names that users gave stand out, and no line ends between a number and its sign."""
     start, end = ISOLATE
-    return Markup(re.sub(f"{start}(.*?){end}", r"<bdi>\1</bdi>", str(escape(text)), flags=re.DOTALL))
+    joined = re.sub(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)", "\u00a0", str(escape(text)))
+    return Markup(re.sub(f"{start}(.*?){end}", r"<bdi>\1</bdi>", joined, flags=re.DOTALL))
 
 
 def _policy(style: str, script: str) -> str:

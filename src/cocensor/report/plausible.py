@@ -12,6 +12,7 @@ from cocensor.report.grids import line_label
 from cocensor.sensitivity import Bound, Bounds, PlausibleTau, Sensitivity, Tip
 from cocensor.sensitivity.after_dropout import ALL, HAZARD_RATIO
 from cocensor.words import bounds_in_words, plausible_tau_in_words
+from cocensor.words.bounds import pairs_from_leader
 from cocensor.words.digits import level_in_words
 from cocensor.words.names import ON_PAGE, family_name, model_name
 
@@ -45,10 +46,10 @@ class BenchmarkTables:
 def bound_tables(evaluation: Evaluation) -> list[BoundTables]:
     """For every metric whose bounds have been computed."""
     by_metric: dict[str, Bounds] = {each.metric.name: each for each in evaluation.all_computed("bounds")}
-    return [_bound_tables(found) for found in by_metric.values()]
+    return [_bound_tables(found, pairs_from_leader(evaluation, found)) for found in by_metric.values()]
 
 
-def _bound_tables(found: Bounds) -> BoundTables:
+def _bound_tables(found: Bounds, each_pair: tuple[tuple[str, str], ...]) -> BoundTables:
     label, level = found.metric.label, found.level
     head: tuple[str, ...] = "lowest", "highest"
     if level is not None:
@@ -63,11 +64,11 @@ def _bound_tables(found: Bounds) -> BoundTables:
     if found.pairs and not _unbounded(found):
         rows = [
             NumberRow((a, b), [*_bound_cells(found[a, b], level, "+"), _certain(found, a, b)])
-            for a, b in found.pairs
+            for a, b in each_pair
         ]
         caption = f"difference of the {label}, whatever the dependence"
         pairs = NumberTable(caption, ("model", "less", *head, "better for certain"), rows)
-    said = bounds_in_words(found, ON_PAGE)
+    said = bounds_in_words(found, ON_PAGE, each_pair)
     return BoundTables(found.metric.name, said, models, pairs, len(found.pairs) > _FEW_PAIRS)
 
 

@@ -149,15 +149,9 @@ class RatioLines:
         if by is None or (isinstance(by, str) and by == "reason"):
             return cls._by_reason(grid, samples, asked=by is not None)
         labels = _labels(by, samples)
-        names = list(dict.fromkeys(labels))
-        if len(names) > _MOST_GROUPS:
-            raise ValueError(
-                f"hazard_ratio_by must have at most {_MOST_GROUPS} groups, but has {len(names)}: put some of them "
-                "together."
-            )
-        _refuse_all(names, "hazard_ratio_by")
+        groups = check_groups(labels, "hazard_ratio_by")
         array = np.array(labels)
-        return cls(grid, groups={name: array == name for name in sorted(names)} if len(names) > 1 else {})
+        return cls(grid, groups={name: array == name for name in groups} if len(groups) > 1 else {})
 
     @classmethod
     def _by_reason(cls, grid: FloatArray, samples: Samples, asked: bool) -> RatioLines:
@@ -165,12 +159,10 @@ class RatioLines:
         if asked and not reasons:
             raise ValueError("hazard_ratio_by must not be 'reason' where y_test names no reasons of dropout.")
         if len(reasons) > _MOST_GROUPS:
-            why = (
-                f"y_test must have at most {_MOST_GROUPS} reasons for a line each, but has {len(reasons)}: put some of "
-                "them together."
-            )
+            why = f"at most {_MOST_GROUPS} reasons for a line each, but has {len(reasons)}: put some of them together."
             if asked:
-                raise ValueError(why)
+                raise ValueError(f"y_test must have {why}")
+            why = f"No reason is moved alone: y_test may have {why}"
             return cls(grid, unnamed=(why,))
         _refuse_all(reasons, "y_test")
         return cls(grid, reasons if len(reasons) > 1 else ())
@@ -215,13 +207,29 @@ def _labels(by: Any, samples: Samples) -> list[str]:
         raise ValueError(
             f"hazard_ratio_by must have one label per test subject, but its shape is {values.shape}."
         )
+    return as_labels(values.tolist(), "hazard_ratio_by")
+
+
+def as_labels(values: Sequence[Any], argument: str) -> list[str]:
+    """A text per test subject."""
     found = []
-    for row, value in enumerate(values.tolist()):
+    for row, value in enumerate(values):
         text = "" if value is None else spelled(value).strip()
         if not text:
-            refuse_at((row,), value, "hazard_ratio_by must have a label for each test subject")
+            refuse_at((row,), value, f"{argument} must have a label for each test subject")
         found.append(text)
     return found
+
+
+def check_groups(labels: Sequence[str], argument: str) -> list[str]:
+    """The different labels, in their order, if they are few."""
+    names = sorted(set(labels))
+    if len(names) > _MOST_GROUPS:
+        raise ValueError(
+            f"{argument} must have at most {_MOST_GROUPS} groups, but has {len(names)}: put some of them together."
+        )
+    _refuse_all(names, argument)
+    return names
 
 
 def _refuse_all(names: Sequence[str], argument: str) -> None:

@@ -104,7 +104,7 @@ class PlausibleTau:
 
         size = abs(check_number(tau, "tau"))
         if size >= 1.0:
-            raise ValueError(f"tau must lie between -1 and 1, but is {tau}.")
+            raise ValueError(f"tau must lie strictly between -1 and 1, but is {tau}.")
         if size == 0.0:
             return 0.0
         grid, sizes = self._sizes

@@ -190,10 +190,10 @@ def _few(n_events: int, n_dropouts: int, n_columns: int) -> list[Note]:
     return [
         Note(
             "caution",
-            f"There are {count:,} {what} for {n_columns} columns of covariates: benchmarks are mostly noise below "
-            f"{wanted:,}.",
+            f"With {count:,} {what}{'s' * (count != 1)} for {n_columns} column{'s' * (n_columns != 1)} of covariates, "
+            f"benchmarks are mostly noise; {wanted:,} or more would do.",
         )
-        for count, what in ((n_events, "events"), (n_dropouts, "dropouts"))
+        for count, what in ((n_events, "event"), (n_dropouts, "dropout"))
         if count < wanted
     ]
 

@@ -95,11 +95,11 @@ def sensitivity(
     >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
     >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
-    By “imputed”, at τ = 0 (independent censoring) 10 covariates beats 3 covariates, within the plausible range (τ from
-    -0.36 to 0.36) only while τ is below about 0.26. It is lost there, first under clayton: a hazard ratio of 1.7 right
-    after leaving, 3.6 times the effects of x5, the strongest covariate. The scores of 10 covariates and 3 covariates
-    change order at about τ = 0.51 (95 % interval 0.2 or more), first under clayton: a hazard ratio of 3.2 right after
-    leaving, 7.0 times the effects of x5.
+    By “imputed”, at τ = 0 (independent censoring) 10 covariates beats 3 covariates, which holds within the plausible
+    range (τ from -0.36 to 0.36) only while τ is below about 0.26. It is lost there, first under clayton: a hazard ratio
+    of 1.7 right after leaving, 3.6 times the effects of x5, the strongest covariate. The scores of 10 covariates and 3
+    covariates change order at about τ = 0.51 (95 % interval 0.2 or more), first under clayton: a hazard ratio of 3.2
+    right after leaving, 7.0 times the effects of x5.
     """
     chosen, with_ratios = _families(families)
     asked_range = None if plausible is None else PlausibleRange.asked(plausible)

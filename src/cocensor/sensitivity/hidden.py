@@ -83,7 +83,7 @@ def hidden_hazard_ratio(tau: float) -> float:
 
     size = abs(check_number(tau, "tau"))
     if size >= 1.0:
-        raise ValueError(f"tau must lie between -1 and 1, but is {tau}.")
+        raise ValueError(f"tau must lie strictly between -1 and 1, but is {tau}.")
     if size == 0.0:
         return 1.0
     if _normal_tau(_MOST, _MOST) <= size:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from math import ceil, floor, log10
 
 from cocensor.sensitivity import AfterDropout
@@ -29,12 +30,19 @@ def after_dropout_as_text(after: AfterDropout) -> str:
 
 
 def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
-    """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where only ρ = 1 was tried.
+    """Who beats whom up to which ρ, of everybody and of one reason or group alone; empty where no other ρ was tried.
 
-    By the primary adjustment and the first metric. Without intervals, whose score is the best.
+    By the primary adjustment and the first metric. Without intervals, whose score is the best; empty too where nobody
+    left.
     """
+    unnamed = after.missing.get((after.primary, "reason"))
+    said = [_everybody_in_words(after, names), "" if unnamed is None else unnamed.text]
+    return " ".join(filter(None, said)) if said[0] else ""
+
+
+def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     by_ratio = after.leaders().get(ALL, {})
-    if set(by_ratio) <= {1.0}:
+    if set(by_ratio) <= {1.0} or not after.evaluation.data.samples.y_test.dropout.any():
         return ""
     if len(after.evaluation.data.predictions) == 1:
         [model] = after.evaluation.data.predictions
@@ -66,18 +74,20 @@ def _reach(after: AfterDropout, found: Standing, line: str) -> Reach | None:
 
 
 def _tie(after: AfterDropout, found: Standing, names: Names) -> str:
-    who = names.models(found.compared) if len(found.compared) <= _MOST_NAMED else "the models"
+    who, start = "the best models" if found.behind else "the models", first_point(after)
+    if len(found.first) <= _MOST_NAMED:
+        who = names.models(found.first)
     they = "they" if len(found.first) == 2 else "some"
-    curves = [after.along(a, b)[ALL] for k, a in enumerate(found.compared) for b in found.compared[k + 1 :]]
-    if not any(curve.sides.any() for curve in curves):
-        return f"{who} cannot be told apart for any ρ that was tried, {_span(after, ALL)}"
     told = {
         after.at_position(float(position))
-        for curve in curves
+        for a, b in combinations(found.first, 2)
+        for curve in (after.along(a, b)[ALL],)
         for position in curve.positions[curve.sides != 0]
-    }
+    } - {start}
+    if not told:
+        return f"{who} cannot be told apart for any ρ that was tried, {_span(after, ALL)}"
     at = listed([f"{ratio:g}" for ratio in sorted(told)], "or")
-    return f"{who} cannot be told apart at ρ = {first_point(after):g}; at ρ = {at} {they} can"
+    return f"{who} cannot be told apart at ρ = {start:g}; at ρ = {at} {they} can"
 
 
 def _where(after: AfterDropout, line: str, found: Reach) -> str:

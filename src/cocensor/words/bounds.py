@@ -11,6 +11,7 @@ from cocensor.words.names import BARE, Names, listed
 
 # As many pairs of models are told of one after the other.
 _MOST_PAIRS = 3
+_NOTHING_OPEN = "Dropouts leave nothing open."
 
 
 def bounds_of(evaluation: Evaluation) -> Bounds | None:
@@ -24,27 +25,43 @@ def bounds_of(evaluation: Evaluation) -> Bounds | None:
     return found[-1] if found else None
 
 
+def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str, str], ...]:
+    """All pairs, first those with the model that has the best score: it is subtracted, as in other tables."""
+    ranks = evaluation.ranks(bounds.metric.name) if bounds.metric.name in evaluation.metrics else {}
+    leader = min(ranks, key=lambda model: ranks[model], default=None)
+    turned = ((b, a) if a == leader else (a, b) for a, b in bounds.pairs)
+    return tuple(sorted(turned, key=lambda pair: leader not in pair))
+
+
 def bounds_as_text(bounds: Bounds) -> str:
     """What a terminal shows of bounds."""
-    keys: list[str | tuple[str, str]] = [*bounds.models, *bounds.pairs]
+    keys: list[str | tuple[str, str]] = [
+        *bounds.models,
+        *(p for p in bounds.pairs if isfinite(bounds[p].low)),
+    ]
     lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
     for key in keys:
         called = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
-        lines.append(f"  {called}: {_span(bounds[key])}")
+        bound = bounds[key]
+        lines.append(f"  {called}: {_span(bound) if isfinite(bound.low) else f'none, as {bound.missing}'}")
     return "\n".join([*lines, bounds_in_words(bounds)])
 
 
-def bounds_in_words(bounds: Bounds, names: Names = BARE) -> str:
+def bounds_in_words(
+    bounds: Bounds, names: Names = BARE, pairs: tuple[tuple[str, str], ...] | None = None
+) -> str:
     """Who is better whatever the dependence, and how much is open else; of models alone where no two are bounded.
 
-    Without intervals it is about this sample.
+    Without intervals it is about this sample. ``pairs`` says which of two models is subtracted.
     """
     if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
-        said = [certain_in_words(bounds, names), open_in_words(bounds, bounds.pairs, names)]
-        return " ".join(filter(None, said)) or "Dropouts leave nothing open."
+        said = [certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)]
+        return " ".join(filter(None, said)) or _NOTHING_OPEN
     known = [model for model in bounds.models if isfinite(bounds[model].low)]
     if not known:
         return f"There are no bounds: {bounds[bounds.models[0]].missing}."
+    if not any(bounds[model].width > 0 for model in known):
+        return _NOTHING_OPEN
     first, *rest = known
     said = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first], bounds.level)]
     said += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]

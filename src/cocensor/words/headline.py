@@ -178,7 +178,8 @@ def _support(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _St
     said = [scores_in_words(evaluation, start.adjustment, models), better, _unlike_ipcw(evaluation, start)]
     first, *others = sorted(models.scores, key=lambda model: metric.ranks(models.scores)[model])
     if bounds is not None and others and {first, others[0]} <= set(bounds.models):
-        said.append(open_in_words(bounds, ((first, others[0]),), ON_PAGE))
+        pair = (others[0], first) if metric.direction == "smaller" else (first, others[0])
+        said.append(open_in_words(bounds, (pair,), ON_PAGE))
     return " ".join(filter(None, said))
 
 

@@ -8,19 +8,33 @@ from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.after_dropout import after_dropout_in_words
-from cocensor.words.bounds import bounds_of, certain_in_words, open_in_words
+from cocensor.words.bounds import (
+    bounds_in_words,
+    bounds_of,
+    certain_in_words,
+    open_in_words,
+    pairs_from_leader,
+)
 from cocensor.words.digits import level_in_words, number
 from cocensor.words.leads import first_point, told_extent, told_in_range, told_over_grid
 from cocensor.words.names import BARE, Names, and_metric, as_noun, listed, quoted
 from cocensor.words.plausible import plausible_tau_in_words
 from cocensor.words.standing import standing_at_start, verdict
 from cocensor.words.stretches import stretches_in_words
-from cocensor.words.within import answered_points, covered, plausible_in_words, range_in_words
+from cocensor.words.within import (
+    answered_points,
+    as_far_as_tried,
+    covered,
+    plausible_in_words,
+    range_in_words,
+)
 
 
 def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     """What a terminal shows of a sensitivity analysis."""
-    grid = f"{', '.join(sensitivity.families)}; τ from {min(sensitivity.taus):g} to {max(sensitivity.taus):g}"
+    low, high = min(sensitivity.taus), max(sensitivity.taus)
+    taus = f"τ from {low:g} to {high:g}" if low < high else f"τ = {low:g}"
+    grid = f"{', '.join(sensitivity.families)}; {taus}"
     labels = listed([as_noun(sensitivity.evaluation.results[name].label) for name in sensitivity.answers])
     lines = [f"Sensitivity of {labels} over {grid}.", *_sentences(sensitivity, BARE)]
     if sensitivity.leaders():
@@ -34,10 +48,14 @@ def beside_scores(evaluation: Evaluation, sensitivity: Sensitivity | None) -> li
     """What a terminal shows after the scores: what is certain, how far the answer holds, what is open, benchmarks."""
     bounds, covariates = bounds_of(evaluation), evaluation.computed("plausible_tau")
     said = [] if bounds is None else [certain_in_words(bounds)]
-    said += [] if sensitivity is None else [escaped(sensitivity_as_text(sensitivity))]
-    said += [] if bounds is None else [open_in_words(bounds, bounds.pairs)]
-    said += [] if covariates is None else [plausible_tau_in_words(covariates)]
-    return [part for part in said if part]
+    said += [] if sensitivity is None else [sensitivity_as_text(sensitivity)]
+    if bounds is not None:
+        pairs = pairs_from_leader(evaluation, bounds)
+        said.append(open_in_words(bounds, pairs) if pairs else bounds_in_words(bounds))
+    if covariates is not None:
+        cautions = [note.text for note in covariates.notes if note.kind == "caution"]
+        said.append(" ".join([plausible_tau_in_words(covariates), *cautions]))
+    return [escaped(part) for part in said if part]
 
 
 def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
@@ -56,7 +74,10 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     if len(evaluation.data.predictions) == 1:
         [model] = evaluation.data.predictions
         what = f"the {evaluation.metric().label} of {names.model(model)}"
-        return [*filter(None, [score_in_range(sensitivity, model, what)]), _range_in_words(sensitivity, what)]
+        taus, within = answered_points(sensitivity), score_in_range(sensitivity, model, what)
+        if within and covered(sensitivity) == (taus[0], taus[-1]):
+            return [within]
+        return [*filter(None, [within]), _range_in_words(sensitivity, what)]
     said, more = "; ".join(stretches_in_words(sensitivity, names)), list[str]()
     tau = first_point(sensitivity)
     found = standing_at_start(sensitivity, tau)
@@ -103,9 +124,10 @@ def score_in_range(sensitivity: Sensitivity, model: str, what: str = "it") -> st
     if low >= high:
         return ""
     found = sensitivity.uncertainty(low, high, model).ignorance
+    where = f"the plausible range of τ{as_far_as_tried(sensitivity)}, {range_in_words(low, high)}"
     return (
-        f"Over the plausible range of τ, {range_in_words(low, high)}, {what} lies between {number(found.low)} and "
-        f"{number(found.high)}{uncertainty_in_words(sensitivity, model, (low, high))}."
+        f"Over {where}, {what} lies between {number(found.low)} and {number(found.high)}"
+        f"{uncertainty_in_words(sensitivity, model, (low, high))}."
     )
 
 

@@ -68,6 +68,12 @@ def covered(sensitivity: Sensitivity) -> tuple[float, float]:
     return max(sensitivity.plausible.low, taus[0]), min(sensitivity.plausible.high, taus[-1])
 
 
+def as_far_as_tried(sensitivity: Sensitivity) -> str:
+    """To be put behind the plausible range where the grid does not cover all of it."""
+    plausible = sensitivity.plausible
+    return "" if covered(sensitivity) == (plausible.low, plausible.high) else " as far as it was tried"
+
+
 def range_in_words(low: float, high: float) -> str:
     """From one τ to another."""
     return f"{low:.2g} to {high:.2g}"
@@ -97,9 +103,9 @@ def within_plausible(sensitivity: Sensitivity, found: Reach, whose: str = "") ->
         return (
             f", but the plausible range of τ, {range_in_words(plausible.low, plausible.high)}, was not tried"
         )
-    part = "" if (low, high) == (plausible.low, plausible.high) else " as far as it was tried"
     if found.holds(low) and found.holds(high):
-        return f",{whose} throughout the plausible range of τ{part}, {range_in_words(low, high)}"
+        part = as_far_as_tried(sensitivity)
+        return f", which holds{whose} throughout the plausible range of τ{part}, {range_in_words(low, high)}"
     if (found.high is not None and found.high.at < low) or (found.low is not None and found.low.at > high):
         return f", but not within the plausible range of τ, {range_in_words(low, high)}"
     inside = Reach(
@@ -110,7 +116,7 @@ def within_plausible(sensitivity: Sensitivity, found: Reach, whose: str = "") ->
     ends = f"while τ is {' and '.join(ends_in_words(inside, low, high))}"
     if inside.low is not None and inside.high is not None and inside.low.at == inside.high.at:
         ends = f"at τ = {inside.low.at:g}"
-    return f",{whose} {where} only {ends}"
+    return f", which holds{whose} {where} only {ends}"
 
 
 def beyond_plausible(sensitivity: Sensitivity, found: Reach, names: Names, then: str = "") -> str:
@@ -217,8 +223,11 @@ def _origin(sensitivity: Sensitivity) -> str:
     if plausible.origin == "asked":
         return "as asked"
     if plausible.why is not None:
-        if sensitivity.evaluation.data.samples.x_test is None:
+        samples = sensitivity.evaluation.data.samples
+        if samples.x_test is None:
             return "the default, as there are no covariates"
+        if not samples.y_test.dropout.any():
+            return "the default, as nobody dropped out"
         return f"the default, as covariates do not tell: {plausible.why.rstrip('.')}"
     together = sensitivity.evaluation.plausible_tau().together
     what = f"three times what all covariates together induce ({together:z.2f})"

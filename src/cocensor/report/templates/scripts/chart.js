@@ -23,10 +23,14 @@ const niceTicks = ([from, to], count) => {
   const low = Math.min(from, to), high = Math.max(from, to);
   const raw = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw);
-  const ticks = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) ticks.push(Number((k * step).toPrecision(10)));
-  return ticks;
+  const steps = [0.5, 1, 2, 5, 10].map((factor) => factor * power), at = steps.findIndex((each) => each >= raw);
+  const every = (step) => {
+    const ticks = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) ticks.push(Number((k * step).toPrecision(10)));
+    return ticks;
+  };
+  const ticks = every(steps[at]);
+  return ticks.length > 1 ? ticks : every(steps[at - 1]); // a single one is no scale
 };
 
 // Labels at the ends of lines, pushed apart so that none covers another.

@@ -20,7 +20,7 @@ const covariateMarks = () => {
   const points = [...each, ...whole];
   if (!points.length) return undefined;
   const plain = (at) => at.toFixed(2).replace(/^-(0\.0+)$/, "$1");
-  const ends = [Math.min, Math.max].map((of) => plain(of(...points.map(({ at }) => at))));
+  const ends = [Math.min, Math.max].map((of) => plain(of(...(each.length ? each : whole).map(({ at }) => at))));
   return { points, named: [...each.slice(0, 3), ...whole], said: `your covariates: ${ends[0] === ends[1] ? ends[0] : ends.join(" to ")}`, more: whole.length && each.length ? `, all together ${plain(found.together)}` : "" };
 };
 
