@@ -87,6 +87,17 @@ def test_few_differences_stand_for_those_of_all_pairs(law, n):
         assert of_numbers(-x).tau(*effects) == pytest.approx(found, rel=1e-9)
 
 
+def test_the_order_of_rows_does_not_matter():
+    """Also where there are more pairs than are looked at."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = outcomes(X, [0.8, 0.2, 0.0], [0.5, -0.3, 0.1], rng)
+    order = rng.permutation(400)
+    found, other = (cc.plausible_tau(X[rows], y[rows], n_resamples=2) for rows in (np.arange(400), order))
+    expected = (found.together, found.aligned, found.strongest.tau)
+    assert (other.together, other.aligned, other.strongest.tau) == pytest.approx(expected, rel=1e-12)
+
+
 def test_given_the_rest_is_not_marginal():
     """At a correlation of 0.8, 0.113 is true where marginal draws give 0.237."""
     assert cc.induced_tau(np.exp(1.0), np.exp(0.8)) == pytest.approx(0.237, abs=5e-4)

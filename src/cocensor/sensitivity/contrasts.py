@@ -45,12 +45,15 @@ def covariates_of(Z: FloatArray, names: list[str]) -> list[Covariate]:
 
 
 def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray]]:
-    """How pairs of subjects differ in all columns, and who they are: all pairs, or enough of them in random order."""
+    """How pairs of subjects differ in all columns, and who they are: all pairs, or enough of them at random.
+
+    Which pairs these are does not hang on the order of the rows.
+    """
     n = len(Z)
     if n * (n - 1) // 2 <= _PAIRS:
         first, second = np.triu_indices(n, 1)
     else:
-        order = np.random.default_rng(0).permutation(n)
+        order = np.lexsort(Z.T)[np.random.default_rng(0).permutation(n)]
         index = np.arange(_PAIRS)
         first, second = order[index % n], order[(index + 1 + index // n) % n]
     return Contrasts(Z[first] - Z[second], np.full(first.size, 1.0 / first.size)), (first, second)
