@@ -207,3 +207,17 @@ def test_a_model_that_was_given_has_no_interval():
     assert np.isfinite(score.value)
     assert np.isnan(score.standard_error)
     assert "elsewhere" in score.missing
+
+
+def test_dropouts_that_count_as_ends_of_study_are_of_the_test_sample_still():
+    """Three dropouts have no margin of their own: the errors are those without any, and not of two samples."""
+    ended = ~TEST.y.event
+    times, predictions = models(TEST.y)
+    few = ended.copy()
+    few[np.flatnonzero(ended)[:3]] = False
+    errors = []
+    for marks in (ended, few):
+        y = cc.Survival(TEST.y.time, TEST.y.event, marks)
+        result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputed", metrics="ibs")
+        errors.append(result.score("3").standard_error)
+    assert errors[1] == pytest.approx(errors[0], rel=1e-9)

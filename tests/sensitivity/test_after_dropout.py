@@ -148,6 +148,7 @@ def test_answers_are_ratios(grid):
         ({"hazard_ratio_by": [None, "b"] * 200}, ("hazard_ratio_by", "None")),
         ({"hazard_ratio_by": "sex"}, ("hazard_ratio_by", "'sex'")),
         ({"families": ["clayton"], "hazard_ratio_by": ["a", "b"] * 200}, ("families", "hazard_ratio_by")),
+        ({"families": ["clayton"], "hazard_ratios": [2.0]}, ("families", "hazard_ratios")),
         ({"families": ["hazard_ratio"]}, ("families", "hazard_ratio")),
         ({"plausible": (0.3, 0.0)}, ("plausible", "0.3, 0")),
         ({"plausible": (0.0, 1.0)}, ("plausible", "1")),

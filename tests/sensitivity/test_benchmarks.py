@@ -64,13 +64,38 @@ def test_tau_is_that_of_pairs_alike_in_the_rest(law, beta, gamma):
     assert mine.tau == pytest.approx(simulated(LAWS[law], beta, gamma), abs=3.5 * np.hypot(error, 1e-3))
 
 
-@pytest.mark.parametrize("n", [7, 200, 3000])
-def test_few_differences_stand_for_those_of_all_pairs(n):
-    x = np.random.default_rng(2).exponential(size=n)
+HEAVY = {
+    "exponential": (lambda rng, n: rng.exponential(size=n), 5e-4),
+    "lognormal": (lambda rng, n: rng.lognormal(0.0, 1.2, n), 5e-4),
+    "one far out": (lambda rng, n: np.append(rng.normal(size=n - 1), 40.0), 2e-2),
+}
+
+
+@pytest.mark.parametrize("n", [7, 200, 257, 400, 3000])
+@pytest.mark.parametrize("law", HEAVY)
+def test_few_differences_stand_for_those_of_all_pairs(law, n):
+    draw, rel = HEAVY[law]
+    x = draw(np.random.default_rng(2), n)
+    x /= x.std()
     apart = (x[:, None] - x)[np.triu_indices(n, 1)]
     for beta, gamma in ((0.3, 0.2), (3.0, -2.0)):
         expected = np.mean(np.tanh(beta * apart / 2) * np.tanh(gamma * apart / 2))
-        assert of_numbers(x).tau(np.array([beta]), np.array([gamma])) == pytest.approx(expected, rel=5e-3)
+        effects = np.array([beta]), np.array([gamma])
+        found = of_numbers(x).tau(*effects)
+        assert found == pytest.approx(expected, rel=rel)
+        # The sign of a covariate is a convention.
+        assert of_numbers(-x).tau(*effects) == pytest.approx(found, rel=1e-9)
+
+
+def test_the_order_of_rows_does_not_matter():
+    """Also where there are more pairs than are looked at."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 3))
+    y = outcomes(X, [0.8, 0.2, 0.0], [0.5, -0.3, 0.1], rng)
+    order = rng.permutation(400)
+    found, other = (cc.plausible_tau(X[rows], y[rows], n_resamples=2) for rows in (np.arange(400), order))
+    expected = (found.together, found.aligned, found.strongest.tau)
+    assert (other.together, other.aligned, other.strongest.tau) == pytest.approx(expected, rel=1e-12)
 
 
 def test_given_the_rest_is_not_marginal():

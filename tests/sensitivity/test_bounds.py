@@ -276,6 +276,16 @@ def test_an_end_of_study_is_weighted_so_that_bounds_are_right_on_average():
         assert found.width == pytest.approx(expected.width, rel=0.05)
 
 
+def test_a_training_sample_that_marks_nobody_does_not_tell_the_end_of_study():
+    y, curves = marked(3, 60)
+    train = marked(4, 60)[0].time
+    expected = evaluated(curves, y, "ibs").bounds()["a"]
+    for marks in (None, np.zeros(60, dtype=bool)):
+        y_train = cc.Survival(train, np.ones(60, dtype=bool), marks)
+        found = evaluated(curves, y, "ibs", y_train=y_train).bounds()["a"]
+        assert (found.low, found.high) == (expected.low, expected.high)
+
+
 # --- edges -----------------------------------------------------------------------------------------------
 
 

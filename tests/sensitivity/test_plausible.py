@@ -78,6 +78,14 @@ def test_models_that_are_not_told_apart_at_the_start_have_no_lead_to_lose(result
     assert made(result, {"frank": {0.0: -0.06, 0.8: -0.05}}).tips("a", "b") == ()
 
 
+def test_what_is_lost_on_the_way_to_independence_is_no_tip(result):
+    """The grid starts at a ratio of 8, and a τ of 0.6: nothing is known of what holds at independence."""
+    found = made(result, {"frank": {-0.8: 0.1, 0.6: -0.06}}, {"all": {0.1: 0.06, 8.0: -0.06}})
+    assert found.lead("a", "b").lost_below > 0
+    assert found.after_dropout.lead("a", "b").lost_below > 1
+    assert {tip.kind for tip in found.tips("a", "b")} == {"estimate"}
+
+
 def test_the_plausible_range_is_two_tenths_or_three_times_what_covariates_induce(result):
     benchmarks = result.plausible_tau()
     weak, strong = (replace(benchmarks, together=tau) for tau in (0.02, -0.15))

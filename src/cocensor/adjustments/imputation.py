@@ -337,7 +337,15 @@ class _ImputationFromJoint(Fitted):
             for kind in (q.ended, ~q.ended)
         ]
         return ImputedByJoint(
-            grid, len(y), (*groups, *imputed), notes=self.notes, fit=self.joint, z=z, q=q, imputed=imputed
+            grid,
+            len(y),
+            (*groups, *imputed),
+            notes=self.notes,
+            fit=self.joint,
+            y=self.y,
+            z=z,
+            q=q,
+            imputed=imputed,
         )
 
     def _check_subjects(self, y: Survival) -> None:

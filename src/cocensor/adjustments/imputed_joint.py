@@ -21,15 +21,23 @@ class ImputedByJoint(Status):
     """A status with ``imputed`` groups of subjects, event-free with the probabilities q given z of a joint model."""
 
     def __init__(
-        self, *args: Any, fit: JointFit, z: FloatArray, q: Conditional, imputed: list[Group], **settings: Any
+        self,
+        *args: Any,
+        fit: JointFit,
+        y: Survival,
+        z: FloatArray,
+        q: Conditional,
+        imputed: list[Group],
+        **settings: Any,
     ) -> None:
         super().__init__(*args, model=fit.model, **settings)
-        self._fit, self._z, self._q, self._imputed = fit, z, q, imputed
+        self._fit, self._y, self._z, self._q, self._imputed = fit, y, z, q, imputed
 
     @property
     def sample(self) -> Survival | None:
-        """The outcomes that the joint model was fitted to."""
-        return self._influence.problem.sample
+        """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
+        self._influence  # noqa: B018 (refuses)
+        return self._y
 
     @property
     def hazard_ratio(self) -> float | None:

@@ -169,13 +169,13 @@ class Evaluation(Resampled):
         progress : callable, optional
             Called with the number of finished grid points and of all.
         """
-        from cocensor.sensitivity import FAMILIES, RATIOS, as_ratios, default_taus, sensitivity
+        from cocensor.sensitivity import FAMILIES, as_ratios, default_taus, sensitivity
 
         asked: dict[str, Any] = {
             "families": FAMILIES if families is None else as_tuple(families, "families", str),
             "taus": tuple(as_taus(default_taus(self, plausible) if taus is None else taus).tolist()),
             "adjustments": None if adjustments is None else as_tuple(adjustments, "adjustments", str),
-            "hazard_ratios": tuple(as_ratios(RATIOS if hazard_ratios is None else hazard_ratios).tolist()),
+            "hazard_ratios": None if hazard_ratios is None else tuple(as_ratios(hazard_ratios).tolist()),
         }
         by = hazard_ratio_by
         if not (by is None or isinstance(by, str)):

@@ -45,12 +45,15 @@ def covariates_of(Z: FloatArray, names: list[str]) -> list[Covariate]:
 
 
 def pair_differences(Z: FloatArray) -> tuple[Contrasts, tuple[IntArray, IntArray]]:
-    """How pairs of subjects differ in all columns, and who they are: all pairs, or enough of them in random order."""
+    """How pairs of subjects differ in all columns, and who they are: all pairs, or enough of them at random.
+
+    Which pairs these are does not hang on the order of the rows.
+    """
     n = len(Z)
     if n * (n - 1) // 2 <= _PAIRS:
         first, second = np.triu_indices(n, 1)
     else:
-        order = np.random.default_rng(0).permutation(n)
+        order = np.lexsort(Z.T)[np.random.default_rng(0).permutation(n)]
         index = np.arange(_PAIRS)
         first, second = order[index % n], order[(index + 1 + index // n) % n]
     return Contrasts(Z[first] - Z[second], np.full(first.size, 1.0 / first.size)), (first, second)
@@ -95,17 +98,28 @@ def _of_levels(residuals: FloatArray, steps: FloatArray) -> Contrasts:
 
 
 def of_numbers(residuals: FloatArray) -> Contrasts:
-    """From the differences of all pairs, in bins of equal counts, each by its root mean square: τ goes with squares."""
-    nodes, _ = _binned(np.sort(residuals))
-    # The mean squared difference of a pair is twice this variance.
-    nodes *= residuals.std(ddof=1) / nodes.std(ddof=1)
+    """From the differences of all pairs, in bins, each by its root mean square: τ goes with squares."""
+    n, centred = residuals.size, np.sort(residuals) - residuals.mean()
+    nodes, weights = _binned(centred, np.full(n, 1.0 / n), centred**2)
+    # What varies within bins is given back to all.
+    nodes *= np.sqrt(np.mean(centred**2) / (weights @ nodes**2))
     a, b = np.triu_indices(nodes.size, 1)
-    squares, counts = _binned(np.sort((nodes[a] - nodes[b]) ** 2))
-    return Contrasts(np.sqrt(squares)[:, None], counts / a.size)
+    squares, pairs = (nodes[a] - nodes[b]) ** 2, weights[a] * weights[b] * (2.0 * n / (n - 1))
+    order = np.argsort(squares)
+    squares, pairs = squares[order], pairs[order]
+    squares, pairs = _binned(squares, pairs, squares)
+    return Contrasts(np.sqrt(squares)[:, None], pairs)
 
 
-def _binned(ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The means of bins of about as many values each, and how many; all values where there are few."""
-    edges = np.linspace(0, ordered.size, min(_BINS, ordered.size) + 1).astype(np.intp)
-    counts = np.diff(edges).astype(np.float64)
-    return np.add.reduceat(ordered, edges[:-1]) / counts, counts
+def _binned(ordered: FloatArray, weights: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The means of bins and their weights; all values where there are few.
+
+    A bin has at most twice its part of all weight, and of all size: what is large by itself is alone.
+    """
+    if ordered.size <= _BINS:
+        return ordered, weights
+    share = weights / weights.sum() + weights * sizes / (weights @ sizes)
+    place = np.floor((np.cumsum(share) - 0.5 * share) * (0.5 * _BINS))
+    first = np.flatnonzero(np.diff(place, prepend=-1.0))
+    total = np.add.reduceat(weights, first)
+    return np.add.reduceat(weights * ordered, first) / total, total

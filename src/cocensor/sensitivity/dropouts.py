@@ -63,9 +63,9 @@ class Dropouts:
         if test.administrative is None or not test.administrative.any():
             status = Oracle(test.time).fit(y).status(y, grid)
         else:
-            # Marks of a training sample without any say nothing about the end of the study.
-            learned = None if train is None or train.administrative is None else _first_of_both(train)
-            seen = Samples(y, y_train=learned)
+            # A training sample that marks nobody says nothing about the end of the study.
+            marked = train is not None and train.administrative is not None and train.administrative.any()
+            seen = Samples(y, y_train=_first_of_both(train) if train is not None and marked else None)
             status = seen.status(seen.fit(IPCW(), {}), grid)
         if status.until <= grid.last:
             raise ValueError(f"there are no bounds from time {status.until:g} on: nobody is seen there.")

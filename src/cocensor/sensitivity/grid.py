@@ -52,7 +52,7 @@ def sensitivity(
     taus: Any = None,
     adjustments: str | Sequence[str] | None = None,
     *,
-    hazard_ratios: Any = RATIOS,
+    hazard_ratios: Any = None,
     hazard_ratio_by: Any = None,
     plausible: Any = None,
     progress: Progress | None = None,
@@ -73,8 +73,9 @@ def sensitivity(
         Kendall's τ of event and dropout, strictly between -1 and 1; by default :func:`default_taus`.
     adjustments : sequence of str, optional
         Of those of the evaluation; by default all that rest on a copula.
-    hazard_ratios : array-like
+    hazard_ratios : array-like, optional
         Of the event after a dropout, against those alike who are still under observation; see :class:`AfterDropout`.
+        By default 0.5, 1, 1.5, 2, 3 and 5.
     hazard_ratio_by : array-like or str, optional
         Beside that of everybody, the ratio of each group moves alone: groups are the reasons of ``y_test`` ("reason",
         and by default where it names at least two), a column of numbers in ``x_test``, or a label for each test
@@ -109,9 +110,13 @@ def sensitivity(
         raise ValueError(
             f"taus must have one that a family reaches, but {', '.join(chosen)} reach none of them."
         )
-    lines = RatioLines.of(hazard_ratios, hazard_ratio_by, evaluation.data.samples) if with_ratios else None
-    if lines is None and hazard_ratio_by is not None:
-        raise ValueError(f"families must have {HAZARD_RATIO!r} where there is a hazard_ratio_by.")
+    lines = None
+    if with_ratios:
+        ratios = RATIOS if hazard_ratios is None else hazard_ratios
+        lines = RatioLines.of(ratios, hazard_ratio_by, evaluation.data.samples)
+    for name, given in (("hazard_ratios", hazard_ratios), ("hazard_ratio_by", hazard_ratio_by)):
+        if lines is None and given is not None:
+            raise ValueError(f"families must have {HAZARD_RATIO!r} where {name} is given.")
     varied = [name for name, each in evaluation.results.items() if each.varies_with_copula]
     if adjustments is not None:
         asked = as_tuple(adjustments, "adjustments", str)

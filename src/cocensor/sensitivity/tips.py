@@ -77,6 +77,7 @@ def _places(
     for line in grid.answers[adjustment]:
         led = grid.lead(a, b, line, metric, adjustment)
         if led is not None:
-            for lost in (led.lost_below, led.lost_above):
-                if lost is not None:
+            for lost, side in ((led.lost_below, -1.0), (led.lost_above, 1.0)):
+                # Without independence in the grid, a lead may be lost on the way to it, which is no way outward.
+                if lost is not None and side * grid.position(lost) >= 0:
                     yield "interval", line, lost, None
