@@ -35,6 +35,7 @@ from cocensor.report.tables import (
 )
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
+from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
 from cocensor.words.metrics import meanings
@@ -159,7 +160,7 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
     return {
         "sensitivity": why_no_sensitivity(evaluation),
         "after_dropout": _why_no_ratios(evaluation),
-        "bounds": "Bounds have not been computed: call bounds() of the evaluation.",
+        "bounds": why_no_bounds(evaluation),
         "benchmarks": _why_no_benchmarks(evaluation),
         "curves": "None of the metrics has values over time.",
         "differences": _why_no_differences(evaluation),

@@ -19,13 +19,18 @@ from cocensor.sensitivity.bounds import Bound, BoundCurve, Bounds
 from cocensor.sensitivity.dropouts import Dropouts, Extremes
 
 
+def has_bounds(metric: Metric) -> bool:
+    """Whether sharp bounds by a metric can be computed: a mean of losses, or the AUC at one time."""
+    return metric.mean_of_losses or _is_auc_at_one_time(metric)
+
+
 def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
     """Bounds of all models by a metric, and of all their differences; see :class:`Bounds`.
 
     Of a metric that is a mean of losses (the Brier and log scores, at one time or averaged, net benefit, the
     absolute error), and of the AUC at one time, of each model alone.
     """
-    if not metric.mean_of_losses and not _is_auc_at_one_time(metric):
+    if not has_bounds(metric):
         raise ValueError(
             "metric must be a mean of losses, such as 'ibs' or 'brier', or the AUC at one time, but is "
             f"{metric.name!r}: others have no sharp bounds that can be computed."

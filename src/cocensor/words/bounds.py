@@ -6,6 +6,7 @@ from math import isfinite
 
 from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Bound, Bounds
+from cocensor.sensitivity.bounding import has_bounds
 from cocensor.words.digits import decimals, level_in_words, number
 from cocensor.words.names import BARE, Names, listed
 
@@ -23,6 +24,17 @@ def bounds_of(evaluation: Evaluation) -> Bounds | None:
         if (each.metric.name, each.metric.at) == (by.name, by.at)
     ]
     return found[-1] if found else None
+
+
+def why_no_bounds(evaluation: Evaluation) -> str:
+    """Why nothing is said whatever the dependence, by the first metric."""
+    metric = evaluation.metric()
+    if has_bounds(metric):
+        return "Bounds have not been computed: call bounds() of the evaluation."
+    return (
+        f"Without any assumption about dropout nothing is said: the {metric.label} has no sharp bounds that can be "
+        "computed. The Brier score has, and the AUC at one time."
+    )
 
 
 def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str, str], ...]:

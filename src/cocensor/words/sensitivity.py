@@ -7,6 +7,7 @@ from math import isfinite
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity.bounding import has_bounds
 from cocensor.words.after_dropout import after_dropout_in_words
 from cocensor.words.bounds import (
     bounds_in_words,
@@ -14,6 +15,7 @@ from cocensor.words.bounds import (
     certain_in_words,
     open_in_words,
     pairs_from_leader,
+    why_no_bounds,
 )
 from cocensor.words.digits import level_in_words, number
 from cocensor.words.leads import first_point, told_extent, told_in_range, told_over_grid
@@ -49,7 +51,9 @@ def beside_scores(evaluation: Evaluation, sensitivity: Sensitivity | None) -> li
     bounds, covariates = bounds_of(evaluation), evaluation.computed("plausible_tau")
     said = [] if bounds is None else [certain_in_words(bounds)]
     said += [] if sensitivity is None else [sensitivity_as_text(sensitivity)]
-    if bounds is not None:
+    if bounds is None and not has_bounds(evaluation.metric()):
+        said.append(why_no_bounds(evaluation))
+    elif bounds is not None:
         pairs = pairs_from_leader(evaluation, bounds)
         said.append(open_in_words(bounds, pairs) if pairs else bounds_in_words(bounds))
     if covariates is not None:
