@@ -116,7 +116,11 @@ def _overtaken(sensitivity: Sensitivity, found: Standing, names: Names) -> str:
         return ""
     last = starts[loser] == answered_points(sensitivity)[-1]
     where = f"at τ = {starts[loser]:g}" if last else f"from τ = {starts[loser]:g} on"
-    return f"; {where}, {names.model(loser)} beats {whom}"
+    return f"; {where}, {names.model(loser)} beats {whom}{_under_all(sensitivity)}"
+
+
+def _under_all(sensitivity: Sensitivity) -> str:
+    return " under every family" if len(sensitivity.leaders()) > 1 else ""
 
 
 def _tail(sides: Mapping[str, tuple[FloatArray, FloatArray]], sign: int) -> float:
@@ -239,8 +243,8 @@ def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Itera
         for sign, where in _decided(sensitivity, pair, signs).items():
             winner, loser = map(names.model, winners[sign])
             runs = {run for by_family in where.values() for run in by_family}
-            known = len(where) == n_families and said in {f"; {run}, {winner} beats it" for run in runs}
-            if not (known and len(runs) == 1):
+            same = {f"; {run}, {winner} beats it{_under_all(sensitivity)}" for run in runs}
+            if not (len(where) == n_families and len(runs) == 1 and said in same):
                 lines.append(f"{winner} beats {loser} {_places(where, names, n_families)}")
     for line in lines[:_MOST_PAIRS]:
         yield f"{line} (simultaneous {level_in_words(sensitivity.confidence_level)} bands)."
