@@ -33,7 +33,7 @@ def why_no_bounds(evaluation: Evaluation) -> str:
         return "Bounds have not been computed: call bounds() of the evaluation."
     return (
         f"Without any assumption about dropout nothing is said: the {metric.label} has no sharp bounds that can be "
-        "computed. The Brier score has, and the AUC at one time."
+        "computed. Means of losses have, and the AUC at one time."
     )
 
 
