@@ -9,10 +9,3 @@ common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, **common)
 settings.register_profile("new", max_examples=500, print_blob=True, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
-
-
-def pytest_collection_modifyitems(items):
-    """Pages show at length what tests of the rooms trace."""
-    for item in items:
-        if item.path.suffix == ".md":
-            item.add_marker("no_cover")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 
 from cocensor import Predictions
+from cocensor.curves.drawn import DrawnPredictions
 from tests.refusals import refuses
 
 GRID = np.array([1.0, 2.0, 4.0])
@@ -106,6 +107,16 @@ def test_rows_can_be_taken():
     with pytest.raises(IndexError):
         curves[:, 0]
     refuses(lambda: curves[:0], "rows", "empty")
+
+
+def test_drawn_subjects_are_the_rows_that_are_taken():
+    times, rows = np.array([1.0, 2.0, 3.0]), np.array([2, 0, 2, 1])
+    everyone = Predictions(times, np.array([[0.9, 0.5, 0.2], [0.8, 0.4, 0.3], [0.7, 0.6, 0.1]]))
+    drawn, taken, some = DrawnPredictions(everyone, rows), everyone[rows], slice(1, 3)
+    assert len(drawn) == len(taken) == 4
+    np.testing.assert_array_equal(drawn.probabilities, taken.probabilities)
+    np.testing.assert_array_equal(drawn.read(times, some), taken.read(times, some))
+    np.testing.assert_array_equal(drawn.marker(times, some), taken.marker(times, some))
 
 
 def test_kept_at_other_times_it_is_the_same_there():

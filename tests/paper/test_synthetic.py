@@ -45,6 +45,19 @@ def test_a_cell_is_what_the_public_functions_give():
     assert len(rows) == 11
 
 
+def test_one_interval_for_all_ends_where_a_share_is_at_risk():
+    experiment = experiments()["horizon"].configured(quick=True)
+    data = SyntheticDesign(n=2000, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    train, test = data[:1400], data[1400:]
+    for cell in experiment.cells():
+        if (cell["copula"], cell["tau"]) == ("clayton", 0.5):
+            [end] = {row["horizon"] for row in experiment.run_cell(cell)}
+            if cell["at_risk"]:
+                assert (train.y.time > end).mean() < cell["at_risk"] <= (train.y.time >= end).mean()
+            else:
+                assert end == test.y.t_max
+
+
 def test_tables_and_figures():
     experiment = experiments()["misspecification"].configured(seeds=2, quick=False)
     cells = [cell for cell in experiment.cells() if cell["along"] in (0.0, 0.5)]
