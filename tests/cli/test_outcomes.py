@@ -115,7 +115,12 @@ def test_a_dropout_without_a_reason(dates):
     dates.train.loc[row, "why"] = ""
     dates.train.to_csv(dates.folder / "train.csv", index=False)
     refusal(evaluate(dates, *DATES, "--reason", "why"), "train.csv", "reason", f"row {row}")
-    refusal(evaluate(dates, *DATES, "--reason", "cause"), "train.csv", "'cause'")
+    refusal(evaluate(dates, *DATES, "--reason", "cause"), "test.csv", "'cause'")
+
+
+def test_the_training_sample_may_do_without_reasons(dates):
+    dates.train.drop(columns="why").to_csv(dates.folder / "train.csv", index=False)
+    assert numbers(dates, *DATES, "--reason", "why")["metrics"] == numbers(dates, *DATES)["metrics"]
 
 
 @pytest.mark.parametrize("command", ["evaluate", "fit-copula"])

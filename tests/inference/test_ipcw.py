@@ -223,3 +223,14 @@ def test_intervals_cover():
         covered.append(np.abs(value - truth) < 1.96 * error)
     # 300 draws of 95 %: three standard errors are 3.8 %.
     np.testing.assert_allclose(np.mean(covered, axis=0), 0.95, atol=0.038)
+
+
+def test_a_hazard_ratio_beyond_double_precision_moves_nobody_else():
+    X, y = drawn(3, 60)
+    far = X.copy()
+    far[np.flatnonzero(y.event)[0]] = (1e4, -1e4)  # has left at once, by the model of the censoring
+    fitted = cc.IPCW(censoring="cox", min_probability=0.3).fit(y, X)
+    for where in (X, far):
+        status = fitted.status(y, TIMES, where)
+        found = influence(status, asked(IntegratedBrierScore(), status, models(X)), y)
+        assert np.isfinite(found.standard_errors).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.joint.conditional import event_weights
 from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
@@ -311,3 +312,13 @@ def test_times_are_a_list(t):
     refuses(lambda: model.survival(t, data.X[:2]), "t must")
     refuses(lambda: model.conditional_survival(t, data.y.time, data.X), "t must")
     assert model.survival(1.0, data.X).shape == (300, 1)
+
+
+def test_an_event_that_the_model_has_long_expected_has_a_weight():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 1))
+    event, dropout = rng.exponential(np.exp(-X[:, 0])), rng.exponential(2.0, 200)
+    y = cc.Survival(np.ceil(4 * np.minimum(event, dropout)) / 4, event <= dropout)
+    model = cc.fit_joint(X, y, copula=cc.Clayton(2.0), time_kind="grouped")
+    weights = event_weights(model, np.array([2.0, 2.0]), np.array([[0.0], [900.0]]))
+    assert (weights >= 1.0).all()

@@ -30,6 +30,9 @@ from cocensor.curves import TimeGrid
 from cocensor.estimators.hazard_influence import HazardInfluence
 from cocensor.outcomes import Survival
 
+# Products of such a ratio are numbers of double precision.
+_LARGEST_LOG_RATIO = 500.0
+
 
 class FittedHazard(Protocol):
     """A hazard of censoring, and what it was fitted to."""
@@ -84,7 +87,10 @@ class HazardUse:
 
     def exposure(self, rows: Rows, log_unit: float) -> FloatArray:
         """The hazard ratios to the centre of the sample."""
-        return np.ones(rows.size) if self.given is None else np.exp(self.given.log_ratio[rows] - log_unit)
+        if self.given is None:
+            return np.ones(rows.size)
+        # Whoever has a larger one has left at once: its weights do not move.
+        return np.exp(np.minimum(self.given.log_ratio[rows] - log_unit, _LARGEST_LOG_RATIO))
 
     def covariates(self, rows: Rows) -> FloatArray:
         """The distance from the centre of the sample; of no covariates without a model."""

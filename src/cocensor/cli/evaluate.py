@@ -252,7 +252,7 @@ def evaluate(
         with progress_bar("Reading"):
             subjects = read_table(test, identity)
             samples = [subjects] if train is None else [read_table(train), subjects]
-            y = [columns.read(table) for table in samples]
+            y = [columns.read(table, training=table is not subjects) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
             if folds is not None:
                 settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]

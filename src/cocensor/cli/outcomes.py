@@ -142,10 +142,11 @@ class OutcomeColumns:
             "reason": self.reason,
         }
 
-    def read(self, table: Table) -> Survival:
-        """The outcomes in a table."""
+    def read(self, table: Table, *, training: bool = False) -> Survival:
+        """The outcomes in a table; one for training may do without reasons."""
         events = table.flags(self.event)
-        why = None if self.reason is None else table.sparse(self.reason)
+        unnamed = self.reason is None or (training and self.reason not in table.data.column_names)
+        why = None if unnamed else table.sparse(str(self.reason))
         if self.entry is not None and self.exit is not None:
             days = table.column(self.entry), table.column(self.exit, _STILL)
             lock = self._lock(table)

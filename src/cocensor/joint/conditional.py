@@ -195,10 +195,12 @@ def event_weights(model: JointModel, t: FloatArray, X: FloatArray) -> FloatArray
         return [hazard_from_log(margin.log_hazard(t)) for margin in margins]
 
     (x, y), copula = hazards(t), model.copula
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         if model.ends_ is None:
             return np.exp(-copula.log_hfunc1_hazard(x, y))
         # Over the group: [S_E(t−) − S_E(t)] / [C(S_E(t−), S_C(t−)) − C(S_E(t), S_C(t−))].
         x_before, y_before = hazards(start_of_group(model.ends_, t))
         happened = log1mexp(x - x_before) - x_before
-        return np.exp(happened - log_step(copula, x_before, x, y_before))
+        weights = np.exp(happened - log_step(copula, x_before, x, y_before))
+        # Where double precision tells no step of S_E, the weight at its start stands in.
+        return np.where(np.isnan(weights), np.exp(-copula.log_hfunc1_hazard(x_before, y_before)), weights)
