@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test coverage lint format bench clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -15,7 +15,10 @@ demo: $(VENV)/.installed  ## Three models of simulated patients, and a report: c
 	rm -rf cocensor-demo
 	$(BIN)/cocensor demo
 
-test: $(VENV)/.installed-test  ## All tests but the slow ones, doctests included, with coverage
+test: $(VENV)/.installed-test  ## All tests but the slow ones, doctests included
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+coverage: $(VENV)/.installed-test  ## The same, and which lines they run, in half as much time again
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(VENV)/.installed-lint  ## Format, lint, types and layers
