@@ -60,9 +60,13 @@ def numbers(study, *options):
 
 def test_three_ways_to_say_the_same(dates):
     marked = numbers(dates, "--time", "days", "--administrative", "ended")
+    assert [marked["data"][part].pop("reasons") for part in ("train", "test")] == [{}, {}]
     assert marked["data"]["test"]["administrative"] == dates.test["ended"].sum() > 0
     for way in (DATES, (*DATES[:-1], "lock"), ("--time", "days", "--follow-up", "planned")):
         found = numbers(dates, *way, "--reason", "why")
+        reasons = found["data"]["test"].pop("reasons")
+        assert reasons == dates.test["why"][dates.test["why"] != ""].value_counts().to_dict()
+        assert sum(found["data"]["train"].pop("reasons").values()) == found["data"]["train"]["dropouts"]
         assert found["data"] == marked["data"]
         assert found["metrics"] == marked["metrics"]
 

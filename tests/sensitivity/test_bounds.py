@@ -340,6 +340,13 @@ def test_the_order_of_memory_and_of_times_does_not_matter():
     assert found.over_time("a").high == pytest.approx(expected.over_time("a").high[::-1], abs=1e-15)
 
 
+def test_many_pairs_in_several_passes_have_the_same_bounds(monkeypatch):
+    y, curves = tiny(6)
+    expected = evaluated(curves, y, confidence_level=0.95).bounds().to_dict()
+    monkeypatch.setattr("cocensor.sensitivity.bound_means._GAINS_AT_ONCE", 1)
+    assert evaluated(curves, y, confidence_level=0.95).bounds().to_dict() == expected
+
+
 def test_nothing_is_said_after_the_last_end_of_study():
     y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 0], [0, 0, 0, 1])
     with pytest.warns(cc.HorizonWarning):

@@ -274,6 +274,7 @@ def _summary(y: Survival) -> dict[str, Any]:
         "n": len(y),
         "events": y.n_events,
         "dropouts": len(y) - y.n_events - ended,
+        "reasons": {reason: int(np.count_nonzero(y.reason == reason)) for reason in y.reasons},
         "administrative": ended,
         "censored": 1.0 - y.n_events / len(y),
         "t_max": y.t_max,

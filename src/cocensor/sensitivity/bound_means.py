@@ -27,35 +27,47 @@ from cocensor.inference import Influence, influence
 from cocensor.metrics import Metric
 from cocensor.sensitivity.dropouts import Dropouts, Extremes
 
-# Of all subjects so many numbers are held at once.
-_AT_ONCE = 2**20
+# Of all subjects so many numbers are held at once; of what dropouts add to bounds, so many.
+_AT_ONCE, _GAINS_AT_ONCE = 2**20, 2**24
+#: The number of a model, or of two whose difference is meant.
+Key = tuple[int, ...]
 
 
 def extremes_of_mean(
     metric: Metric, open_: Dropouts, predictions: Mapping[str, Predictions], with_errors: bool
 ) -> Extremes:
-    """The bounds of several models, and of all their differences, in one pass over the dropouts."""
+    """The bounds of several models, and of all their differences, in one pass over the dropouts.
+
+    Many models take several passes, so that memory does not grow with the number of pairs.
+    """
     status = open_.status
     found, linearised = metric.evaluate_linearised(status, predictions)
     linearised = linearised or metric.functionals(status, predictions)
     [part] = linearised.parts(status)
-    contrasts = _contrasts(len(predictions))
+    numbers = range(len(predictions))
+    keys: list[Key] = [*((m,) for m in numbers), *combinations(numbers, 2)]
     left = np.array([each.value for each in found.values()])
-    gains = _Gains(open_, part.functionals, contrasts, metric.curve_label is not None)
-    values = left @ contrasts + gains.total
-    errors = None
-    if with_errors:
-        base = influence(status, linearised, open_.y)
-        errors = np.concatenate(
-            [_errors(base, contrasts, gains, open_, side, some) for side, some in gains.parts()]
-        )
-        errors = errors.reshape(values.shape)
-    curves = None
-    if gains.curves is not None:
-        over_time = np.array([each.curve for each in found.values()])
-        curves = contrasts.T @ status.grid.by_sorted(over_time) + gains.curves
-        curves = status.grid.restore(curves)
-    return Extremes(values, errors, curves)
+    base = influence(status, linearised, open_.y) if with_errors else None
+    over_time = None
+    if metric.curve_label is not None:
+        over_time = status.grid.by_sorted(np.array([each.curve for each in found.values()]))
+    lot = max(1, _GAINS_AT_ONCE // max(1, 2 * open_.rows.size))
+    values, errors, curves = list[FloatArray](), list[FloatArray](), list[FloatArray]()
+    for start in range(0, len(keys), lot):
+        some = keys[start : start + lot]
+        contrasts = _contrasts(some, len(predictions))
+        gains = _Gains(open_, part.functionals, some, contrasts, over_time is not None)
+        values.append(left @ contrasts + gains.total)
+        if base is not None:
+            parts = [_errors(base, contrasts, gains, open_, side, few) for side, few in gains.parts()]
+            errors.append(np.concatenate(parts).reshape(2, len(some)))
+        if over_time is not None and gains.curves is not None:
+            curves.append(status.grid.restore(contrasts.T @ over_time + gains.curves))
+    return Extremes(
+        np.concatenate(values, axis=1),
+        np.concatenate(errors, axis=1) if errors else None,
+        np.concatenate(curves, axis=1) if curves else None,
+    )
 
 
 class _Gains:
@@ -66,9 +78,14 @@ class _Gains:
     """
 
     def __init__(
-        self, open_: Dropouts, functionals: Functionals, contrasts: FloatArray, over_time: bool
+        self,
+        open_: Dropouts,
+        functionals: Functionals,
+        keys: list[Key],
+        contrasts: FloatArray,
+        over_time: bool,
     ) -> None:
-        n_times, size = open_.status.grid.sorted.size, contrasts.shape[1]
+        n_times, size = open_.status.grid.sorted.size, len(keys)
         self.size, self.n = size, open_.status.n
         self.by_subject = np.empty((2, size, open_.rows.size))
         self.curves = np.zeros((2, size, n_times)) if over_time else None
@@ -89,11 +106,11 @@ class _Gains:
             )
             gaps *= after
             if self.curves is not None:
-                for f, gap in enumerate(_of_models_and_pairs(gaps)):
+                for f, gap in enumerate(_of(keys, gaps)):
                     self.curves[0, f, columns] += weights @ np.minimum(gap, 0.0)
                     self.curves[1, f, columns] += weights @ np.maximum(gap, 0.0)
             gaps *= over
-            for f, running in enumerate(_of_models_and_pairs(np.cumsum(gaps, axis=2, out=gaps))):
+            for f, running in enumerate(_of(keys, np.cumsum(gaps, axis=2, out=gaps))):
                 running.min(axis=1, initial=0.0, out=self.by_subject[0, f, some])
                 running.max(axis=1, initial=0.0, out=self.by_subject[1, f, some])
             if known is not None:
@@ -128,13 +145,12 @@ def _errors(
     return (base.combined(contrasts[:, some]) - lost).standard_errors
 
 
-def _of_models_and_pairs(values: FloatArray) -> Iterator[FloatArray]:
-    """The values of each model, and the difference of each two."""
-    yield from values
-    for a, b in combinations(values, 2):
-        yield a - b
+def _of(keys: list[Key], values: FloatArray) -> Iterator[FloatArray]:
+    """The values of each model, or the difference of each two."""
+    for key in keys:
+        yield values[key[0]] if len(key) == 1 else values[key[0]] - values[key[1]]
 
 
-def _contrasts(n: int) -> FloatArray:
-    """What makes values of models into those of models and pairs, (models, values)."""
-    return np.array(list(_of_models_and_pairs(np.eye(n)))).T
+def _contrasts(keys: list[Key], n: int) -> FloatArray:
+    """What makes values of ``n`` models into those of models and pairs, (models, values)."""
+    return np.array(list(_of(keys, np.eye(n)))).T
