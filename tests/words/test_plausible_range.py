@@ -176,6 +176,8 @@ def by_ratio(name="all", b=(0.2, 0.2, 0.2, 0.2)):
         ([0.2, 0.2, 0.1, 0.1], ["a beats b", "up to about 1.6", "0.5 to 4"]),  # 2 ** 0.723 = 1.65
         ([0.1, 0.2, 0.2, 0.2], ["a beats b", "from about 0.61 on"]),  # 2 ** -0.723 = 0.606
         ([0.1, 0.2, 0.1, 0.1], ["a beats b", "from about 0.61 to 1.6"]),
+        ([0.2, 0.2, 0.0, 0.0], ["a beats b", "; from ρ = 2 on, b beats it"]),
+        ([0.2, 0.2, 0.2, 0.0], ["a beats b", "; at ρ = 4, b beats it"]),
         ([0.11] * 4, ["a and b cannot be told apart for any ρ", "0.5 to 4"]),
         ([0.11, 0.11, 0.11, 0.2], ["a and b cannot be told apart at ρ = 1", "at ρ = 4 they can"]),
     ],

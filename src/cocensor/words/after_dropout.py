@@ -9,7 +9,7 @@ from math import ceil, floor, log10
 from cocensor.sensitivity import AfterDropout
 from cocensor.sensitivity.after_dropout import ALL
 from cocensor.words.digits import number
-from cocensor.words.leads import first_point, reach
+from cocensor.words.leads import first_point, overtaking, reach, whom
 from cocensor.words.names import BARE, Names, as_noun, listed
 from cocensor.words.standing import Standing, standing_at
 from cocensor.words.within import End, Reach
@@ -59,7 +59,18 @@ def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     everybody = _reach(after, found, ALL)
     if everybody is None:
         return ""
-    return " ".join([f"{_IF}, {what} {_where(after, ALL, everybody)}.", *_alone(after, found, names)])
+    then = _overtaken(after, found, names) if found.tells else ""
+    return " ".join([f"{_IF}, {what} {_where(after, ALL, everybody)}{then}.", *_alone(after, found, names)])
+
+
+def _overtaken(after: AfterDropout, found: Standing, names: Names) -> str:
+    """Which loser beats each of the first models soonest, from some ratio on."""
+    soonest = overtaking(after, found, ALL)
+    if soonest is None:
+        return ""
+    loser, ratio = soonest
+    where = f"at ρ = {ratio:g}" if ratio == max(after.leaders()[ALL]) else f"from ρ = {ratio:g} on"
+    return f"; {where}, {names.model(loser)} beats {whom(found)}"
 
 
 def _reach(after: AfterDropout, found: Standing, line: str) -> Reach | None:

@@ -105,18 +105,30 @@ def told_extent(sensitivity: Sensitivity, found: Standing, tau: float, names: Na
 
 def _overtaken(sensitivity: Sensitivity, found: Standing, names: Names) -> str:
     """Which loser beats each of the first models soonest, from some τ on under every family."""
+    soonest = overtaking(sensitivity, found)
+    if soonest is None:
+        return ""
+    loser, tau = soonest
+    where = f"at τ = {tau:g}" if tau == answered_points(sensitivity)[-1] else f"from τ = {tau:g} on"
+    return f"; {where}, {names.model(loser)} beats {whom(found)}{_under_all(sensitivity)}"
+
+
+def overtaking(grid: GridScores, found: Standing, line: str | None = None) -> tuple[str, float] | None:
+    """The loser that beats each of the first models soonest, and from where on, under all lines or one."""
     sign = 1 if found.metric.direction == "smaller" else -1
-    whom = "it" if len(found.first) == 1 else "both" if len(found.first) == 2 else "each of them"
     starts: dict[str, float] = {}
     for loser in found.beaten:
-        tails = [_tail(_band_sides(sensitivity, (model, loser), (sign,)), sign) for model in found.first]
-        starts[loser] = max(tails)
+        sides = [_band_sides(grid, (model, loser), (sign,)) for model in found.first]
+        starts[loser] = max(
+            _tail({name: each for name, each in by.items() if line in (None, name)}, sign) for by in sides
+        )
     loser = min(starts, key=lambda model: starts[model])
-    if not np.isfinite(starts[loser]):
-        return ""
-    last = starts[loser] == answered_points(sensitivity)[-1]
-    where = f"at τ = {starts[loser]:g}" if last else f"from τ = {starts[loser]:g} on"
-    return f"; {where}, {names.model(loser)} beats {whom}{_under_all(sensitivity)}"
+    return (loser, grid.at_position(starts[loser])) if np.isfinite(starts[loser]) else None
+
+
+def whom(found: Standing) -> str:
+    """The first models, who are beaten."""
+    return "it" if len(found.first) == 1 else "both" if len(found.first) == 2 else "each of them"
 
 
 def _under_all(sensitivity: Sensitivity) -> str:
@@ -124,7 +136,7 @@ def _under_all(sensitivity: Sensitivity) -> str:
 
 
 def _tail(sides: Mapping[str, tuple[FloatArray, FloatArray]], sign: int) -> float:
-    """The τ above 0 from which on the bands of all families lie on one side; infinite where there is none."""
+    """The position above 0 from which on the bands of all lines lie on one side; infinite where there is none."""
     starts = [np.inf] if not sides else []
     for taus, side in sides.values():
         other = np.flatnonzero((side != sign) | (taus <= 0))
@@ -266,16 +278,16 @@ def _decided(
 
 
 def _band_sides(
-    sensitivity: Sensitivity, pair: tuple[str, str], signs: tuple[int, ...]
+    grid: GridScores, pair: tuple[str, str], signs: tuple[int, ...]
 ) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """By family each τ, and on which side of 0 the band of a difference lies there; empty where on none of these."""
-    curves = sensitivity.along(*pair)
+    """By line each position, and on which side of 0 the band of a difference lies there; empty where on none."""
+    curves = grid.along(*pair)
     if not any(np.isin(curve.sides, signs).any() for curve in curves.values()):
         return {}  # a band is wider than the intervals
-    bands = sensitivity.bands(*pair)
+    bands = grid.bands(*pair)
     return {
-        family: (curve.positions, 1.0 * (bands[family].low > 0) - 1.0 * (bands[family].high < 0))
-        for family, curve in curves.items()
+        line: (curve.positions, 1.0 * (bands[line].low > 0) - 1.0 * (bands[line].high < 0))
+        for line, curve in curves.items()
     }
 
 
