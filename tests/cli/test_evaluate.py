@@ -366,7 +366,7 @@ def test_metrics_at_single_times_and_risk_scores_from_a_column(study):
         assert scores["age"] == pytest.approx(scores["cox"]), adjustment
     assert found["models"][1] == {
         "name": "age",
-        "source": "column 'age' of the test sample",
+        "source": "column 'age' of test.csv",
         "risk_score": True,
     }
     shown = study.evaluate(*asked, models=("cox",)).stdout

@@ -1,10 +1,13 @@
 import csv
+import sys
+from datetime import date
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from tests.cli.study import refusal
+from cocensor.cli.files import read_table
+from tests.cli.study import refusal, said
 
 FILES = ("train", "test", "cox", "flat")
 
@@ -90,15 +93,83 @@ def test_a_type_is_inferred_from_the_whole_file(study):
         (b"patient,0,1\n", "no rows"),
         (b"patient,0,1\na,1\n", "Expected 3 columns, got 2"),
         (b"patient\na\n", "no column that is named after a time"),
-        (b"\xff\xfep\x00a\x00", "UTF-8"),
-        ("patient,é\n".encode("latin-1"), "UTF-8"),
-        (b"PK\x03\x04\xff", "UTF-8"),
+        ("patient,0,1\na,1,1\n".encode("utf-16-le"), "UTF-16"),
+        ("patient,0,1\na,1,1\n".encode("utf-32"), "UTF-16"),
+        (b"\xff\xfep\x00a", "UTF-16"),
+        (b"patient,0,1\n\x81,1,1\n", "Windows-1252"),
+        (b"patient,0,1\n\xe9\0,1,1\n", "Windows-1252"),
+        (b"PK\x03\x04\xff", "workbook"),
         (b"PAR1 and no more", "Parquet"),
     ],
 )
 def test_files_that_cannot_be_read(study, content, part):
     (study.folder / "cox.csv").write_bytes(content)
     assert refusal(study.evaluate(models=["cox"]), part).startswith(str(study.folder / "cox.csv"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [("utf-8", ""), ("utf-8-sig", ""), ("cp1252", "Windows-1252"), ("utf-16", "UTF-16")],
+)
+@pytest.mark.parametrize("dialect", [{}, {"sep": ";", "decimal": ","}, {"sep": "\t"}], ids=str)
+def test_encodings_of_spreadsheets(study, encoding, name, dialect):
+    """The same numbers from each; what is not UTF-8 is said, of each file by its name, with a text to check."""
+    levels = {"I": "früh", "II": "mäßig", "III": "spät – 2 €"}
+    study.train, study.test = (each.replace({"stage": levels}) for each in (study.train, study.test))
+    ids = "Zoë " + study.test["patient"]
+    study.test["patient"] = ids
+    study.predictions = {model: each.assign(patient=ids) for model, each in study.predictions.items()}
+    rewrite(study, lambda frame, path: frame.to_csv(path, index=False))
+    expected = study.numbers("--covariates", "age,stage")
+    rewrite(study, lambda frame, path: frame.to_csv(path, index=False, encoding=encoding, **dialect))
+    found = study.numbers("--covariates", "age,stage")
+    told = [note["text"] for note in found["notes"] if name and name in note["text"]]
+    assert [f"{file}.csv" in text for file, text in zip(FILES, told, strict=False)] == [True] * len(told)
+    assert len(told) == (4 if name else 0)
+    assert all("'Zoë'" in text for text in told[1:]) == (encoding != "utf-16")
+    found["notes"] = [note for note in found["notes"] if note["text"] not in told]
+    assert found == expected
+    if told:
+        assert name in study.evaluate("--covariates", "age,stage").stdout
+
+
+def test_a_workbook_is_read_where_openpyxl_is_installed(study):
+    pytest.importorskip("openpyxl", reason="workbooks are read by openpyxl")
+    study.train, study.test = study.train.round(4), study.test.round(4)  # it writes 16 digits
+    rewrite(study, lambda frame, path: frame.to_csv(path, index=False))
+    expected = study.numbers("--covariates", "age,stage")
+    files = {name: f"{name}.xlsx" for name in FILES}
+    numbered = {
+        name: frame.rename(columns=lambda name: float(name) if name[0].isdigit() else name)
+        for name, frame in study.predictions.items()
+    }
+    for name, frame in (("train", study.train), ("test", study.test), *numbered.items()):
+        with pd.ExcelWriter(study.folder / files[name]) as book:
+            frame.to_excel(book, index=False, sheet_name="first")
+            frame.iloc[:1].to_excel(book, index=False, sheet_name="second")
+    found = study.numbers("--covariates", "age,stage", **files)
+    assert found["metrics"] == expected["metrics"]
+    assert said(found, "decision").count("'first'") == 4
+
+
+def test_dates_and_empty_cells_of_a_workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl", reason="workbooks are read by openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["id", "day", "x"], [1, date(2021, 3, 31), 0.5], [None, None, None], [2.0, date(2021, 4, 1)]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    table = read_table(tmp_path / "a.xlsx", "id")
+    assert table.data.to_pydict() == {
+        "id": ["1", "2"],
+        "day": [date(2021, 3, 31), date(2021, 4, 1)],
+        "x": [0.5, None],
+    }
+
+
+def test_a_workbook_without_openpyxl_is_refused(study, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    (study.folder / "cox.xlsx").write_bytes(b"PK\x03\x04 and so on")
+    refusal(study.evaluate(models=["cox"], cox="cox.xlsx"), "cox.xlsx: ", "openpyxl", "CSV or Parquet")
 
 
 def test_numbers_with_the_other_decimal_mark_are_no_levels(study):

@@ -213,3 +213,39 @@ def test_a_file_with_a_fault_costs_its_model_and_not_the_others(study):
     for scores, before in zip(found["metrics"], sound["metrics"], strict=True):
         for name, by_model in scores["scores"].items():
             assert by_model == {"flat": before["scores"][name]["flat"]}
+
+
+@pytest.mark.parametrize("heading", ["risk", "Risk"])
+def test_a_column_of_risks_is_a_risk_score(study, heading):
+    """The score that comes as a file is the score that comes as a column of the test sample."""
+    asked = ["--metrics", "ibs,auc", "--risk", "age=age"]
+    frame = study.test[["patient", "age"]].set_axis(["patient", heading], axis=1)
+    frame.sample(frac=1, random_state=3).to_csv(study.folder / "flat.csv", index=False)
+    found = study.numbers(*asked)
+    assert [each["risk_score"] for each in found["models"]] == [False, True, True]
+    assert "flat.csv" in found["models"][1]["source"]
+    for metric in found["metrics"]:
+        for scores in metric["scores"].values():
+            assert scores.get("flat") == scores.get("age")
+            assert ("flat" in scores) == (metric["name"] == "auc")
+
+
+def test_risk_scores_alone_and_without_an_id(study):
+    study.test[["age"]].rename(columns={"age": "risk"}).to_csv(study.folder / "cox.csv", index=False)
+    given = {"by_id": False, "models": ["cox"]}
+    assert study.numbers("--metrics", "auc", **given)["models"][0]["risk_score"]
+    refusal(study.evaluate(**given), "'ibs'", "risk scores")
+
+
+def test_risks_beside_times_are_no_risk_score(study):
+    study.predictions["cox"].assign(risk=0.5).to_csv(study.folder / "cox.csv", index=False)
+    refusal(study.evaluate(models=["cox"]), "cox.csv: ", "times", "'risk'")
+
+
+@pytest.mark.parametrize("columns", [["1"], ["0", "1"]])
+def test_what_rests_on_a_single_time_is_said(study, columns):
+    study.predictions["cox"][["patient", *columns]].to_csv(study.folder / "cox.csv", index=False)
+    cautions = said(study.numbers("--metrics", "brier", "--at", "1"), "caution")
+    assert "cox.csv: it has one time, 1" in cautions
+    assert "--at 1" in cautions
+    assert "flat.csv" not in cautions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,8 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cocensor._notes import Note
 from cocensor._validation import refuse_column
 from cocensor.cli.parquet import read_parquet
+from cocensor.cli.workbook import first_sheet
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _FLAG = re.compile("true|false|0|1", re.IGNORECASE)
@@ -27,6 +30,8 @@ class Table:
     decimal: str = "."
     #: The columns as they are spelt, where the decimal mark is not certain.
     texts: Any = None
+    #: What was decided in reading the file.
+    notes: Sequence[Note] = ()
 
     def __len__(self) -> int:
         return int(self.data.num_rows)
@@ -124,19 +129,22 @@ def read_content(path: Path) -> bytes:
 
 
 def read_table(path: Path, identity: str | None = None, content: bytes | None = None) -> Table:
-    """The table in a CSV or Parquet file, told apart by content.
+    """The table in a CSV or Parquet file, or in the first sheet of a workbook, told apart by content.
 
-    CSV is UTF-8, with or without a byte-order mark. A semicolon or a tab in the header separates columns, else a comma
-    does; with the former two, numbers may have decimal commas, as spreadsheets of many countries write them. The column
-    ``identity`` is read as texts: 001 and 1 are two ids, and a long one is not rounded. ``content`` is that of the
-    file, where it has been read.
+    CSV is UTF-8, UTF-16 with a byte-order mark, or else Windows-1252. A semicolon or a tab in the header separates
+    columns, else a comma does; with the former two, numbers may have decimal commas, as spreadsheets of many countries
+    write them. The column ``identity`` is read as texts: 001 and 1 are two ids, and a long one is not rounded.
+    ``content`` is that of the file, where it has been read.
     """
     content = read_content(path) if content is None else content
     with _naming(path):
         if content.startswith(b"PAR1"):
             table = Table(path, read_parquet(content))
+        elif content.startswith(b"PK\x03\x04"):
+            sheet, content = first_sheet(content)
+            table = _csv(path, content, f"the first sheet, {sheet!r}, is read.", identity)
         else:
-            table = _csv(path, content, identity)
+            table = _csv(path, *_as_utf8(content), identity)
         twice = repeated(table.data.column_names)
         if twice:
             raise ValueError(f"two columns have the name {twice[0]!r}.")
@@ -172,16 +180,40 @@ def _naming(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _csv(path: Path, content: bytes, identity: str | None) -> Table:
+def _as_utf8(content: bytes) -> tuple[bytes, str]:
+    """The text of a CSV file in UTF-8, and what was decided where it is not in UTF-8 itself."""
+    ways = [("utf-8-sig", ""), ("cp1252", "it is not UTF-8 and is read as Windows-1252")]
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        ways = [("utf-16", "it is read as UTF-16, as its first bytes say.")]
+    for codec, decision in ways:
+        try:
+            text = content.decode(codec)
+        except UnicodeDecodeError:
+            continue
+        if "\0" in text:
+            break
+        if codec == "cp1252":
+            decision += f": are its texts right, such as {_first_beyond_ascii(text)!r}?"
+        return content if not decision else text.encode(), decision
+    raise ValueError(
+        "it must be a Parquet file or a CSV file in UTF-8, UTF-16 or Windows-1252: save it as one of these."
+    )
+
+
+def _first_beyond_ascii(text: str) -> str:
+    """The first word with a letter that is not ASCII, of which a long one is cut."""
+    found = re.search(r"[^\0-\x7f]", text)
+    at = found.start() if found else 0
+    before = re.search(r"\w*$", text[max(at - 20, 0) : at])
+    after = re.match(r".\w*", text[at : at + 20])
+    return "".join(part.group() for part in (before, after) if part)
+
+
+def _csv(path: Path, content: bytes, decision: str, identity: str | None) -> Table:
     import pyarrow as pa
     from pyarrow import csv
 
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(
-            "it must be a Parquet file or a CSV file in UTF-8: save it as one of these."
-        ) from None
+    text = content.decode("utf-8-sig")
     first = re.search(r"[^\r\n]+", text)
     header = re.sub(r'"[^"]*"', "", first.group() if first else "")
     separator = next((each for each in ";\t" if each in header), ",")
@@ -201,7 +233,8 @@ def _csv(path: Path, content: bytes, identity: str | None) -> Table:
         )
 
     table = columns([] if identity is None else [identity])
-    return Table(path, table, decimal, None if separator == "," else columns(table.column_names))
+    spelt = None if separator == "," else columns(table.column_names)
+    return Table(path, table, decimal, spelt, [Note("decision", f"{path}: {decision}")] if decision else [])
 
 
 def _decimal_mark(text: str, separator: str) -> str:

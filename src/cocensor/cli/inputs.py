@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, as_vector, collected, spelled
+from cocensor._validation import FloatArray, as_vector, collected, escaped, spelled
 from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
 from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
 from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
@@ -47,7 +47,7 @@ PredictionFiles = Annotated[
     typer.Option(
         metavar="NAME=FILE",
         help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
-        'named after times. Once per model; a name has no "=".',
+        'named after times, or "risk" alone, a risk score. Once per model; a name has no "=".',
         rich_help_panel=PREDICTIONS,
     ),
 ]
@@ -114,7 +114,11 @@ def numbers(text: str, option: str) -> list[float]:
 
 
 def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: list[Note]) -> list[Any]:
-    """The named columns of each table as numbers, a pyarrow table each, encoded as the first table says."""
+    """The named columns of each table as numbers, a pyarrow table each, encoded as the first table says.
+
+    ``notes`` also get what was decided in reading the tables.
+    """
+    notes += [note for table in (train, *others) for note in table.notes]
     if names is None:
         return [None, *(None for _ in others)]
     import pyarrow as pa
@@ -166,7 +170,11 @@ def predictions_of(
     source: str,
     notes: list[Note],
 ) -> Predictions:
-    """Predictions from a wide table, a row per subject and a column per time, in the order of the test subjects."""
+    """Predictions from a wide table, a row per subject and a column per time, in the order of the test subjects.
+
+    A single column ``risk`` is a risk score.
+    """
+    notes += table.notes
     if identity is not None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
@@ -174,14 +182,11 @@ def predictions_of(
         columns = columns[1:]
         _check_row_names(table, identity)
         notes.append(Note("decision", f"{table.path}: the first column has no name and is left out."))
-    with table.named():
-        times = _times(columns, table.decimal, identity)
-    found = {name: table.numbers(name) for name in columns}
-    with table.named():
-        array = np.column_stack(
-            [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
-        )
-        curves = Predictions(times, array, interpolation, tail, source)
+    curves = (
+        risk_scores_of(table, columns[0])
+        if [name.strip().lower() for name in columns] == ["risk"]
+        else _curves(table, columns, identity, interpolation, tail, source, notes)
+    )
     if identity is not None:
         return curves[_order(table, test, identity, notes)]
     if len(table) != len(test):
@@ -191,11 +196,44 @@ def predictions_of(
     return curves
 
 
-def risk_scores_of(test: Table, column: str) -> RiskScores:
-    """A column of the test sample that orders its subjects."""
-    values = test.numbers(column)
-    with test.named():
-        return RiskScores(values.to_numpy(), f"column {column!r} of the test sample", f"column {column!r}")
+def _curves(
+    table: Table,
+    columns: list[str],
+    identity: str | None,
+    interpolation: Interpolation,
+    tail: Tail | None,
+    source: str,
+    notes: list[Note],
+) -> Predictions:
+    """The curves of each row, at the times that ``columns`` are named after."""
+    with table.named():
+        times = _times(columns, table.decimal, identity)
+    found = {name: table.numbers(name) for name in columns}
+    with table.named():
+        array = np.column_stack(
+            [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
+        )
+        curves = Predictions(times, array, interpolation, tail, source)
+    if times[times > 0].size == 1:
+        before = (
+            "a straight line from 1 at time 0"
+            if interpolation == "linear"
+            else "a curve that is 1 until then"
+        )
+        text = (
+            f"{table.path}: it has one time, {times[-1]:g}. Only scores at that time rest on what is in the file "
+            f"(--metrics brier,auc,ici --at {times[-1]:g}). Scores over time, or at other times, rest on {before}."
+        )
+        notes.append(Note("caution", text))
+    return curves
+
+
+def risk_scores_of(table: Table, column: str) -> RiskScores:
+    """A column that orders subjects, the greater the riskier."""
+    values = table.numbers(column)
+    with table.named():
+        source = f"column {column!r} of {escaped(table.path.name)}"
+        return RiskScores(values.to_numpy(), source, f"column {column!r}")
 
 
 def _is_text(values: Any, name: str, table: Table) -> bool:
