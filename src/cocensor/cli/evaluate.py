@@ -12,18 +12,17 @@ import typer
 import cocensor as cc
 from cocensor._notes import Note
 from cocensor._validation import check_choice, collected, escaped, spelled
+from cocensor.cli.config import Config, SaveConfig, config_text
 from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import Table, read_content, read_table
 from cocensor.cli.inputs import (
     DATA,
     PREDICTIONS,
-    Covariates,
     Folds,
     Identity,
     PredictionFiles,
     Risks,
     Test,
-    covariate_names,
     covariates_of,
     groups_of,
     predictions_of,
@@ -43,12 +42,18 @@ from cocensor.cli.outcomes import (
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
+    ALL,
     ASSUMPTIONS,
+    Covariates,
     HazardRatioBy,
     HazardRatios,
     Plausible,
+    Strict,
     adjustments_of,
+    all_covariates,
+    check_refused,
     copula_of,
+    covariates_asked,
     horizon_of,
     intervals_of,
     metrics_of,
@@ -101,6 +106,7 @@ def evaluate(
             rich_help_panel=PREDICTIONS,
         ),
     ] = "none",
+    strict: Strict = False,
     copula: Annotated[
         str,
         typer.Option(
@@ -217,6 +223,8 @@ def evaluate(
         Path | None, typer.Option(metavar="FILE", help="All numbers, JSON.", rich_help_panel=_OUTPUT)
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.", rich_help_panel=_OUTPUT)] = None,
+    config: Config = None,
+    save_config: SaveConfig = None,
 ) -> None:
     """Score predictions under several assumptions about the censoring, and see whether the best model stays best.
 
@@ -227,11 +235,18 @@ def evaluate(
     Example: cocensor evaluate --train train.csv --test test.csv --time months --event died --covariates age,stage
     --id patient --predictions cox=cox.csv --predictions rsf=rsf.parquet --out report.html
     """
+    options = dict(locals())  # as --save-config writes them
     notes: list[Note] = []
     with refusing():
         files, risks = models_by_name(predictions or (), risk or ())
-        inputs = [test, *([] if train is None else [train]), *files.values()]
-        check_outputs(inputs, out=(out, (".html", ".htm")), json=(json, (".json",)))
+        inputs = [test, *(path for path in (train, config) if path is not None), *files.values()]
+        outputs = {
+            "out": (out, (".html", ".htm")),
+            "json": (json, (".json",)),
+            "save-config": (save_config, (".toml",)),
+        }
+        check_outputs(inputs, **outputs)
+        study = None if save_config is None else config_text(options, save_config)
         check_choice(interpolation, "--interpolation", tuple(_BETWEEN))
         check_choice(tail, "--tail", tuple(_BEYOND))
         if title is not None and out is None:
@@ -239,7 +254,8 @@ def evaluate(
         columns = OutcomeColumns(
             event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
         )
-        names = covariate_names(covariates, **columns.by_option, id=identity, folds=folds)
+        named = {**columns.by_option, "id": identity, "folds": folds}
+        names = covariates_asked(covariates, **named)
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
             "adjustments": adjustments_of(adjustments, names is not None),
@@ -251,6 +267,8 @@ def evaluate(
         grid = sensitivity_grid(families, taus, hazard_ratios, hazard_ratio_by, plausible)
         with progress_bar("Reading"):
             subjects = read_table(test, identity)
+            if names == ALL:
+                names = all_covariates(subjects, {*named.values(), hazard_ratio_by, *risks.values()}, notes)
             samples = [subjects] if train is None else [read_table(train), subjects]
             y = [columns.read(table, training=table is not subjects) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
@@ -267,14 +285,19 @@ def evaluate(
             models |= {name: risk_scores_of(subjects, column) for name, column in risks.items()}
         with progress_bar("Scoring") as progress, collected(UserWarning) as warned:
             result = cc.evaluate(models, y[-1], x[-1], progress=progress, **settings)
+        if strict:
+            check_refused(result, models)
         notes += [Note("caution", text) for text in warned]
         result = replace(result, notes=(*notes, *result.notes))
         sensitivity = _analyse(result, grid, hint, for_report=out is not None or json is not None)
-        with progress_bar("Writing"), written_together(out, json) as (page, numbers_file):
+        with progress_bar("Writing"), written_together(out, json, save_config) as places:
+            page, numbers_file, study_file = places
             if page is not None:
                 result.to_html(page, title)
             if numbers_file is not None:
                 result.to_json(numbers_file)
+            if study_file is not None and study is not None:
+                study_file.write_text(study, encoding="utf-8")
         say(repr(result))
         fit = result.computed("judge_fit")
         # A misfit is among the cautions already.
@@ -283,7 +306,8 @@ def evaluate(
             say(line)
         for line in beside_scores(result, sensitivity):
             say(f"\n{line}")
-        for path, content in ((out, "The report is"), (json, "All numbers are")):
+        written = (out, "The report is"), (json, "All numbers are"), (save_config, "All options are")
+        for path, content in written:
             if path is not None:
                 say(f"{content} in {path}.")
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from unicodedata import category
 
 import typer
 
 import cocensor as cc
+from cocensor._notes import Note
 from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.adjustments import needs_copula
-from cocensor.cli.inputs import items, numbers
+from cocensor.cli.files import NUMBER, Table, is_text, plain
+from cocensor.cli.inputs import DATA, PREDICTIONS, covariate_names, items, numbers
 from cocensor.sensitivity import HAZARD_RATIO
+from cocensor.words.names import listed
 
 #: The panel of options about the censoring.
 ASSUMPTIONS = "Assumptions about the censoring"
@@ -39,6 +42,77 @@ def models_by_name(
     if not files and not columns:
         raise ValueError("--predictions NAME=FILE or --risk NAME=COLUMN is needed: there is no model.")
     return files, columns
+
+
+Covariates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="A,B,...|all",
+        help="Columns of covariates, with commas. A text column becomes indicators of its levels. With all, every "
+        "column of the test sample that no other option names.",
+        rich_help_panel=DATA,
+    ),
+]
+ALL: Literal["all"] = "all"
+
+
+def covariates_asked(text: str | None, **columns: str | None) -> list[str] | Literal["all"] | None:
+    """The names in ``--covariates``, none of which is the column of another option, or all."""
+    return ALL if text is not None and text.strip() == ALL else covariate_names(text, **columns)
+
+
+def all_covariates(test: Table, named: Collection[str | None], notes: list[Note]) -> list[str]:
+    """``--covariates all``: the columns of the test sample that no other option has ``named``."""
+    found = [name for name in test.data.column_names if name not in named]
+    # A spreadsheet or R puts row names there.
+    columns = [name for name in found if name]
+    if not columns:
+        raise ValueError(
+            f"--covariates must have columns, but all is none: other options name those of {test.path}."
+        )
+    if ALL in columns and len(columns) > 1:
+        raise ValueError(
+            f"--covariates all may be all columns of {test.path} or its column {ALL!r}: rename that one."
+        )
+    for name in columns:
+        if _all_differ(test, name):
+            raise ValueError(
+                f"--covariates all has the column {name!r} of {test.path}, in which every row has another text: if it "
+                f"is an id, give --id {name}; else name the covariates."
+            )
+    left_out = " A column without a name is left out." if "" in found else ""
+    text = (
+        f"Covariates are all columns of {test.path} that no other option names: {listed(columns)}.{left_out}"
+    )
+    notes.append(Note("decision", text))
+    return columns
+
+
+def _all_differ(table: Table, name: str) -> bool:
+    """Whether a column has another text in each row; a stray text among numbers is another fault."""
+    values = plain(table.sparse(name))
+    if not is_text(values.type) or not 1 < len(table) == len(values.unique()):
+        return False
+    return not any(NUMBER.fullmatch(text.replace(table.decimal, ".")) for text in values.to_pylist() if text)
+
+
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict/--no-strict",
+        help="End with exit code 2, and write nothing, where a model's predictions are refused. By default the others "
+        "are scored, and a note says why.",
+        rich_help_panel=PREDICTIONS,
+    ),
+]
+
+
+def check_refused(result: cc.Evaluation, models: Collection[str]) -> None:
+    """``--strict``: refuse a result in which the predictions of some ``models`` have been refused."""
+    refused = set(models) - set(result.data.predictions)
+    why = [f"{note.model}: {note.text}" for note in result.notes if note.model in refused]
+    if why:
+        raise ValueError(f"--strict takes all models or none, but predictions are refused. {' '.join(why)}")
 
 
 def copula_of(family: str, tau: float | None) -> Any:
