@@ -239,8 +239,8 @@ def cumulative_dynamic_auc(
     -------
     pair of array of shape (n_times,) and float, or a dict of such
         The AUCs, in the order of ``times``, and their mean; at a single time two equal floats. Where nobody
-        had the event, or nobody is event-free, the AUC is NaN. A time without new events has no part in the mean; if nobody is event-free at another, the mean is
-        NaN, with a :class:`HorizonWarning`.
+        had the event, or nobody is event-free, the AUC is NaN. A time without new events has no part in the mean; if
+        nobody is event-free at another, the mean is NaN, with a :class:`HorizonWarning`.
     pair of Influence, or a dict of such
         Only with ``return_influence``: of every subject on the AUCs, ``test`` of shape (n_test, n_times), or (n_test,)
         at a single time, and on the mean, ``test`` of shape (n_test,). The standard errors of these are those of the
