@@ -24,7 +24,8 @@ def _of_frame(frame: nw.DataFrame[Any], name: str) -> str:
     flags = [each.name for each in numeric if _are_flags(each.drop_nulls().to_numpy())]
     times = [each.name for each in numeric if each.name not in flags]
     time, event = (repr(found[0]) if len(found) == 1 else "…" for found in (times, flags))
-    rest = f" with its columns for them, of {listed(frame.columns)}" if "…" in (time, event) else ""
+    unsure = frame.columns and "…" in (time, event)
+    rest = f", where its columns are {listed(frame.columns)}" if unsure else ""
     return f": write Survival.from_frame({name}, time={time}, event={event}){rest}"
 
 
