@@ -1,3 +1,4 @@
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -17,9 +18,80 @@ def test_results_come_in_the_order_of_the_times():
     base = cc.brier_score(Y, Y, P, TIMES)
     order = [2, 0, 1, 0]
     np.testing.assert_allclose(cc.brier_score(Y, Y, P[:, order], TIMES[order]), base[order], atol=1e-15)
-    assert cc.brier_score(Y, Y, P[:, [1]], 0.5).shape == (1,)
     shuffled = cc.integrated_brier_score(Y, Y, P[:, order], TIMES[order])
     assert shuffled == pytest.approx(cc.integrated_brier_score(Y, Y, P, TIMES), abs=1e-15)
+
+
+OVER_TIME = {
+    "brier": cc.brier_score,
+    "log": partial(cc.log_score, floor=0.01),
+    "ici": cc.integrated_calibration_index,
+    "benefit": partial(cc.net_benefit, thresholds=0.3),
+}
+
+
+@pytest.mark.parametrize("estimate", [P[:, 1], P[:, [1]], pd.Series(P[:, 1]), P[:, 1].tolist()])
+@pytest.mark.parametrize("name", OVER_TIME)
+def test_at_a_time_that_is_a_number_a_score_is_a_number(name, estimate):
+    score = OVER_TIME[name]
+    [expected], on_all = score(Y, Y, P[:, [1]], [0.5], return_influence=True)
+    for time in (0.5, np.float64(0.5), np.array(0.5)):
+        found = score(Y, Y, estimate, time)
+        assert type(found) is float
+        assert found == expected
+    found, moved = score(Y, Y, {"a": estimate, "b": P[:, 1] ** 2}, 0.5, return_influence=True)
+    assert found["a"] == expected != found["b"]
+    np.testing.assert_allclose(moved["a"].test, on_all.test[:, 0], atol=1e-14)
+    assert moved["a"].standard_errors == pytest.approx(on_all.standard_errors[0], rel=1e-12)
+
+
+def test_an_auc_at_a_single_time():
+    (aucs, mean), (on_aucs, _) = cc.cumulative_dynamic_auc(Y, Y, P[:, [1]], [0.5], return_influence=True)
+    # One number per subject is a risk score at one time as at several; a column is of survival probabilities.
+    for estimate in (P[:, [1]], 1.0 - P[:, 1]):
+        (auc, same), (moved, _) = cc.cumulative_dynamic_auc(Y, Y, estimate, 0.5, return_influence=True)
+        assert type(auc) is float
+        assert (auc, same) == (aucs[0], mean)
+        np.testing.assert_array_equal(moved.test, on_aucs.test[:, 0])
+    assert cc.cumulative_dynamic_auc(Y, Y, P[:, 1], 0.5)[0] == pytest.approx(1.0 - auc, abs=1e-12)
+    with pytest.warns(cc.HorizonWarning, match="NaN"):
+        assert np.isnan(cc.cumulative_dynamic_auc(Y, Y, P[:, 1], 0.0)).all()
+
+
+def test_net_benefit_has_the_axes_of_its_times_and_thresholds():
+    table = cc.net_benefit(Y, Y, P, TIMES, [0.1, 0.3])
+    at_one, moved = cc.net_benefit(Y, Y, P[:, 1], TIMES[1], [0.1, 0.3], return_influence=True)
+    np.testing.assert_array_equal(at_one, table[1])
+    assert moved.test.shape == (60, 2)
+    np.testing.assert_array_equal(cc.net_benefit(Y, Y, P, TIMES, 0.3), table[:, 1])
+    assert cc.net_benefit(Y, Y, P[:, [1]], TIMES[[1]], [0.3]).shape == (1, 1)
+
+
+def test_details_take_one_number_per_subject_at_a_single_time():
+    column, numbers = P[:, [1]], P[:, 1]
+    for find, value in (
+        (cc.decision_curve, lambda curve: curve.net_benefit.values),
+        (cc.survival_calibration_curve, lambda curve: curve.slope.value),
+        (cc.brier_decomposition, lambda parts: parts.score),
+    ):
+        np.testing.assert_array_equal(value(find(Y, Y, numbers, 0.5)), value(find(Y, Y, column, 0.5)))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "times", "parts"),
+    [
+        (P[:, 1], [0.5], ("estimate", "(60,)", "0.5 and not [0.5]")),
+        (P[:, 1], TIMES, ("estimate", "(60,)", "no survival curve")),
+        (P[:5, 1], 0.5, ("estimate", "(60, 1)", "(5, 1)")),
+        (P[:, 1:], 0.5, ("estimate", "(60, 1)", "(60, 2)")),
+        (P[:, [1]].T, 0.5, ("estimate", "(60, 1)", "(1, 60)")),
+        (0.7, 0.5, ("estimate", "()")),
+        (P[:, 1] + 1.0, 0.5, ("estimate", "[0, 1]", "row 0")),
+        ({"m": P[:5, 1]}, 0.5, ("estimate['m']", "(5, 1)")),
+    ],
+)
+def test_what_does_not_suit_a_single_time(estimate, times, parts):
+    refuses(lambda: cc.brier_score(Y, Y, estimate, times), *parts, kind=ValueError)
 
 
 def test_several_models_share_one_fit_and_one_status(monkeypatch):
@@ -99,6 +171,7 @@ def test_bad_predictions(estimate, times, parts):
     ("call", "parts"),
     [
         (lambda: cc.integrated_brier_score(Y, Y, P[:, [0]], [0.2]), ("times",)),
+        (lambda: cc.integrated_brier_score(Y, Y, P[:, 0], 0.2), ("times",)),
         (
             lambda: cc.integrated_brier_score(Y, Y, P, TIMES, integration="simpson"),
             ("integration", "'simpson'"),

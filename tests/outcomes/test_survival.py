@@ -11,6 +11,7 @@ from hypothesis import given
 from sksurv.util import Surv
 
 from cocensor import Survival
+from tests.refusals import refuses
 from tests.strategies import outcomes
 
 TIME, EVENT = [5.0, 3.0, 3.0, 8.0], [True, True, False, False]
@@ -128,6 +129,40 @@ def test_what_is_cached_cannot_be_altered():
 def test_half_precision_tensors():
     y = Survival(torch.tensor(TIME, dtype=torch.bfloat16), torch.tensor(EVENT))
     np.testing.assert_array_equal(y.time, TIME)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("died", [[True, False, False], [1, 0, 0], [1.0, 0.0, 0.0], [1, None, 0]], ids=str)
+def test_a_frame_is_told_the_call_with_its_own_columns(library, died):
+    frame = library({"died": died, "ward": ["a", "b", "a"], "months": [5.0, 1.0, 3.0]})
+    call = "Survival.from_frame(y_test, time='months', event='died')"
+    refuses(lambda: Survival.coerce(frame, "y_test"), "y_test must", f"write {call}.", kind=TypeError)
+    if None not in died:
+        assert len(eval(call, {"Survival": Survival, "y_test": frame})) == 3
+
+
+def test_a_frame_whose_columns_leave_a_choice_is_told_their_names():
+    frame = pd.DataFrame({"died": [1, 0], "months": [5.0, 3.0], "age": [60, 70]})
+    refuses(lambda: Survival.coerce(frame), "from_frame(y, time=…, event='died')", "'months', 'age'")
+    refuses(lambda: Survival.coerce(frame[["months", "age"]]), "time=…, event=…")
+    refuses(lambda: Survival.coerce(frame.assign(male=[True, False])), "event=…")
+    refuses(lambda: Survival.coerce(frame.iloc[:, [0, 0]]), "two columns of the same name")
+    refuses(lambda: Survival.coerce(pd.DataFrame(np.eye(9))), "8")
+
+
+@pytest.mark.parametrize("made", [np.array, torch.tensor])
+def test_an_array_of_two_columns_is_told_which_holds_the_times(made):
+    table = made([[5.0, 1.0], [3.0, 0.0]])
+    for y, call in ((table, "Survival(y[:, 0], y[:, 1])"), (table[:, [1, 0]], "Survival(y[:, 1], y[:, 0])")):
+        refuses(lambda y=y: Survival.coerce(y), f"write {call}.", kind=TypeError)
+        assert eval(call, {"Survival": Survival, "y": y}).time.tolist() == [5.0, 3.0]
+    either = made([[1.0, 1.0], [1.0, 0.0]])
+    refuses(
+        lambda: Survival.coerce(either, "y_train"),
+        "Survival(y_train[:, 0], y_train[:, 1]) if",
+        kind=TypeError,
+    )
+    refuses(lambda: Survival.coerce(made([[1.0, 2.0, 3.0]])), "y must", kind=TypeError)
 
 
 def test_frames_that_cannot_be_read():

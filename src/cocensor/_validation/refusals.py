@@ -73,10 +73,14 @@ def check_whole(value: Any, name: str, smallest: int = 1, *, otherwise: str = ""
 
 def refuse_column(column: str, columns: list[str], name: str) -> NoReturn:
     """Raise that a table has no such column, with the ones that it has."""
+    raise ValueError(f"{name} has no column {column!r}; its columns are {listed(columns)}.")
+
+
+def listed(columns: list[str]) -> str:
+    """The first columns by name, and how many more there are."""
     shown = ", ".join(map(repr, columns[:_MOST_LISTED]))
     more = len(columns) - _MOST_LISTED
-    rest = f" and {more} more" if more > 0 else ""
-    raise ValueError(f"{name} has no column {column!r}; its columns are {shown}{rest}.")
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def escaped(text: str) -> str:

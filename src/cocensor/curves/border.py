@@ -25,6 +25,7 @@ def as_predictions(
     X: Any = None,
     name: str = "estimate",
     risk: bool = False,
+    column: bool = False,
 ) -> Predictions:
     """The predictions of one model for ``n`` subjects; each kind of thing is recognised here, and checked here.
 
@@ -44,6 +45,8 @@ def as_predictions(
         What every refusal calls it, those of other packages' models included.
     risk : bool
         Whether one number per subject, a risk score, is enough.
+    column : bool
+        Whether one number per subject is the survival probability at the one of ``times``.
     """
     if isinstance(estimate, type):
         raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
@@ -52,7 +55,7 @@ def as_predictions(
         found = RiskScores(estimate, name=name)
     if found is None:
         try:
-            found = _at_times(estimate, n, times, name)
+            found = _at_times(estimate, n, times, name, column)
         except ValueError as error:
             if risk and _n_axes(estimate) == 2:
                 raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
@@ -135,13 +138,17 @@ def _method(model: Any) -> str | None:
     return next((method for method in _METHODS if callable(getattr(model, method, None))), None)
 
 
-def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str) -> Predictions:
+def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column: bool) -> Predictions:
     """An array whose columns are the times of the evaluation."""
     table = as_table(estimate, name)
+    if column and table.ndim == 1:
+        table = table[:, None]
     if table.ndim != 2:
+        why = "one number per subject is no survival curve"
+        if times is not None and table.shape == (n,) and times.size == 1:
+            why = f"with one number per subject the time is a number too, {times[0]:g} and not [{times[0]:g}]"
         raise ValueError(
-            f"{name} must have one row per test subject and one column per time, but its shape is {table.shape}: one "
-            "number per subject is no survival curve."
+            f"{name} must have one row per test subject and one column per time, but its shape is {table.shape}: {why}."
         )
     if times is None:
         raise ValueError(

@@ -204,8 +204,9 @@ def cumulative_dynamic_auc(
 ) -> Any:
     r"""The area under the ROC curve at each time, and its mean.
 
-    A one-dimensional ``estimate`` is a risk score, the greater the riskier. An array with a column per time holds
-    predicted *survival* probabilities, unlike scikit-survival's, as curves and models do.
+    A one-dimensional ``estimate`` is a risk score, the greater the riskier, also at a single time: of survival
+    probabilities :math:`\hat S(t)` at one time give :math:`1 - \hat S(t)`, or a column. An array with a column per time
+    holds predicted *survival* probabilities, unlike scikit-survival's, as curves and models do.
 
     The AUC is the chance that, of one subject who had the event by t and one who is still event-free, the model gives
     the former the higher risk,
@@ -237,12 +238,13 @@ def cumulative_dynamic_auc(
     Returns
     -------
     pair of array of shape (n_times,) and float, or a dict of such
-        The AUCs, in the order of ``times``, and their mean. Where nobody had the event, or nobody is event-free, the
-        AUC is NaN. A time without new events has no part in the mean; if nobody is event-free at another, the mean is
-        NaN, with a :class:`HorizonWarning`.
+        The AUCs, in the order of ``times``, and their mean; at a single time two equal floats. Where nobody
+        had the event, or nobody is event-free, the AUC is NaN. A time without new events has no part in the mean; if
+        nobody is event-free at another, the mean is NaN, with a :class:`HorizonWarning`.
     pair of Influence, or a dict of such
-        Only with ``return_influence``: of every subject on the AUCs, ``test`` of shape (n_test, n_times), and on the
-        mean, ``test`` of shape (n_test,). The standard errors of these are those of the AUCs and of the mean.
+        Only with ``return_influence``: of every subject on the AUCs, ``test`` of shape (n_test, n_times), or (n_test,)
+        at a single time, and on the mean, ``test`` of shape (n_test,). The standard errors of these are those of the
+        AUCs and of the mean.
 
     Examples
     --------

@@ -86,8 +86,9 @@ def brier_score(
         learns from the test outcomes.
     estimate : array of shape (n_test, n_times), Predictions, frame, step functions, or a dict of these
         Predicted survival probabilities. A dict of models gives a dict of scores, with one fit for all.
-    times : array-like
-        In any order; results come in the same order.
+    times : float or array-like
+        In any order; results come in the same order. At one time, given as a number, an array of shape (n_test,) will
+        do for ``estimate``, and a score is a float.
     adjustment : str or Adjustment
         What is assumed about the censoring: an object, used as it is when fitted, or a name from
         :func:`adjustment_names`. Each states its ``assumption``.
@@ -97,11 +98,12 @@ def brier_score(
         For names that rest on one.
     return_influence : bool
         Whether to return the influence of every subject on the scores beside them: an :class:`Influence`, with
-        ``test`` of shape (n_test, n_times), or a dict of such. Its standard errors are those of the scores.
+        ``test`` of shape (n_test, n_times), (n_test,) at a single time, or a dict of such. Its standard errors are
+        those of the scores.
 
     Returns
     -------
-    array of shape (n_times,), or a dict of such; with ``return_influence`` a pair
+    array of shape (n_times,), float at a single time, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------
@@ -111,6 +113,8 @@ def brier_score(
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> brier_score(y, y, predicted, [1.5, 3.5]).round(4)
     array([0.105 , 0.1038])
+    >>> round(brier_score(y, y, predicted[:, 1], 3.5), 4)
+    0.1038
     >>> brier_score(y, y, predicted, [1.5, 3.5], adjustment="imputed_margins", copula=Clayton(2.0)).round(4)
     array([0.105 , 0.1586])
     >>> score, influence = brier_score(y, y, predicted, [1.5, 3.5], return_influence=True)

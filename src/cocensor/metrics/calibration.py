@@ -176,7 +176,7 @@ def integrated_calibration_index(
 
     Returns
     -------
-    array of shape (n_times,), or a dict of such; with ``return_influence`` a pair
+    array of shape (n_times,), float at a single time, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------

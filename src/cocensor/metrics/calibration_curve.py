@@ -175,7 +175,7 @@ def survival_calibration_curve(
         found = {}
         for name, each in predictions.items():
             by_time = [calibration_at(at, each, y, confidence_level, n_groups) for at in at_each]
-            found[name] = by_time[0] if np.ndim(times) == 0 else [by_time[k] for k in places]
+            found[name] = by_time[0] if asked.single else [by_time[k] for k in places]
         return found
 
     return asked.each(curves)

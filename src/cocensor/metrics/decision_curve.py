@@ -80,7 +80,7 @@ def decision_curve(
 
     Parameters
     ----------
-    estimate : Predictions, array of shape (n_test, 1), frame, step functions, or a dict of these
+    estimate : Predictions, array of shape (n_test,) or (n_test, 1), frame, step functions, or a dict of these
         Predicted survival probabilities; an array has those at ``time``.
     time : float
         The time by which events count.

@@ -90,17 +90,18 @@ def net_benefit(
 
     Parameters
     ----------
-    thresholds : array-like
+    thresholds : float or array-like
         Of the risk, strictly between 0 and 1. A prediction that equals one reaches it.
     y_train, y_test, estimate, times, adjustment, x_train, x_test, copula
         As in :func:`brier_score`.
     return_influence : bool
         Whether to return the :class:`Influence` on the values beside them, of shape (n_test, n_times · n_thresholds),
-        all thresholds of the first time first.
+        all thresholds of the first time first; on a single value, of shape (n_test,).
 
     Returns
     -------
     array of shape (n_times, n_thresholds), or a dict of such; with ``return_influence`` a pair
+        A time given as a number has no axis, nor has such a threshold: of both the result is a float.
 
     Examples
     --------
@@ -110,8 +111,10 @@ def net_benefit(
     >>> net_benefit(y, y, predicted, [1.5, 3.5], [0.1, 0.3, 0.5]).round(3)
     array([[0.167, 0.25 , 0.   ],
            [0.583, 0.464, 0.625]])
+    >>> round(net_benefit(y, y, predicted[:, 1], 3.5, 0.3), 3)
+    0.464
     """
-    table = BenefitTable(as_thresholds(thresholds))
+    table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return asked.over_time(table, return_influence)
 
@@ -121,11 +124,13 @@ class BenefitTable:
     """Net benefits at several times and thresholds."""
 
     thresholds: FloatArray
+    #: Whether there is one threshold, and values have no axis of thresholds.
+    single: bool = False
 
     def values_over_time(
         self, status: Status, predictions: Mapping[Any, Predictions]
     ) -> dict[Any, FloatArray]:
-        """The values of several models, (times in the order given, thresholds) each."""
+        """The values of several models, (times in the order given, thresholds) or (times,) each."""
         shape = (len(predictions), self.thresholds.size, status.grid.sorted.size)
         values = np.full(shape, np.nan)
         for tile in status.tiles():
@@ -133,7 +138,7 @@ class BenefitTable:
                 for k, section in sections(status, tile, each):
                     values[m, :, k] = benefits(section, self.thresholds)
         tables = np.swapaxes(status.grid.restore(values), 1, 2)
-        return dict(zip(predictions, tables, strict=True))
+        return dict(zip(predictions, tables[..., 0] if self.single else tables, strict=True))
 
     def functionals_over_time(
         self, status: Status, predictions: Mapping[Any, Predictions]

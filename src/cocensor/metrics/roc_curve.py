@@ -103,8 +103,7 @@ def survival_roc_curve(
                 found[name].append(curve)
     place = range(asked.grid.sorted.size) if asked.grid.place is None else asked.grid.place
     given = {
-        name: curves[0] if np.ndim(times) == 0 else [curves[k] for k in place]
-        for name, curves in found.items()
+        name: curves[0] if asked.single else [curves[k] for k in place] for name, curves in found.items()
     }
     return given if asked.several else given[""]
 

@@ -52,6 +52,8 @@ class Asked:
     grid: TimeGrid
     predictions: dict[Any, Predictions]
     several: bool
+    #: Whether the time was given as one number: what is found at it then has no axis of times.
+    single: bool
 
     @classmethod
     def of(
@@ -71,22 +73,25 @@ class Asked:
         chosen = chosen_adjustment(how, copula)
         test, grid = Survival.coerce(y_test, "y_test"), TimeGrid.of(times)
         train = None if y_train is None else Survival.coerce(y_train, "y_train")
-        several = isinstance(estimate, Mapping)
+        several, single = isinstance(estimate, Mapping), np.ndim(times) == 0
         if several and not estimate:
             raise ValueError("estimate is empty: at least one model is needed.")
         given = estimate if several else {"": estimate}
         predictions = {
-            key: _named(str(key) if several else None, each, len(test), grid, x_test, risk)
+            key: _named(str(key) if several else None, each, len(test), grid, x_test, risk, single)
             for key, each in given.items()
         }
-        return cls(chosen, Samples(test, x_test, train, x_train), grid, predictions, several)
+        return cls(chosen, Samples(test, x_test, train, x_train), grid, predictions, several, single)
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
-        """The values at each time, in the order given; for a dict of models a dict."""
+        """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
         values, moved = self._answer(
             metric.values_over_time, metric.functionals_over_time if return_influence else None
         )
         moved = {name: _where_defined(each, values[name]) for name, each in moved.items()}
+        if self.single:
+            moved = {name: each[0] if values[name].ndim == 1 else each for name, each in moved.items()}
+            values = {name: _first(each) for name, each in values.items()}
         return self._returned(values, moved, return_influence)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
@@ -123,12 +128,15 @@ class Asked:
             found = metric.evaluate(status, predictions)
             return {name: (each.curve, each.value) for name, each in found.items()}
 
+        at = 0 if self.single else slice(None)
         asked = (metric.functionals_over_time, metric.functionals) if return_influence else ()
         values, moved = self._answers(evaluated, *asked)
         pairs = {
-            name: (_where_defined(over_time, values[name][0]), _where_defined(mean, values[name][1])[0])
+            name: (_where_defined(over_time, values[name][0])[at], _where_defined(mean, values[name][1])[0])
             for name, (over_time, mean) in moved.items()
         }
+        if self.single:
+            values = {name: (_first(curve), mean) for name, (curve, mean) in values.items()}
         return self._returned(values, pairs, return_influence)
 
     def _answer(
@@ -171,10 +179,19 @@ def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:
     return moved * np.where(undefined, np.nan, 1.0) if undefined.any() else moved
 
 
-def _named(name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any, risk: bool) -> Predictions:
+def _first(values: FloatArray) -> Any:
+    """What there is at the first time: a number, or an array of several."""
+    return float(values[0]) if values.ndim == 1 else values[0]
+
+
+def _named(
+    name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any, risk: bool, single: bool
+) -> Predictions:
     """Predictions whose refusal names their model, with a warning where rounding was mended."""
     called = "estimate" if name is None else f"estimate[{name!r}]"
-    found = as_predictions(estimate, n, times=grid.times, X=x_test, name=called, risk=risk)
+    found = as_predictions(
+        estimate, n, times=grid.times, X=x_test, name=called, risk=risk, column=single and not risk
+    )
     if grid.last > found.end:
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
     if found.n_rounded:

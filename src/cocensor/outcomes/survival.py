@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -25,6 +24,7 @@ from cocensor._validation import (
     refuse_first,
 )
 from cocensor.outcomes.dates import from_dates, from_follow_up
+from cocensor.outcomes.hints import what_to_write
 from cocensor.outcomes.reasons import as_reasons
 from cocensor.outcomes.risk_table import RiskTable
 
@@ -230,10 +230,9 @@ class Survival:
             raise ValueError(
                 f"{name} must have one boolean and one numeric field, but its fields are {y.dtype.descr}."
             )
-        hint = ": see Survival.from_frame" if nw.dependencies.is_into_dataframe(y) else ""
         raise TypeError(
             f"{name} must be a Survival, a structured array or a tuple (time, event), "
-            f"but is of type {type(y).__name__}{hint}."
+            f"but is of type {type(y).__name__}{what_to_write(y, name)}."
         )
 
     def __len__(self) -> int:
