@@ -291,3 +291,11 @@ def test_in_an_evaluation():
     assert np.isfinite(result.score("blind", adjustment="aipcw").value)
     assert any("forest" in note.text for note in result.results["aipcw"].notes_of("decision"))
     assert not result.results["aipcw"].varies_with_copula
+
+
+def test_a_forest_takes_values_beyond_single_precision():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 1))
+    far = x * 1e300
+    time, happens = rng.exponential(np.exp(-x[:, 0])), np.ones(60, dtype=bool)
+    assert np.isfinite(nuisances._forest_score(far, time, happens, far, 0)).all()

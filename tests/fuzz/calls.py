@@ -212,7 +212,8 @@ def sensitivity(d: Draw) -> cc.Evaluation:
     families = d.word("families", "clayton", ("clayton", "hazard_ratio"), ("joe", "gaussian"), "gumbel")
     taus = d.given("taus", d.one(np.array([0.0, 0.4]), np.array([-0.3, 0.99])))
     ratios = d.given("hazard_ratios", d.one(np.array([0.5, 1.0]), np.array([2.0, 50.0])))
-    found.sensitivity(families, taus, hazard_ratios=ratios if "hazard_ratio" in families else None)
+    with_ratios = families is None or (isinstance(families, tuple) and "hazard_ratio" in families)
+    found.sensitivity(families, taus, hazard_ratios=ratios if with_ratios else None)
     return found
 
 
