@@ -23,7 +23,7 @@ _RIDGE = 1.0
 # A forest costs (distinct times) × (subjects of a tree): both are limited.
 _FOREST = {"n_estimators": 100, "min_samples_leaf": 15, "max_features": "sqrt", "low_memory": True}
 _FOREST_SUBJECTS, _FOREST_TIMES = 1000, 32
-_SINGLE = np.finfo(np.float32).min, np.finfo(np.float32).max
+_LARGEST = 1e30
 _NO_HAZARD = StepFunction.trusted(np.array([]), np.array([]), initial=-np.inf)
 
 
@@ -191,8 +191,8 @@ def _forest_score(x: FloatArray, time: FloatArray, happens: Any, x_new: FloatArr
     forest = ensemble.RandomSurvivalForest(
         **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
     )
-    # A forest knows the order of values alone, in single precision: beyond it they are alike.
-    known, new = (np.clip(each, *_SINGLE) for each in (x, x_new))
+    # A forest knows the order of values alone, and adds them up in single precision: beyond it they are alike.
+    known, new = (np.clip(each, -_LARGEST, _LARGEST) for each in (x, x_new))
     forest.fit(known, structured(ends[np.searchsorted(ends, time)], happens))
     # A leaf may have seen nothing happen.
     return np.asarray(np.log(forest.predict(new) + 1e-3))
