@@ -114,7 +114,10 @@ def test_benchmarks_stand_in_tables(dependent, text):
 
 def test_tipping_points_stand_in_a_table_on_every_scale(dependent, text):
     sensitivity = dependent.computed("sensitivity")
-    known = lambda value: float(value) if np.isfinite(value) else None  # noqa: E731
+
+    def known(value):
+        return float(value) if np.isfinite(value) else None
+
     expected = [
         (a, b, known(tip.tau), known(tip.hazard_ratio), known(tip.multiple))
         for k, a in enumerate(dependent.models)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._newton import Minimum
 from cocensor._validation import FloatArray, Rows
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.hazard_ratio import geometric_mean
@@ -14,6 +15,7 @@ from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.status import Group, Status
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
+from cocensor.joint.problem import JointProblem
 from cocensor.outcomes import Survival
 
 
@@ -36,7 +38,7 @@ class ImputedByJoint(Status):
     @property
     def sample(self) -> Survival | None:
         """The outcomes that the joint model was fitted to; as they are, also where dropouts count as ends of study."""
-        self._influence  # noqa: B018 (refuses)
+        self._check_known()
         return self._y
 
     @property
@@ -80,6 +82,10 @@ class ImputedByJoint(Status):
     @property
     def _influence(self) -> JointInfluence:
         """How the sample moves the model, where that is known."""
+        return JointInfluence(*self._check_known(), self._fit.needed)
+
+    def _check_known(self) -> tuple[JointProblem, Minimum]:
+        """The fit, where it is known how the sample moves it; else a refusal."""
         problem, optimum, model = self._fit.problem, self._fit.optimum, self._fit.needed
         if problem is None or optimum is None or problem.sample_weight is not None:
             raise ValueError(FITTED_ELSEWHERE)
@@ -89,4 +95,4 @@ class ImputedByJoint(Status):
             raise ValueError(
                 f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
             )
-        return JointInfluence(problem, optimum, model)
+        return problem, optimum

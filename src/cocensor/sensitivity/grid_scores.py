@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -33,7 +34,7 @@ from cocensor.sensitivity.changes import Change, changes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GridScores:
+class GridScores(ABC):
     """Every score over lines of points, and what their errors say; see :class:`Sensitivity` and :class:`AfterDropout`.
 
     Lines are families of copulas, and their points Kendall's τ; or lines say whose hazard ratio after dropout moves,
@@ -102,9 +103,9 @@ class GridScores:
         """One row per metric, adjustment, line, point and model: score, with its error and interval, and rank."""
         return self._frame(self._rows(), self._columns)
 
+    @abstractmethod
     def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
         """Where a point is in tables: its family, reason, τ and hazard ratio after dropout."""
-        raise NotImplementedError
 
     def _rows(self) -> list[tuple[Any, ...]]:
         with_errors = self.evaluation.confidence_level is not None
