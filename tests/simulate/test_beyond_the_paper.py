@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
@@ -132,3 +133,13 @@ def test_what_a_hazard_ratio_after_dropout_does_not_go_with():
     data = SyntheticDesign(n=50, hazard_ratio=2.0).draw(0)
     assert "hazard_ratio=2" in repr(data)
     refuses(lambda: data.copula, "hazard ratio")
+
+
+@pytest.mark.parametrize(("leave", "ratio"), [(0.5, 3.0), (0.25, 3.0), (0.5, 0.5)])
+def test_the_tau_that_a_hazard_ratio_after_dropout_stands_for(leave, ratio):
+    # Constant hazards, a share leaving before the event: the formula of the guide.
+    rng, n = np.random.default_rng(0), 20_000
+    event, dropout = rng.exponential(1 / (1 - leave), n), rng.exponential(1 / leave, n)
+    event = np.where(dropout < event, dropout + (event - dropout) / ratio, event)
+    expected = leave * (1 - leave) * (ratio - 1) / (1 + (1 - leave) * ratio)
+    assert kendalltau(event, dropout).statistic == pytest.approx(expected, abs=4 * 0.67 / np.sqrt(n))
