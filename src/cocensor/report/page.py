@@ -18,9 +18,9 @@ from markupsafe import Markup, escape
 from cocensor._files import check_path, write_whole
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.numbers import as_json
 from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
+from cocensor.report.drawn import page_numbers
 from cocensor.report.differences import difference_tables
 from cocensor.report.figures import palette, series
 from cocensor.report.fit_maps import fit_maps
@@ -43,6 +43,7 @@ from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quo
 
 # One after the other they are one script, in which each may use what those before it define.
 _SCRIPTS = (
+    "numbers",
     "values",
     "chart",
     "grid",
@@ -88,8 +89,8 @@ def _page(evaluation: Evaluation, title: str) -> str:
         style=Markup(style),
         script=Markup(script),
         numbers=numbers,
-        numbers_json=_inline(as_json(numbers)),
-        series_json=_inline(json.dumps(drawn, allow_nan=False)),
+        numbers_json=_inline(_compact(page_numbers(numbers))),
+        series_json=_inline(_compact(drawn)),
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
         uncounted=uncounted_in_words(evaluation),
@@ -144,6 +145,11 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _compact(numbers: Any) -> str:
+    """JSON without blanks; a surrogate in a name is escaped as in :meth:`Evaluation.to_json`."""
+    return escaped(json.dumps(numbers, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def _inline(text: str) -> Markup:

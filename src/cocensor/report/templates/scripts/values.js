@@ -1,6 +1,3 @@
-const embedded = (id) => document.getElementById(id).textContent;
-const numbers = JSON.parse(embedded("numbers"));
-const models = JSON.parse(embedded("series"));
 // Analyses are there if they were computed.
 const grid = numbers.sensitivity;
 // Both grids by the same names: what lines and points are called, and how a point is said.
