@@ -44,6 +44,7 @@ from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quo
 # One after the other they are one script, in which each may use what those before it define.
 _SCRIPTS = (
     "values",
+    "figure",
     "chart",
     "grid",
     "after_dropout",
@@ -125,9 +126,10 @@ def _page(evaluation: Evaluation, title: str) -> str:
 
 
 def _script() -> str:
-    folder = files("cocensor.report") / "templates" / "scripts"
-    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
-    return "\n".join(('"use strict";', "(() => {", *parts, "})();"))
+    folder = files("cocensor.report") / "templates"
+    paths = "vendor/plot.min.js", *(f"scripts/{name}.js" for name in _SCRIPTS)
+    library, *own = ((folder / path).read_text(encoding="utf-8") for path in paths)
+    return "\n".join((library, "(() => {", '"use strict";', *own, "})();"))
 
 
 def _named(text: str) -> Markup:
