@@ -45,6 +45,7 @@ from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quo
 _SCRIPTS = (
     "numbers",
     "values",
+    "figure",
     "chart",
     "grid",
     "after_dropout",
@@ -126,9 +127,10 @@ def _page(evaluation: Evaluation, title: str) -> str:
 
 
 def _script() -> str:
-    folder = files("cocensor.report") / "templates" / "scripts"
-    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
-    return "\n".join(('"use strict";', "(() => {", *parts, "})();"))
+    folder = files("cocensor.report") / "templates"
+    paths = "vendor/plot.min.js", *(f"scripts/{name}.js" for name in _SCRIPTS)
+    library, *own = ((folder / path).read_text(encoding="utf-8") for path in paths)
+    return "\n".join((library, "(() => {", '"use strict";', *own, "})();"))
 
 
 def _named(text: str) -> Markup:
