@@ -25,6 +25,7 @@ from cocensor.inference import (
 )
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
+from cocensor.outcomes import TimeAxis
 
 # An error by rounding alone, as of the AUC of a constant.
 _NO_ERROR = 1e-14
@@ -55,6 +56,11 @@ class Findings:
     def times(self) -> Any:
         """The times that every score is computed at."""
         return self.data.grid.times
+
+    @property
+    def time_axis(self) -> TimeAxis:
+        """What time is called, and its unit."""
+        return self.data.time_axis
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from cocensor.sensitivity.after_dropout import HAZARD_RATIO
 from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
 from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
-from cocensor.words.headline import why_no_sensitivity
+from cocensor.words.footing import why_no_sensitivity
 from cocensor.words.metrics import meanings
 from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted
 

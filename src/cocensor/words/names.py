@@ -19,6 +19,11 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
+def capital(sentence: str) -> str:
+    """A clause at the start of a sentence."""
+    return sentence[:1].upper() + sentence[1:]
+
+
 def counted(n: int, what: str) -> str:
     """A number of things."""
     return f"{n:,} {what}{'s' * (n != 1)}"
