@@ -24,6 +24,7 @@ from cocensor.simulate import SyntheticDesign
 
 N, COVARIATES, MODELS, TIMES = 600, 6, 12, 3_000
 NEEDED = {"ils": {"floor": 0.01}, "net_benefit": {"threshold": 0.3}}
+AT = (8.0, 11.0, 14.0)
 WORDS = "Cox proportional hazards <elastic net> & splines, “tuned” by 5×2 cross-validation/β"
 
 
@@ -41,7 +42,7 @@ def study(metrics: Any) -> cc.Evaluation:
         fitted = cc.CoxPH().fit(train.X[:, used], train.y)
         models[f"{k + 1:02d} {WORDS}"[:80]] = cc.Predictions(times, fitted.survival(times, test.X[:, used]))
     found = cc.evaluate(
-        models, y_test, test.X, y_train=train.y, x_train=train.X, metrics=metrics
+        models, y_test, test.X, y_train=train.y, x_train=train.X, metrics=metrics, at=AT, time_unit="months"
     )
     _analyse(found, {}, hint=True, for_report=True)
     return found

@@ -20,11 +20,12 @@ from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
-from cocensor.report.drawn import page_numbers
 from cocensor.report.differences import difference_tables
+from cocensor.report.drawn import page_numbers
 from cocensor.report.figures import palette, series
 from cocensor.report.fit_maps import fit_maps
 from cocensor.report.grids import grid_tables, line_label, winner_maps
+from cocensor.report.on_demand import OnDemand
 from cocensor.report.plausible import benchmark_tables, bound_tables, tipping_tables
 from cocensor.report.summary import range_table, summary_table
 from cocensor.report.tables import (
@@ -53,6 +54,7 @@ _SCRIPTS = (
     "behind",
     "forests",
     "dependence",
+    "tables",
     "downloads",
     "start",
 )
@@ -90,8 +92,9 @@ def _page(evaluation: Evaluation, title: str) -> str:
         style=Markup(style),
         script=Markup(script),
         numbers=numbers,
-        numbers_json=_inline(_compact(page_numbers(numbers))),
-        series_json=_inline(_compact(drawn)),
+        drawn_numbers=page_numbers(numbers),
+        on_demand=OnDemand(evaluation.models),
+        inline=_inline,
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
         uncounted=uncounted_in_words(evaluation),
@@ -149,14 +152,10 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _compact(numbers: Any) -> str:
-    """JSON without blanks; a surrogate in a name is escaped as in :meth:`Evaluation.to_json`."""
-    return escaped(json.dumps(numbers, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
-
-
-def _inline(text: str) -> Markup:
-    """JSON that is safe inside a script element, and still the same JSON."""
-    return Markup(text.translate(_UNSAFE))
+def _inline(content: Any) -> Markup:
+    """JSON that is safe inside a script element; a surrogate in a name is escaped as JSON does."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(escaped(text.translate(_UNSAFE)))
 
 
 def _missing(evaluation: Evaluation) -> dict[str, str]:
