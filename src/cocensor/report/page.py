@@ -40,7 +40,7 @@ from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
 from cocensor.words.footing import why_no_sensitivity
 from cocensor.words.metrics import meanings
-from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted
+from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted, shortened
 
 # One after the other they are one script, in which each may use what those before it define.
 _SCRIPTS = (
@@ -100,6 +100,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         uncounted=uncounted_in_words(evaluation),
         tau_means=TAU_MEANS,
         series=drawn,
+        looks={each["name"]: each for each in drawn},
         n_scored=len(evaluation.data.predictions),
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         summary=summary_table(evaluation),
@@ -139,8 +140,18 @@ def _script() -> str:
 def _named(text: str) -> Markup:
     """Escaped text in which the names that users gave stand out, and no line ends between a number and its sign."""
     start, end = ISOLATE
-    joined = re.sub(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)", "\u00a0", str(escape(text)))
-    return Markup(re.sub(f"{start}(.*?){end}", r"<bdi>\1</bdi>", joined, flags=re.DOTALL))
+    parts = re.split(f"{start}(.*?){end}", text, flags=re.DOTALL)
+    return Markup("").join(_name(part) if k % 2 else _words(part) for k, part in enumerate(parts))
+
+
+def _words(text: str) -> Markup:
+    return Markup(re.sub(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)", "\u00a0", str(escape(text))))
+
+
+def _name(name: str) -> Markup:
+    short = shortened(name)
+    title = Markup(' title="{}"').format(name) if short != name else ""
+    return Markup("<bdi{}>{}</bdi>").format(title, short)
 
 
 def _policy(style: str, script: str) -> str:

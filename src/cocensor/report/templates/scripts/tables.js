@@ -4,7 +4,12 @@ const { tables } = unpacked(embedded("tables"));
 const MARKED = numbers.confidence_level === null ? "best" : "may be best";
 
 // Text in which isolated names stand out.
-const withNames = (text) => text.split(/\u2068(.*?)\u2069/su).map((part, k) => (k % 2 ? element("bdi", "", part) : spelt(part)));
+const withNames = (text) => text.split(/\u2068(.*?)\u2069/su).map((part, k) => {
+  if (k % 2 === 0) return spelt(part);
+  const made = element("bdi", "", shortened(part));
+  if (part !== shortened(part)) made.title = spelt(part);
+  return made;
+});
 
 const cellOf = (label, cell) => {
   const [text, interval, beside, isBest, value] = Array.isArray(cell) ? cell : [cell];
@@ -22,9 +27,14 @@ const cellOf = (label, cell) => {
 };
 
 const headOf = (scope, name, style) => {
-  const made = element("th", style), shownName = element("bdi", "", name);
+  const made = element("th", style), shownName = element("bdi", "", name), model = models.find((each) => each.name === name);
   made.scope = scope;
-  shownName.title = spelt(name);
+  if (name.length > 24) shownName.title = spelt(name);
+  if (model) {
+    const chip = element("span", `chip k${model.colour}`, model.letter);
+    chip.setAttribute("aria-hidden", "true");
+    made.append(chip, " ");
+  }
   made.append(shownName);
   return made;
 };
@@ -70,11 +80,7 @@ document.addEventListener("toggle", ({ target }) => {
 
 // --- who is best where ---------------------------------------------------------------------------------------
 
-const MOST_LETTERS = 3, MOST_NAMES = 3;
-const someNames = (names) => {
-  const said = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES - 1), `${names.length - MOST_NAMES + 1} others`] : names;
-  return said.length > 1 ? `${said.slice(0, -1).join(", ")} and ${said[said.length - 1]}` : said[0];
-};
+const MOST_LETTERS = 3;
 // As in report/grids.py.
 const lettersOf = (letters, nEqual) => {
   if (letters.length <= MOST_LETTERS) return [letters.slice(0, nEqual).join("="), ...letters.slice(nEqual)].join("≈");
