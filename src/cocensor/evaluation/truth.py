@@ -15,14 +15,14 @@ TRUTH = "truth"
 _ROUNDING = 1e-9
 
 
-def as_true_times(values: Any, y: Survival, name: str = "true_times", y_name: str = "y_test") -> FloatArray:
+def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
     """The event times of all subjects, which agree with what was observed of them."""
     times = as_times(as_vector(values, name), name)
-    check_length(times, name, len(y), y_name)
+    check_length(times, name, len(y), "y_test")
     off = times - y.time
     slack = _ROUNDING * y.time
-    later, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
-    for bad, seen, rule in ((later, "event", "be the time of"), (earlier, "censoring", "not lie before")):
+    other, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
+    for bad, seen, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
