@@ -22,7 +22,8 @@ from cocensor.metrics import Metric
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
 ABOUT_INTERVALS = Note(
-    "decision", "Intervals are about these trained models up to this horizon, and take the copula for true."
+    "decision",
+    "Intervals are for these trained models up to this horizon. They assume that the copula is correct.",
 )
 # Curves on grids of their own are kept at the times of the evaluation, if all of them together stay below this.
 _MOST_KEPT = 512 * 2**20

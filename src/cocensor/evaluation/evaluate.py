@@ -104,7 +104,7 @@ def evaluate(
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
     copula : None, Copula, CopulaChoice or "select"
-        The dependence of event and dropout that is left given what the judge conditions on, for adjustments by name
+        The dependence of event and dropout given the predictions and any covariates, for adjustments by name
         that rest on a copula: none by default, that is, independence. Data cannot check it: see
         :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.copula_hint` for the one that fits best. With a given or
         selected copula the verdict rests on it.
@@ -117,7 +117,7 @@ def evaluate(
         concordance rank them as they are.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
-        test sample, up to the horizon, and take the copula for true. None computes none.
+        test sample, up to the horizon, and assume that the copula is correct. None computes none.
     n_resamples : int, optional
         Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
@@ -143,7 +143,7 @@ def evaluate(
     >>> round(float(result.score("all", metric="ibs", adjustment="ipcw")), 4)
     0.1147
     >>> print(result.ranking().statement)
-    Under IPCW, all and one cannot be told apart. Under imputed, one beats all.
+    Under IPCW, all and one cannot be told apart. Under imputation, one beats all.
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
@@ -198,7 +198,10 @@ def evaluate(
         confidence_level,
     )
     if train is None:
-        text = "There is no training sample: adjustments and the reference curve learn from the test sample."
+        text = (
+            "There is no training sample: adjustments and the reference curve are estimated from "
+            "the test sample."
+        )
         notes.append(Note("decision", text))
     if confidence_level is not None:
         notes.append(ABOUT_INTERVALS)
@@ -206,7 +209,7 @@ def evaluate(
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, asked, data, notes)
     elif copula is not None:
-        text = "The copula that was asked for is not used: no adjustment by name rests on one."
+        text = "The copula is not used: no adjustment given by name depends on one."
         notes.append(Note("caution", text))
     made, not_made = labelled_adjustments(asked, assumed.copula, as_a_set)
     report = progress or (lambda done, total: None)
@@ -235,7 +238,7 @@ def _check_names(models: Any) -> None:
         raise ValueError("models is empty: at least one is needed.")
     for name in models:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"models must have texts as names, but one is {name!r}.")
+            raise TypeError(f"models must have strings as names, but one is {name!r}.")
 
 
 def _predictions(
@@ -253,7 +256,7 @@ def _predictions(
             continue
         rounded = found[name].n_rounded
         if rounded:
-            text = f"{rounded} probabilities leave [0, 1] by less than 1e-6: they are read as 0 or 1."
+            text = f"{rounded} probabilities lie outside [0, 1] by less than 1e-6: they are read as 0 or 1."
             notes.append(Note("decision", text, model=name))
     return found, faults
 
@@ -289,15 +292,15 @@ def _assumed(
     else:
         hint = hinted(data.samples, _fitted_judge(asked, data))
         if hint.choice is None:
-            text = f"No copula could be selected, so that independence stands in: {hint.notes[0]}"
+            text = f"No copula could be selected, and independence is assumed: {hint.notes[0]}"
             notes.append(Note("decision", text))
             return AssumedCopula(Independence(), "independence")
         notes += hint.notes
         found = AssumedCopula(hint.choice.copula, "selected", hint)
     if not found.copula.is_independence:
         named = f"a {found.copula.name.capitalize()} copula with τ = {found.copula.tau:.2g}"
-        why = "data cannot check it, and at independence it may be another."
-        notes.append(Note("caution", f"The verdict rests on {named}, as {found.origin}: {why}"))
+        why = "The data cannot check this, and the answer may differ at independence."
+        notes.append(Note("caution", f"The answer assumes {named}, as {found.origin}. {why}"))
     return found
 
 
