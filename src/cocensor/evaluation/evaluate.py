@@ -190,7 +190,7 @@ def evaluate(
     if folds is not None:
         notes += ranked_across_folds(predictions)
     if asked_at is None and by_default:
-        asked_at, said = default_times(test, grid)
+        asked_at, said = default_times(test, grid, time_axis)
         notes += said
     if asked_at and asked_at[-1] > ends.time:
         raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
@@ -198,7 +198,7 @@ def evaluate(
         predictions,
         samples,
         TimeGrid.of(grid),
-        at_single_times(asked_metrics, asked_at or ()),
+        tuple(each.in_unit(time_unit) for each in at_single_times(asked_metrics, asked_at or ())),
         tuple(models),
         covariates,
         confidence_level,

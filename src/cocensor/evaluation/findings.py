@@ -113,7 +113,7 @@ class Findings:
                 times = ", ".join(time_in_name(each.at) for each in named if each.at is not None)
                 raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
             return named[0]
-        single = named[0].at_time(at)
+        single = named[0].at_time(at).in_unit(self.time_axis.unit)
         return next((each for each in known if each.name == single.name and each.at == single.at), single)
 
     def under(self, adjustment: str | None = None) -> AdjustmentScores:

@@ -48,6 +48,10 @@ class TimeAxis:
         """One time or several in a sentence, with the unit where it is known: "12 months", "3, 6 and 9 months"."""
         return with_unit([shown_time(t) for t in times], self.unit)
 
+    def named(self, t: float) -> str:
+        """A time in a sentence where a bare number could be anything: "12 months", "time 12"."""
+        return f"time {self.said(t)}" if self.unit is None else self.said(t)
+
     def marks(self, start: float, end: float) -> list[float]:
         """A handful of round times from ``start`` to ``end``, as an axis is marked."""
         if not start < end:
