@@ -277,6 +277,7 @@ def evaluate(
         columns = OutcomeColumns(
             event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
         )
+        notes += columns.notes
         named = {**columns.by_option, "id": identity, "folds": folds}
         names = covariates_asked(covariates, **named)
         settings: dict[str, Any] = {
@@ -286,6 +287,8 @@ def evaluate(
             "at": single_times(at),
             "horizon": horizon_of(horizon),
             **intervals_of(confidence, bootstrap, seed),
+            "time_name": columns.time_axis.name,
+            "time_unit": columns.time_axis.unit,
         }
         grid = sensitivity_grid(families, taus, hazard_ratios, hazard_ratio_by, plausible)
         with progress_bar("Reading"):

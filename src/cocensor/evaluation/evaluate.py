@@ -44,7 +44,7 @@ from cocensor.evaluation.scores import scores_under
 from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_samples, within_predictions
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival, unmarked_end
+from cocensor.outcomes import Survival, TimeAxis, unmarked_end
 
 
 def evaluate(
@@ -63,6 +63,8 @@ def evaluate(
     covariates: str | int | Sequence[str | int] | None = "all",
     folds: Any = None,
     confidence_level: float | None = 0.95,
+    time_name: str | None = None,
+    time_unit: str | None = None,
     n_resamples: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -118,6 +120,9 @@ def evaluate(
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
         test sample, up to the horizon, and assume that the copula is correct. None computes none.
+    time_name, time_unit : str, optional
+        What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
+        converted.
     n_resamples : int, optional
         Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
@@ -153,6 +158,7 @@ def evaluate(
     asked_times = None if times is None else as_scored_times(times, asked_metrics)
     if confidence_level is not None:
         confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
+    time_axis = TimeAxis(time_name, time_unit)
     resampling = None if n_resamples is None else Resampling(n_resamples, seed)
     if asked_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
@@ -184,7 +190,7 @@ def evaluate(
     if folds is not None:
         notes += ranked_across_folds(predictions)
     if asked_at is None and by_default:
-        asked_at, said = default_times(test, grid)
+        asked_at, said = default_times(test, grid, time_axis)
         notes += said
     if asked_at and asked_at[-1] > ends.time:
         raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
@@ -192,10 +198,11 @@ def evaluate(
         predictions,
         samples,
         TimeGrid.of(grid),
-        at_single_times(asked_metrics, asked_at or ()),
+        tuple(each.in_unit(time_unit) for each in at_single_times(asked_metrics, asked_at or ())),
         tuple(models),
         covariates,
         confidence_level,
+        time_axis,
     )
     if train is None:
         text = (

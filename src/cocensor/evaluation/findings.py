@@ -25,6 +25,7 @@ from cocensor.inference import (
 )
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
+from cocensor.outcomes import TimeAxis
 
 # An error by rounding alone, as of the AUC of a constant.
 _NO_ERROR = 1e-14
@@ -55,6 +56,11 @@ class Findings:
     def times(self) -> Any:
         """The times that every score is computed at."""
         return self.data.grid.times
+
+    @property
+    def time_axis(self) -> TimeAxis:
+        """What time is called, and its unit."""
+        return self.data.time_axis
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -107,7 +113,7 @@ class Findings:
                 times = ", ".join(time_in_name(each.at) for each in named if each.at is not None)
                 raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
             return named[0]
-        single = named[0].at_time(at)
+        single = named[0].at_time(at).in_unit(self.time_axis.unit)
         return next((each for each in known if each.name == single.name and each.at == single.at), single)
 
     def under(self, adjustment: str | None = None) -> AdjustmentScores:

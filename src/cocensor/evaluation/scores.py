@@ -326,7 +326,7 @@ class _Scoring:
             self._missing(models, str(error))
             return
         if status.until <= status.grid.last:
-            self._missing(models, f"there is no score from time {status.until:g} on.")
+            self._missing(models, f"there is no score from {self.data.time_axis.named(status.until)} on.")
             return
         if set(models) != {REFERENCE}:
             self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]

@@ -214,6 +214,7 @@ def _opening(evaluation: Evaluation) -> str:
         counted(len(evaluation.data.samples.y_test), "test subject"),
     )
     return (
-        f"Evaluation of {size[0]} on {size[1]} until {evaluation.horizon.time:g} ({evaluation.horizon.reason}); "
+        f"Evaluation of {size[0]} on {size[1]} until {evaluation.time_axis.said(evaluation.horizon.time)} "
+        f"({evaluation.horizon.reason}); "
         f"{copula_in_words(evaluation)}."
     )

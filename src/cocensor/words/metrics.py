@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
+from cocensor.outcomes import with_unit
 from cocensor.words.names import listed
 
 _BRIER = (
@@ -96,12 +97,18 @@ def _meaning(metric: Metric) -> tuple[str, str]:
 
 def metrics_in_words(metrics: Sequence[Metric]) -> str:
     """Metrics as in a sentence, with the times of the same one together."""
-    times: dict[str, list[str]] = {}
+    times: dict[tuple[str, str | None], list[str]] = {}
     for each in metrics:
-        at = None if each.at is None else time_in_name(each.at)
-        ending = f" at {at}"
-        if at is not None and each.label.endswith(ending):
-            times.setdefault(each.label.removesuffix(ending), []).append(at)
-        else:
-            times.setdefault(each.label, [])
-    return listed([f"{label} at {listed(at)}" if at else label for label, at in times.items()])
+        label = without_time(each)
+        found = times.setdefault((label, each.unit), [])
+        found += [] if each.at is None or label == each.label else [time_in_name(each.at)]
+    return listed(
+        [f"{label} at {with_unit(at, unit)}" if at else label for (label, unit), at in times.items()]
+    )
+
+
+def without_time(metric: Metric) -> str:
+    """What a metric is called, less its time where the label ends by that."""
+    if metric.at is None:
+        return metric.label
+    return metric.label.removesuffix(f" at {with_unit([time_in_name(metric.at)], metric.unit)}")
