@@ -39,6 +39,8 @@ from cocensor.cli.outcomes import (
     Reason,
     Time,
     TimeUnit,
+    TrueTime,
+    true_times_of,
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
@@ -96,6 +98,7 @@ def evaluate(
     data_lock: DataLock = None,
     time_unit: TimeUnit = None,
     reason: Reason = None,
+    true_time: TrueTime = None,
     identity: Identity = None,
     folds: Folds = None,
     interpolation: Annotated[
@@ -278,7 +281,7 @@ def evaluate(
             event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
         )
         notes += columns.notes
-        named = {**columns.by_option, "id": identity, "folds": folds}
+        named = {**columns.by_option, "true-time": true_time, "id": identity, "folds": folds}
         names = covariates_asked(covariates, **named)
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
@@ -298,6 +301,8 @@ def evaluate(
             samples = [subjects] if train is None else [read_table(train), subjects]
             y = [columns.read(table, training=table is not subjects) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
+            if true_time is not None:
+                settings["true_times"] = true_times_of(subjects, true_time, y[-1])
             if folds is not None:
                 settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]
             if hazard_ratio_by is not None:

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import check_choice
+from cocensor._validation import FloatArray, check_choice
 from cocensor.cli.files import Table
+from cocensor.evaluation.truth import as_true_times
 from cocensor.outcomes import ISO_DATE, UNITS, Survival, TimeAxis
 
 OUTCOMES = "Outcomes"
@@ -94,6 +95,22 @@ Reason = Annotated[
         rich_help_panel=OUTCOMES,
     ),
 ]
+TrueTime = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Simulated data: the column of the test sample with the true event times, also of who is censored. Scores "
+        "by them are shown beside the others.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+
+
+def true_times_of(test: Table, column: str, y: Survival) -> FloatArray:
+    """``--true-time``: the event time of each test subject."""
+    values = test.numbers(column)
+    with test.named():
+        return as_true_times(values, y, f"column {column!r}")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, FloatArray, Progress, check_number, collected, column_names
-from cocensor.adjustments import Fitted
+from cocensor.adjustments import Fitted, Oracle
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
@@ -42,6 +42,7 @@ from cocensor.evaluation.options import (
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
 from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_samples, within_predictions
+from cocensor.evaluation.truth import TRUTH, as_true_times
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival, TimeAxis, unmarked_end
@@ -62,6 +63,7 @@ def evaluate(
     copula: Any = None,
     covariates: str | int | Sequence[str | int] | None = "all",
     folds: Any = None,
+    true_times: npt.ArrayLike | None = None,
     confidence_level: float | None = 0.95,
     time_name: str | None = None,
     time_unit: str | None = None,
@@ -117,6 +119,9 @@ def evaluate(
         For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
         models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and
         concordance rank them as they are.
+    true_times : array-like, optional
+        For simulated or semi-synthetic data, the event time of every test subject, also of the censored ones. Scores by
+        them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
         test sample, up to the horizon, and assume that the copula is correct. None computes none.
@@ -156,6 +161,7 @@ def evaluate(
     asked_metrics = as_metrics(DEFAULT_METRICS if by_default else metrics)
     asked_at = as_single_times(at, asked_metrics)
     asked_times = None if times is None else as_scored_times(times, asked_metrics)
+    oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     if confidence_level is not None:
         confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
     time_axis = TimeAxis(time_name, time_unit)
@@ -229,7 +235,8 @@ def evaluate(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
-    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template)
+    truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
+    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template, truth=truth)
     if resampling is None:
         return found
     return found.bootstrap(resampling.n_resamples, seed=resampling.seed, progress=progress)

@@ -45,6 +45,7 @@ class Findings:
     notes: tuple[Note, ...]
     #: A frame of the library that tables are made with; None for pandas or pyarrow.
     template: Any = None
+    truth: AdjustmentScores | None = None
     _analyses: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -315,6 +316,7 @@ class Findings:
         """One row per metric, adjustment and model: score with its error and interval, skill and rank.
 
         ``best`` says whether the model cannot be distinguished from the best; without intervals, whether it is best.
+        Where the true event times are known, ``truth`` is the score by them.
         """
         level = self.confidence_level
         rows = []
@@ -325,11 +327,12 @@ class Findings:
                     score = self.score(model, metric, name)
                     error = () if level is None else (score.standard_error, *score.confidence_interval(level))
                     skill = self.skill(model, metric, name).value
-                    rows.append(
-                        (metric, name, model, score.value, *error, skill, ranked.get(model), model in best)
-                    )
+                    known = () if self.truth is None else (self.truth.value(metric, model),)
+                    found = (score.value, *error, skill, ranked.get(model), model in best, *known)
+                    rows.append((metric, name, model, *found))
         errors = () if level is None else ("standard_error", "low", "high")
-        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best")
+        truth = () if self.truth is None else ("truth",)
+        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best", *truth)
         return self._frame(columns, rows)
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:

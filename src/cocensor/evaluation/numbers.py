@@ -96,6 +96,11 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         "ranking": winners_in_words(evaluation),
         "notes": [asdict(note) for note in evaluation.notes],
     }
+    if evaluation.truth is not None:
+        found["truth"] = {
+            metric: {model: each.value for model, each in values.items()}
+            for metric, values in evaluation.truth.values.items()
+        }
     for name in _ANALYSES:
         analysis = evaluation.computed(name)
         if analysis is not None:

@@ -15,7 +15,7 @@ from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.plots.lines import BandKind, check_band, shaded_area
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import Limits, line_styles, shade
+from cocensor.plots.style import TRUTH, Limits, line_styles, shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,8 @@ class ScoreCurveDisplay:
 
     The reference predicts one Kaplan–Meier curve for everybody: a model that is not better adds nothing at that
     time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Two models may differ
-    although their intervals overlap, as both are scored on the same subjects: ``minus`` shows differences.
+    although their intervals overlap, as both are scored on the same subjects: ``minus`` shows differences. Dotted
+    lines are the true values, where data are simulated.
 
     Attributes
     ----------
@@ -47,6 +48,8 @@ class ScoreCurveDisplay:
         What the shaded areas are.
     zero : bool
         Whether the values are differences, with a line at 0.
+    truth : dict
+        By model the values by the true event times (:attr:`Evaluation.truth`); empty where these are not known.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class ScoreCurveDisplay:
     limits: dict[str, dict[str, Limits]] = field(default_factory=dict)
     shaded: str = ""
     zero: bool = False
+    truth: dict[str, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def from_evaluation(
@@ -145,6 +149,7 @@ class ScoreCurveDisplay:
             limits,
             shaded_area(band, level),
             minus is not None,
+            {model: curve[order] for model, curve in _true_curves(evaluation, by.name, minus).items()},
         )
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
@@ -163,11 +168,25 @@ class ScoreCurveDisplay:
                 ax.plot(self.times, self.curves[title][model], label=escaped(model), **style)
             if model in limits:
                 shade(ax, self.times, limits[model], style["color"])
+            if model in self.truth:
+                ax.plot(self.times, self.truth[model], color=style["color"], **TRUTH)
         if any(np.isfinite(low).any() for low, _ in limits.values()):
             ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=self.shaded)
+        if self.truth:
+            ax.plot([], [], color="0.4", label="truth", **TRUTH)
         ax.set(xlabel="time", ylabel=self.label, title=title, xlim=(self.times[0], self.times[-1]))
         if self.bottom is not None:
             ax.set_ylim(bottom=self.bottom)
+
+
+def _true_curves(evaluation: Evaluation, metric: str, minus: str | None) -> dict[str, FloatArray]:
+    """The true values over time by model, less those of one of them where there is one to subtract."""
+    values = {} if evaluation.truth is None else evaluation.truth.values[metric]
+    curves = {model: each.curve for model, each in values.items() if each.curve is not None}
+    if minus is None:
+        return curves
+    less = curves.pop(minus, None)
+    return {} if less is None else {model: curve - less for model, curve in curves.items()}
 
 
 def _title(scores: AdjustmentScores) -> str:

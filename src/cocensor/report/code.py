@@ -23,6 +23,7 @@ def code(evaluation: Evaluation) -> str:
     given += ["x_train=x_train"] if samples.x_train is not None else []
     given += [f"covariates={evaluation.data.covariates!r}"] if chosen else []
     given += ["folds=folds"] if samples.folds is not None else []
+    given += ["true_times=true_times"] if evaluation.truth is not None else []
     end = "times=times" if horizon.by == "times" else f"horizon={horizon.time!r}"
     copula = _copula(evaluation)
     asked, own = _adjustments(evaluation)

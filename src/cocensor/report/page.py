@@ -34,7 +34,7 @@ from cocensor.report.tables import (
     survival_table,
 )
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO
-from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
+from cocensor.words import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
 from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
@@ -92,6 +92,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         series_json=_inline(json.dumps(drawn, allow_nan=False)),
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
+        truth=truth_in_words(evaluation, ON_PAGE),
         uncounted=uncounted_in_words(evaluation),
         tau_means=TAU_MEANS,
         series=drawn,

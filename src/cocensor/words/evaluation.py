@@ -18,12 +18,14 @@ from cocensor.words.score_tables import (
     caption,
     legend,
     score_cells,
+    score_heads,
     score_lines,
     summary_caption,
     summary_cells,
     summary_lines,
 )
 from cocensor.words.standing import Standing, standing, verdict
+from cocensor.words.truth import truth_in_words
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
@@ -32,23 +34,33 @@ def evaluation_as_text(evaluation: Evaluation) -> str:
     lines = [_opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
     if others:
         lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
-    said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
-    return "\n".join([*lines, legend(evaluation), "", *said])
+    return "\n".join([*lines, legend(evaluation), "", *_said(evaluation)])
 
 
 def evaluation_as_html(evaluation: Evaluation) -> str:
     """What a notebook shows of an evaluation."""
     first, *others = evaluation.data.metrics
-    labels = [each.label for each in evaluation.results.values()]
     parts = [f"<p>{escape(_opening(evaluation))}</p>"]
     parts.append(
-        _html_table(f"{caption(first)}; {legend(evaluation)}", labels, score_cells(evaluation, first))
+        _html_table(
+            f"{caption(first)}; {legend(evaluation)}", score_heads(evaluation), score_cells(evaluation, first)
+        )
     )
     if others:
         said_above = summary_caption(evaluation)
         parts.append(_html_table(said_above, evaluation.models, summary_cells(evaluation)))
-    said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
-    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
+    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _said(evaluation))])
+
+
+def _said(evaluation: Evaluation) -> list[str]:
+    """What follows the tables."""
+    truth = truth_in_words(evaluation, BARE)
+    return [
+        winners_in_words(evaluation),
+        *([truth] if truth else []),
+        *uncounted_in_words(evaluation),
+        *important_notes(evaluation),
+    ]
 
 
 def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
