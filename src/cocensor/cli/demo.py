@@ -47,7 +47,7 @@ def demo(
             raise ValueError(f"--out must be a new or an empty folder, but {out} is there.")
         train, test, models = simulated(n, copula, seed)
         chance = (
-            f"and not by chance: Clayton copula, τ = {tau:g}"
+            f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
             if tau
             else "independently of it given covariates"
         )

@@ -72,7 +72,7 @@ def predict(model: Any, X: Any) -> Predictions:
     if method is None:
         raise TypeError(f"{kind} has no method that predicts survival curves.")
     if X is None:
-        raise ValueError(f"x_test is needed: {kind} is a model that has yet to predict.")
+        raise ValueError(f"x_test is needed: {kind} is a fitted model and predicts from covariates.")
     source = f"{kind}.{method}"
     try:
         predicted = getattr(model, method)(X)
@@ -144,7 +144,7 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
     if column and table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2:
-        why = "one number per subject is no survival curve"
+        why = "one number per subject is not a survival curve"
         if times is not None and table.shape == (n,) and times.size == 1:
             why = f"with one number per subject the time is a number too, {times[0]:g} and not [{times[0]:g}]"
         raise ValueError(

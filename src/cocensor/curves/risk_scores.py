@@ -39,7 +39,7 @@ class RiskScores(Predictions):
     @property
     def probabilities(self) -> npt.NDArray[np.floating[Any]]:
         """There are none."""
-        raise ValueError("a risk score orders subjects, and is no survival curve.")
+        raise ValueError("a risk score orders subjects; it is not a survival curve.")
 
     def __len__(self) -> int:
         return int(self.risk.size)

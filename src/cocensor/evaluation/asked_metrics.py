@@ -12,8 +12,7 @@ from cocensor._notes import Note
 from cocensor._validation import FloatArray, as_times, as_tuple, as_vector, read_only
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.metrics import Metric, metric
-from cocensor.metrics.single_time import time_in_name
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, TimeAxis
 
 #: Metrics that are asked for together.
 DEFAULT_METRICS = ("ibs", "auc", "concordance", "ici")
@@ -96,16 +95,15 @@ def ranked_across_folds(predictions: Mapping[str, Predictions]) -> list[Note]:
     return [Note("caution", text, model=name) for name, each in predictions.items() if each.risk is not None]
 
 
-def default_times(y: Survival, times: FloatArray) -> tuple[tuple[float, ...], list[Note]]:
+def default_times(y: Survival, times: FloatArray, axis: TimeAxis) -> tuple[tuple[float, ...], list[Note]]:
     """A few single times within ``times``, and a note that says which and why."""
     first, end = float(times.min()), float(times.max())
     seen = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
     if not seen.size:
         return (), []
     found = sorted({_in_two_digits(float(t), end) for t in np.quantile(seen, _QUARTILES)})
-    said = " and ".join(filter(None, (", ".join(map(time_in_name, found[:-1])), time_in_name(found[-1]))))
     text = (
-        f"Scores at single times are at {said}: quartiles of the observed event times up to the horizon, rounded to "
+        f"Scores at single times are at {axis.said(*found)}: quartiles of the observed event times up to the horizon, rounded to "
         "two digits."
     )
     return tuple(found), [Note("decision", text)]

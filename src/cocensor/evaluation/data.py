@@ -18,11 +18,13 @@ from cocensor.estimators import KaplanMeier
 from cocensor.evaluation.hint import CopulaHint
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
+from cocensor.outcomes import TimeAxis
 
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
 ABOUT_INTERVALS = Note(
-    "decision", "Intervals are about these trained models up to this horizon, and take the copula for true."
+    "decision",
+    "Intervals are for these trained models up to this horizon. They assume that the copula is correct.",
 )
 # Curves on grids of their own are kept at the times of the evaluation, if all of them together stay below this.
 _MOST_KEPT = 512 * 2**20
@@ -84,6 +86,7 @@ class EvaluationData:
     covariates: Any = "all"
     #: Of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
     _grids: dict[bytes, TimeGrid] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -149,6 +152,7 @@ class ResampledData(EvaluationData):
             metrics=everyone.metrics,
             models=everyone.models,
             confidence_level=None,
+            time_axis=everyone.time_axis,
             everyone=everyone,
             resample=resample,
         )

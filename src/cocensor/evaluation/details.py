@@ -120,6 +120,6 @@ class Details(CurveFindings):
                 with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
                     status = self.data.samples.status(fitted, grid)
                 if status.until <= grid.last:
-                    raise ValueError(f"{found.name!r} has no answer from time {status.until:g} on.")
+                    raise ValueError(f"{found.name!r} has no score from time {status.until:g} on.")
                 read = self.data.read_at(grid)
                 yield status, {name: read[name] for name in names}

@@ -45,7 +45,7 @@ from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_sample
 from cocensor.evaluation.truth import TRUTH, as_true_times
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival, unmarked_end
+from cocensor.outcomes import Survival, TimeAxis, unmarked_end
 
 
 def evaluate(
@@ -65,6 +65,8 @@ def evaluate(
     folds: Any = None,
     true_times: npt.ArrayLike | None = None,
     confidence_level: float | None = 0.95,
+    time_name: str | None = None,
+    time_unit: str | None = None,
     n_resamples: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -106,7 +108,7 @@ def evaluate(
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
     copula : None, Copula, CopulaChoice or "select"
-        The dependence of event and dropout that is left given what the judge conditions on, for adjustments by name
+        The dependence of event and dropout given the predictions and any covariates, for adjustments by name
         that rest on a copula: none by default, that is, independence. Data cannot check it: see
         :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.copula_hint` for the one that fits best. With a given or
         selected copula the verdict rests on it.
@@ -122,7 +124,10 @@ def evaluate(
         them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
-        test sample, up to the horizon, and take the copula for true. None computes none.
+        test sample, up to the horizon, and assume that the copula is correct. None computes none.
+    time_name, time_unit : str, optional
+        What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
+        converted.
     n_resamples : int, optional
         Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
@@ -148,7 +153,7 @@ def evaluate(
     >>> round(float(result.score("all", metric="ibs", adjustment="ipcw")), 4)
     0.1147
     >>> print(result.ranking().statement)
-    Under IPCW, all and one cannot be told apart. Under imputed, one beats all.
+    Under IPCW, all and one cannot be told apart. Under imputation, one beats all.
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
@@ -159,6 +164,7 @@ def evaluate(
     oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     if confidence_level is not None:
         confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
+    time_axis = TimeAxis(time_name, time_unit)
     resampling = None if n_resamples is None else Resampling(n_resamples, seed)
     if asked_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
@@ -190,7 +196,7 @@ def evaluate(
     if folds is not None:
         notes += ranked_across_folds(predictions)
     if asked_at is None and by_default:
-        asked_at, said = default_times(test, grid)
+        asked_at, said = default_times(test, grid, time_axis)
         notes += said
     if asked_at and asked_at[-1] > ends.time:
         raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
@@ -198,13 +204,17 @@ def evaluate(
         predictions,
         samples,
         TimeGrid.of(grid),
-        at_single_times(asked_metrics, asked_at or ()),
+        tuple(each.in_unit(time_unit) for each in at_single_times(asked_metrics, asked_at or ())),
         tuple(models),
         covariates,
         confidence_level,
+        time_axis,
     )
     if train is None:
-        text = "There is no training sample: adjustments and the reference curve learn from the test sample."
+        text = (
+            "There is no training sample: adjustments and the reference curve are estimated from "
+            "the test sample."
+        )
         notes.append(Note("decision", text))
     if confidence_level is not None:
         notes.append(ABOUT_INTERVALS)
@@ -212,7 +222,7 @@ def evaluate(
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, asked, data, notes)
     elif copula is not None:
-        text = "The copula that was asked for is not used: no adjustment by name rests on one."
+        text = "The copula is not used: no adjustment given by name depends on one."
         notes.append(Note("caution", text))
     made, not_made = labelled_adjustments(asked, assumed.copula, as_a_set)
     report = progress or (lambda done, total: None)
@@ -242,7 +252,7 @@ def _check_names(models: Any) -> None:
         raise ValueError("models is empty: at least one is needed.")
     for name in models:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"models must have texts as names, but one is {name!r}.")
+            raise TypeError(f"models must have strings as names, but one is {name!r}.")
 
 
 def _predictions(
@@ -260,7 +270,7 @@ def _predictions(
             continue
         rounded = found[name].n_rounded
         if rounded:
-            text = f"{rounded} probabilities leave [0, 1] by less than 1e-6: they are read as 0 or 1."
+            text = f"{rounded} probabilities lie outside [0, 1] by less than 1e-6: they are read as 0 or 1."
             notes.append(Note("decision", text, model=name))
     return found, faults
 
@@ -296,15 +306,15 @@ def _assumed(
     else:
         hint = hinted(data.samples, _fitted_judge(asked, data))
         if hint.choice is None:
-            text = f"No copula could be selected, so that independence stands in: {hint.notes[0]}"
+            text = f"No copula could be selected, and independence is assumed: {hint.notes[0]}"
             notes.append(Note("decision", text))
             return AssumedCopula(Independence(), "independence")
         notes += hint.notes
         found = AssumedCopula(hint.choice.copula, "selected", hint)
     if not found.copula.is_independence:
         named = f"a {found.copula.name.capitalize()} copula with τ = {found.copula.tau:.2g}"
-        why = "data cannot check it, and at independence it may be another."
-        notes.append(Note("caution", f"The verdict rests on {named}, as {found.origin}: {why}"))
+        why = "The data cannot check this, and the answer may differ at independence."
+        notes.append(Note("caution", f"The answer assumes {named}, as {found.origin}. {why}"))
     return found
 
 

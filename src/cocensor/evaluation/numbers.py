@@ -61,6 +61,8 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 if y is not None
             },
         },
+        "time": {**asdict(evaluation.time_axis), "label": evaluation.time_axis.label},
+        "at_risk": _at_risk(evaluation),
         "at": list(evaluation.at),
         "copula": {**_copula(evaluation), "in_words": copula_in_words(evaluation)},
         "models": [
@@ -105,6 +107,12 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
             found[name] = analysis.to_dict()
     bounds = {each.metric.name: each.to_dict() for each in evaluation.all_computed("bounds")}
     return found | ({"bounds": bounds} if bounds else {})
+
+
+def _at_risk(evaluation: Evaluation) -> dict[str, Any]:
+    """How many of the test sample are at risk at a few round times up to the horizon."""
+    times = evaluation.time_axis.marks(0.0, evaluation.horizon.time)
+    return {"times": times, "test": evaluation.data.samples.y_test.risk_table.at_risk_at(times).tolist()}
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:

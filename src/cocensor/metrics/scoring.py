@@ -196,7 +196,7 @@ def _named(
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
     if found.n_rounded:
         warnings.warn(
-            f"{called} has {found.n_rounded} values that leave [0, 1] by less than 1e-6: they are read as 0 or 1.",
+            f"{called} has {found.n_rounded} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.",
             PredictionWarning,
             stacklevel=4,
         )

@@ -35,7 +35,7 @@ _BARS: dict[str, Any] = {
     "edgecolor": "0.5",
     "linewidth": 0.5,
     "align": "edge",
-    "label": "how many predictions",
+    "label": "number of predictions",
 }
 
 

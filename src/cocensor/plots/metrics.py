@@ -42,9 +42,9 @@ class MetricPanel:
 class MetricsDisplay:
     """A panel per metric, a row per model, a dot with its interval per time.
 
-    Filled dots are the models that cannot be told from the best, by that metric and at that time. Ticks in grey are
-    those of one Kaplan–Meier curve for everybody, which is calibrated, and orders nobody. Diamonds are the true values,
-    where data are simulated.
+    Filled dots are the models that cannot be distinguished from the best, by metric and time. Grey ticks are
+    those of one Kaplan–Meier curve for everybody, which is calibrated, and orders nobody. Diamonds are the true
+    values, where data are simulated.
 
     Attributes
     ----------
@@ -111,8 +111,8 @@ class MetricsDisplay:
                 )
         if not panels:
             raise ValueError(f"metrics must have one with scores under {scores.name!r}, but has none.")
-        told = "best" if level is None else f"not told from the best ({level_in_words(level)})"
-        return cls(evaluation.models, tuple(panels.values()), scores.label, told)
+        filled = "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
+        return cls(evaluation.models, tuple(panels.values()), scores.label, filled)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per metric, or into a new figure; returns the axes, several as a list."""

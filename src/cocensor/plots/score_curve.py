@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 class ScoreCurveDisplay:
     """The values of a metric along time, a panel per adjustment, and those of the reference curve in grey.
 
-    The reference predicts one Kaplan–Meier curve for everybody: a model that is not better has nothing to tell at that
-    time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Intervals of two models
-    may overlap although they can be told apart, as both are scored on the same subjects: ``minus`` shows differences.
-    Dotted are the true values, where data are simulated.
+    The reference predicts one Kaplan–Meier curve for everybody: a model that is not better adds nothing at that
+    time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Two models may differ
+    although their intervals overlap, as both are scored on the same subjects: ``minus`` shows differences. Dotted
+    lines are the true values, where data are simulated.
 
     Attributes
     ----------

@@ -40,8 +40,8 @@ class LineScores:
     """By model the scores along ``points``, NaN where there is none; who is best at each; where the leader changes.
 
     Points are τ under a family, or hazard ratios after dropout, as ``axis`` says. ``best`` are the models that cannot
-    be told from the best; without intervals, those with the best score. ``limits`` has by model the ends of the
-    intervals of its scores.
+    be distinguished from the best; without intervals, those with the best score. ``limits`` has by model the ends of
+    the intervals of its scores.
     """
 
     axis: TauAxis | RatioAxis
@@ -56,9 +56,9 @@ class LineScores:
 class SensitivityDisplay:
     """The score of every model along Kendall's τ, a panel per copula family, and along the hazard ratio after dropout.
 
-    Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be told from
-    the best at each point; without intervals, the best one, all of them where several are equally good. Vertical lines
-    are where the best score passes from one model to another. Ticks at independence, with the marker of the model, are
+    Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be
+    distinguished from the best at each point; without intervals, those with the best score. Vertical lines are where the
+    best score passes from one model to another. Ticks at independence, with the marker of the model, are
     the scores under IPCW, if the evaluation has them: what is reported where nobody asks. Dotted lines are the true
     scores, where data are simulated.
 
@@ -169,16 +169,16 @@ class SensitivityDisplay:
         for at in panel.changes:
             ax.axvline(at, **_CHANGE)
         level = self.confidence_level
-        best = "best" if level is None else f"not told from the best ({level_in_words(level)})"
+        best = "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
         ax.plot([], [], color="0.4", label=best, **_BEST)
         if level is not None:
             ax.fill_between(
                 [], [], color="0.5", alpha=0.3, linewidth=0, label=f"{level_in_words(level)} interval"
             )
         if panel.changes:
-            ax.plot([], [], label="best score changes hands", **_CHANGE)
+            ax.plot([], [], label="another model becomes best", **_CHANGE)
         if self.ipcw:
-            ax.plot([], [], color="0.4", label="IPCW (takes τ for 0)", **_TICK)
+            ax.plot([], [], color="0.4", label="IPCW (assumes τ = 0)", **_TICK)
         if self.truth:
             ax.plot([], [], color="0.4", label="truth", **TRUTH)
         ax.set_ylabel(self.label)

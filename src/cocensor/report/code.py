@@ -30,7 +30,7 @@ def code(evaluation: Evaluation) -> str:
     own += [each.name for each in evaluation.data.metrics if each.family not in metric_names()]
     objects = "is an object" if len(own) == 1 else "are objects"
     named = ", ".join(map(repr, own))
-    remark = f"# {named} {objects} of your own code: this text alone does not make the numbers again."
+    remark = f"# {named} {objects} of your own code: these lines alone do not reproduce the numbers."
     return "\n".join(
         (
             *([remark] if own else []),

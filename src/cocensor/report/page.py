@@ -168,7 +168,7 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "bands": _why_no_bands(evaluation),
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
-        "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
+        "fit": "No adjustment here fits a joint model to the test outcomes.",
     }
 
 
@@ -196,7 +196,7 @@ def _why_no_benchmarks(evaluation: Evaluation) -> str:
 
 def _why_no_differences(evaluation: Evaluation) -> str:
     if evaluation.confidence_level is None:
-        return "There are no intervals: none were asked for (confidence_level of evaluate)."
+        return "There are no intervals: none were requested (confidence_level of evaluate)."
     return "There is only one model with a score: nothing to compare."
 
 

@@ -46,7 +46,7 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
     if evaluation.confidence_level is None:
         why = NOT_ASKED
     elif len(data.samples.y_test) < 2:
-        why = "a single subject does not tell how far others would be off"
+        why = "a single subject gives no standard error"
     with collected(HorizonWarning) as warned:
         open_ = Dropouts.of(data.samples, grid)
         if _is_auc_at_one_time(metric):

@@ -31,8 +31,8 @@ def legend(evaluation: Evaluation) -> str:
     """What the marks of the tables mean."""
     level = evaluation.confidence_level
     if level is None:
-        return "* best score; no intervals were asked for"
-    return f"± half of the {level_in_words(level)} interval; * cannot be told from the best"
+        return "* best score; no intervals were requested"
+    return f"± half of the {level_in_words(level)} interval; * not distinguishable from the best"
 
 
 def score_heads(evaluation: Evaluation) -> list[str]:
