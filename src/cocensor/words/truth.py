@@ -6,7 +6,7 @@ from cocensor.adjustments import Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
-from cocensor.inference import not_told_from_best
+from cocensor.inference import indistinguishable_from_best
 from cocensor.metrics import Metric
 from cocensor.words.digits import number
 from cocensor.words.names import Names, as_noun, copula_name, listed
@@ -53,7 +53,7 @@ def _close(evaluation: Evaluation, truth: AdjustmentScores, by: Metric, best: st
     if level is None or by.name not in truth.errors:
         return []
     errors = truth.errors[by.name].only(list(truth.values[by.name]))
-    return [model for model in not_told_from_best(errors, by.direction, level) if model != best]
+    return [model for model in indistinguishable_from_best(errors, by.direction, level) if model != best]
 
 
 def _picked(evaluation: Evaluation, by: Metric, best: tuple[str, ...], names: Names) -> list[str]:
