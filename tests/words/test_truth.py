@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.evaluation.alarms import Alarm
 from cocensor.words import truth_in_words
 from cocensor.words.names import BARE, ON_PAGE
 from cocensor.words.score_tables import score_lines
@@ -29,7 +30,8 @@ def made(evaluation, truth, error=0.001, **by_adjustment):
         name: scored(each, by_adjustment.get(name, truth), error) for name, each in evaluation.results.items()
     }
     level = None if error is None else 0.95
-    data = replace(evaluation.data, models=tuple(truth), confidence_level=level)
+    predictions = dict.fromkeys(truth, evaluation.data.predictions["a"])
+    data = replace(evaluation.data, predictions=predictions, models=tuple(truth), confidence_level=level)
     return replace(evaluation, results=results, data=data, truth=scored(evaluation.truth, truth, error))
 
 
@@ -71,6 +73,14 @@ def test_one_model_is_not_best(known):
     said = truth_in_words(made(known, {"a": 0.1}), BARE)
     assert said.endswith("the integrated Brier score of a is 0.1000.")
     assert "best" not in said
+
+
+def test_a_disqualified_model_is_not_best(known):
+    off = Alarm("negative_skill", "Worse than Kaplan–Meier.", "Look.", "a")
+    found = replace(made(known, {"a": 0.1, "b": 0.2, "c": 0.3}), alarms=(off,))
+    assert "b is best, with an integrated Brier score of 0.2000." in truth_in_words(found, BARE)
+    nobody = replace(found, alarms=(off, replace(off, model="b"), replace(off, model="c")))
+    assert "best" not in truth_in_words(nobody, BARE)
 
 
 def test_no_score(known):

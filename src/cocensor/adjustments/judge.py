@@ -240,6 +240,8 @@ def _scores(
 
 def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> FloatArray:
     """Where the predictions of a model are read: within what is known of them, and where they differ."""
+    if predicted.only_at is not None:
+        return np.array([predicted.only_at])
     if isinstance(score_times, int):
         n_levels = min(score_times, len(y))  # which gives all of the times
         levels = np.arange(1, n_levels + 1) / (n_levels + 1)

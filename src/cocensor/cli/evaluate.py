@@ -387,6 +387,7 @@ def _analyse(
 
 def _limits_of_curves(result: cc.Evaluation) -> None:
     """Compute how far the curves of the report may be off, under the primary adjustment."""
+    with_curves = result.data.scored_by(cc.metric("d_calibration"))
     for metric in result.data.metrics:
         found = result.under().values[metric.name]
         time = result.horizon.time if metric.at is None else metric.at
@@ -395,7 +396,8 @@ def _limits_of_curves(result: cc.Evaluation) -> None:
         if metric.family in _CALIBRATION:
             for model in found:
                 result.calibration_curve(model, time)
-                result.d_calibration(model)
+                if model in with_curves:
+                    result.d_calibration(model)
         elif metric.family == "net_benefit" and found:
             result.decision_curve(time)
         elif any(each.profile is not None for each in found.values()):

@@ -217,19 +217,8 @@ def _curves(
         array = np.column_stack(
             [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
         )
-        curves = Predictions(times, array, interpolation, tail, source)
-    if times[times > 0].size == 1:
-        before = (
-            "a straight line from 1 at time 0"
-            if interpolation == "linear"
-            else "a curve that is 1 until then"
-        )
-        text = (
-            f"{table.path}: it has one time, {times[-1]:g}. Only scores at that time rest on what is in the file "
-            f"(--metrics brier,auc,ici --at {times[-1]:g}). Scores over time, or at other times, rest on {before}."
-        )
-        notes.append(Note("caution", text))
-    return curves
+        # What holds beyond the times of curves is not said of a prediction at one time.
+        return Predictions(times, array, interpolation, tail if times[times > 0].size > 1 else None, source)
 
 
 def risk_scores_of(table: Table, column: str) -> RiskScores:

@@ -103,6 +103,13 @@ class EvaluationData:
         grid = metric.grid(self.grid)
         return grid if grid is self.grid else self._grids.setdefault(grid.times.tobytes(), grid)
 
+    def scored_by(self, metric: Metric) -> tuple[str, ...]:
+        """The models whose predictions are enough for a metric."""
+        known = self.predictions
+        return tuple(
+            name for name in self.models if name in known and metric.can_score(known[name], self.grid)
+        )
+
     @cached_property
     def reference(self) -> Predictions:
         """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""

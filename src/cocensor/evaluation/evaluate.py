@@ -22,10 +22,11 @@ from cocensor.evaluation.asked_metrics import (
     as_scored_times,
     as_single_times,
     at_single_times,
+    default_metrics,
     default_times,
     ranked_across_folds,
+    scorable,
     unscored,
-    without_curves,
 )
 from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Resampling
 from cocensor.evaluation.hint import CopulaHint, hinted
@@ -43,7 +44,13 @@ from cocensor.evaluation.options import (
 )
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
-from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_samples, within_predictions
+from cocensor.evaluation.times import (
+    HorizonRule,
+    met_by_steps,
+    past_horizon,
+    times_of_samples,
+    within_predictions,
+)
 from cocensor.evaluation.truth import TRUTH, as_true_times
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
@@ -83,8 +90,10 @@ def evaluate(
         its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted estimator of
         scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``. An array
         (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and ``"concordance"``,
-        score it. A model whose predictions are refused has no scores, and a note says why; a ``ValueError`` in the
-        place of a model is such a refusal. The others are scored without it.
+        score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone: metrics at this time
+        score it, no others do, and it does not move the horizon. A model whose predictions are refused has no scores,
+        and a note says why; a ``ValueError`` in the place of a model is such a refusal. The others are scored without
+        it.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
@@ -187,26 +196,32 @@ def evaluate(
         faults |= short
     if not predictions:
         raise next(iter(faults.values()))
-    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
     grid, ends = within_predictions(samples, predictions, grid, ends)
+    faults |= past_horizon(predictions, ends)
+    predictions = {name: each for name, each in predictions.items() if name not in faults}
+    if not predictions:
+        raise next(iter(faults.values()))
+    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
     if asked_times is None:
-        grid = met_by_steps(grid, predictions)
-    if all(each.risk is not None for each in predictions.values()):
-        asked_metrics, left_out = without_curves(asked_metrics, by_default)
-        notes += left_out
-    notes += unscored(asked_metrics, predictions)
+        grid = met_by_steps(grid, predictions, ends)
     if folds is not None:
         notes += ranked_across_folds(predictions)
     if asked_at is None and by_default:
-        asked_at, said = default_times(test, grid, time_axis)
+        asked_at, said = default_times(test, grid, predictions, time_axis)
         notes += said
     if asked_at and asked_at[-1] > ends.time:
         raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
+    if by_default:
+        asked_metrics = default_metrics(asked_at or (), predictions)
+    scored, left_out = scorable(
+        at_single_times(asked_metrics, asked_at or ()), predictions, TimeGrid.of(grid), by_default, faults
+    )
+    notes += [*left_out, *unscored(scored, predictions, TimeGrid.of(grid))]
     data = EvaluationData(
         predictions,
         samples,
         TimeGrid.of(grid),
-        tuple(each.in_unit(time_unit) for each in at_single_times(asked_metrics, asked_at or ())),
+        tuple(each.in_unit(time_unit) for each in scored),
         tuple(models),
         covariates,
         confidence_level,
@@ -287,7 +302,7 @@ def _reaching(
             f"{asked} must not pass {each.end:g}, the end of models[{name!r}], but {_asks(asked)} {end:g}."
         )
         for name, each in predictions.items()
-        if each.end < end
+        if each.only_at is None and each.end < end
     }
     return {name: each for name, each in predictions.items() if name not in faults}, faults
 

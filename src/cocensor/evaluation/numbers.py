@@ -70,6 +70,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 "name": name,
                 "source": predictions[name].source if name in predictions else None,
                 "risk_score": name in predictions and predictions[name].risk is not None,
+                "only_at": predictions[name].only_at if name in predictions else None,
             }
             for name in evaluation.models
         ],

@@ -302,9 +302,8 @@ class _Scoring:
         """Score some models by a fit."""
         self.fits |= dict.fromkeys(models, fitted)
         for metric in self.data.in_order:
-            able = {
-                name: each for name, each in models.items() if each.risk is None or not metric.needs_curves
-            }
+            scored = {REFERENCE, *self.data.scored_by(metric)}
+            able = {name: each for name, each in models.items() if name in scored}
             if able:
                 self._evaluate(metric, fitted, able)
 
