@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
@@ -14,6 +15,7 @@ from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
+from cocensor.evaluation.alarms import find_alarms
 from cocensor.evaluation.asked_metrics import (
     DEFAULT_METRICS,
     as_metrics,
@@ -252,6 +254,7 @@ def evaluate(
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
     truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
     found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template, truth=truth)
+    found = replace(found, alarms=find_alarms(found))
     if resampling is None:
         return found
     return found.bootstrap(resampling.n_resamples, seed=resampling.seed, progress=progress)

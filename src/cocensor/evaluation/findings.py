@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import IPCW
+from cocensor.evaluation.alarms import Alarm
 from cocensor.evaluation.bootstrap import bootstrapped
 from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.judge import preference
@@ -46,12 +47,20 @@ class Findings:
     #: A frame of the library that tables are made with; None for pandas or pyarrow.
     template: Any = None
     truth: AdjustmentScores | None = None
+    #: Nonsense among predictions and outcomes.
+    alarms: tuple[Alarm, ...] = ()
     _analyses: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def models(self) -> tuple[str, ...]:
         """The names of the models."""
         return self.data.models
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The models that may be called best: those that have predictions, and that no alarm disqualifies."""
+        off = {alarm.model for alarm in self.alarms if alarm.disqualifies}
+        return () if None in off else tuple(model for model in self.data.predictions if model not in off)
 
     @property
     def times(self) -> Any:
@@ -226,10 +235,11 @@ class Findings:
         """The models that cannot be distinguished from the best: those that multiple comparisons with the best keep.
 
         The truly best one is among them with a chance of at least the confidence level, in large samples. A model
-        without an interval is kept, as nothing sets it apart from the best.
+        without an interval is kept, as nothing sets it apart from the best. One that is no contender is not among them.
         """
         by = self.metric(metric)
         errors = self._model_errors(metric, adjustment)
+        errors = errors.only([name for name in errors.names if name in self.contenders])
         return indistinguishable_from_best(errors, by.direction, self._level)
 
     @property
@@ -294,7 +304,7 @@ class Findings:
     def best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
         """The models that cannot be distinguished from the best; without intervals, the best by their scores alone.
 
-        Empty under an adjustment that does not vote where there is one that does.
+        Empty under an adjustment that does not vote where there is one that does, and where no model is a contender.
         """
         ranked = self.ranks(metric, adjustment)
         if self.confidence_level is None:
@@ -303,14 +313,14 @@ class Findings:
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 
     def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
-        """The rank of every model that has a score; equal scores share the better rank.
+        """The rank of every contender that has a score; equal scores share the better rank.
 
         Nothing ranks by an adjustment that does not vote where there is one that does.
         """
         by, found = self.metric(metric), self.under(adjustment)
         if found.name not in self.voting:
             return {}
-        return by.ranks({model: found.value(by.name, model) for model in self.models})
+        return by.ranks({model: found.value(by.name, model) for model in self.contenders})
 
     def table(self) -> Any:
         """One row per metric, adjustment and model: score with its error and interval, skill and rank.

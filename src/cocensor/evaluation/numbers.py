@@ -95,6 +95,10 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         "metrics": [_metric(evaluation, metric) for metric in evaluation.data.metrics],
         "details": detail_numbers(evaluation),
         "ranking": winners_in_words(evaluation),
+        "alarms": [
+            {"kind": each.kind, "text": each.text, "model": each.model, "disqualifies": each.disqualifies}
+            for each in evaluation.alarms
+        ],
         "notes": [asdict(note) for note in evaluation.notes],
     }
     if evaluation.truth is not None:

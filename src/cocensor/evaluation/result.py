@@ -90,6 +90,9 @@ class Evaluation(Resampled):
         What was decided on the way; each of the ``results`` has its own.
     truth : AdjustmentScores or None
         For simulated data, the scores by the true event times; no verdict counts them.
+    alarms : tuple of Alarm
+        Nonsense among predictions and outcomes. A model with one that disqualifies is none of the ``contenders``: it
+        has scores, but no rank, and is not called best.
     """
 
     @property

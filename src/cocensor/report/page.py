@@ -35,6 +35,7 @@ from cocensor.report.tables import (
 )
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO
 from cocensor.words import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
+from cocensor.words.alarms import CHECK_FIRST, alarms_in_words
 from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
 from cocensor.words.headline import why_no_sensitivity
@@ -97,6 +98,9 @@ def _page(evaluation: Evaluation, title: str) -> str:
         tau_means=TAU_MEANS,
         series=drawn,
         n_scored=len(evaluation.data.predictions),
+        n_contenders=len(evaluation.contenders),
+        alarms=alarms_in_words(evaluation, ON_PAGE),
+        check_first=CHECK_FIRST,
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         summary=summary_table(evaluation),
         ranges=range_table(sensitivity),

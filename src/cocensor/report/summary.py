@@ -69,7 +69,7 @@ def _span(values: list[float]) -> str:
 def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
     """Who has the best score at how many points of the grid."""
     points = [models for line in sensitivity.leaders(metric.name).values() for models in line.values()]
-    if not points:
+    if not any(points):
         return MISSING
     counts = Counter(model for models in points for model in models)
     if set(counts.values()) == {len(points)}:

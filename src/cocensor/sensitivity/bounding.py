@@ -60,6 +60,7 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
         {} if found.curves is None else _curves(keys, found, grid.times),
         tuple(Note("caution", text) for text in warned),
         evaluation.template,
+        tuple(name for name in data.models if name not in evaluation.contenders),
     )
 
 

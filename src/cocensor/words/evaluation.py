@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
+from cocensor.words.alarms import CHECK_FIRST, alarms_in_words, nothing_to_rank
 from cocensor.words.digits import decimals, with_interval
 from cocensor.words.metrics import metrics_in_words
 from cocensor.words.names import BARE, ON_PAGE, Names, as_noun, counted, listed, quoted
@@ -31,16 +32,24 @@ from cocensor.words.truth import truth_in_words
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
     first, *others = evaluation.data.metrics
-    lines = [_opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
+    lines = [*_alarms(evaluation), _opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
     if others:
         lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
     return "\n".join([*lines, legend(evaluation), "", *_said(evaluation)])
 
 
+def _alarms(evaluation: Evaluation) -> list[str]:
+    """What comes before everything else."""
+    found = alarms_in_words(evaluation)
+    return [f"{CHECK_FIRST}:", *(f"- {line}" for line in found), ""] if found else []
+
+
 def evaluation_as_html(evaluation: Evaluation) -> str:
     """What a notebook shows of an evaluation."""
     first, *others = evaluation.data.metrics
-    parts = [f"<p>{escape(_opening(evaluation))}</p>"]
+    alarms = "".join(f"<li>{escape(line)}</li>" for line in alarms_in_words(evaluation))
+    parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{alarms}</ul>"] if alarms else []
+    parts.append(f"<p>{escape(_opening(evaluation))}</p>")
     parts.append(
         _html_table(
             f"{caption(first)}; {legend(evaluation)}", score_heads(evaluation), score_cells(evaluation, first)
@@ -80,7 +89,7 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
 
     By the others, who is best under the primary adjustment alone: metrics that say the same are named together.
     """
-    if len(evaluation.data.predictions) == 1:
+    if len(evaluation.contenders) < 2:
         return nothing_to_rank(evaluation, names)
     first, *others = evaluation.data.metrics
     if metric is not None or not others:
@@ -96,14 +105,6 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
         for said, metrics in metrics_by_verdict.items()
     ]
     return " ".join([f"By the {first.label}: {_winners(evaluation, first.name, names)}", *sentences])
-
-
-def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
-    """That one model alone has predictions."""
-    [model] = evaluation.data.predictions
-    if len(evaluation.models) > 1:
-        return f"Only {names.model(model)} has predictions that can be scored: there is nothing to rank."
-    return f"There is one model, {names.model(model)}, and nothing to rank."
 
 
 def uncounted_in_words(evaluation: Evaluation) -> list[str]:
@@ -169,7 +170,9 @@ def scores_in_words(evaluation: Evaluation, adjustment: str, models: Standing, n
         said += f"; next is {names.model(rest[0])} with {values[1]}"
         if np.isfinite(apart.standard_error):
             said += f", a difference of {with_interval(apart, level)}"
-    silent = [model for model in evaluation.models if model not in models.scores]
+    silent = [
+        model for model in evaluation.models if np.isnan(evaluation.under(adjustment).value(by.name, model))
+    ]
     if silent:
         said += f"; {names.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
     return f"{said}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cocensor.adjustments import Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
@@ -19,11 +18,14 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
     truth, by = evaluation.truth, evaluation.metric()
     if truth is None:
         return ""
-    scores = _scores(truth, by)
-    if not scores:
+    if not truth.values[by.name]:
         why = next((f": {note.text}" for note in truth.notes_of("missing")), ".")
         return f"{_KNOWN}, but no model has a true {by.label}{why}"
-    best = _leaders(by, scores)
+    scores = {model: each.value for model, each in truth.values[by.name].items()}
+    scores = {model: value for model, value in scores.items() if model in evaluation.contenders}
+    if not scores:
+        return f"{_KNOWN}: the table has the true scores."
+    best = _leaders(by.ranks(scores))
     value = number(scores[best[0]])
     if len(scores) == 1:
         return f"{_KNOWN}: the {by.label} of {names.models(best)} is {value}."
@@ -31,7 +33,7 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
         said = f"{names.models(best)} share the best {by.label}, {value}"
     elif close := _close(evaluation, truth, by, best[0]):
         said = (
-            f"{names.models(best)} has the best {by.label}, {value}, but cannot be told from "
+            f"{names.models(best)} has the best {by.label}, {value}, but cannot be distinguished from "
             f"{listed([names.model(model) for model in close], 'or')}"
         )
     else:
@@ -39,30 +41,27 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
     return " ".join([f"{_KNOWN}: {said}.", *_picked(evaluation, by, best, names)])
 
 
-def _scores(found: AdjustmentScores, by: Metric) -> dict[str, float]:
-    return {model: each.value for model, each in found.values[by.name].items()}
-
-
-def _leaders(by: Metric, scores: dict[str, float]) -> tuple[str, ...]:
-    return tuple(model for model, rank in by.ranks(scores).items() if rank == 1)
+def _leaders(ranked: dict[str, int]) -> tuple[str, ...]:
+    return tuple(model for model, rank in ranked.items() if rank == 1)
 
 
 def _close(evaluation: Evaluation, truth: AdjustmentScores, by: Metric, best: str) -> list[str]:
-    """Whom so few subjects do not tell from the best; nobody where no intervals were asked for."""
+    """Whom so few subjects do not set apart from the best; nobody where no intervals were asked for."""
     level = evaluation.confidence_level
     if level is None or by.name not in truth.errors:
         return []
-    errors = truth.errors[by.name].only(list(truth.values[by.name]))
-    return [model for model in indistinguishable_from_best(errors, by.direction, level) if model != best]
+    able = [model for model in truth.values[by.name] if model in evaluation.contenders]
+    kept = indistinguishable_from_best(truth.errors[by.name].only(able), by.direction, level)
+    return [model for model in kept if model != best]
 
 
 def _picked(evaluation: Evaluation, by: Metric, best: tuple[str, ...], names: Names) -> list[str]:
-    """Which models have the best score under the adjustments that vote: a sentence for each choice."""
+    """Which models have the best score under the adjustments that vote: a clause for each choice."""
     picks: dict[tuple[str, ...], list[str]] = {}
     for name in evaluation.voting:
-        scores = _scores(evaluation.results[name], by)
-        if scores:
-            picks.setdefault(_leaders(by, scores), []).append(_called(evaluation.results[name]))
+        leaders = _leaders(evaluation.ranks(by.name, name))
+        if leaders:
+            picks.setdefault(leaders, []).append(_called(evaluation.results[name]))
     said = []
     for models, adjustments in picks.items():
         whom = names.models(models)
@@ -73,15 +72,11 @@ def _picked(evaluation: Evaluation, by: Metric, best: tuple[str, ...], names: Na
 
 
 def _called(found: AdjustmentScores) -> str:
-    """An adjustment as the subject of a sentence, with the dependence that it rests on."""
-    label, copula = found.label, getattr(found.adjustment, "copula", None)
-    if isinstance(found.adjustment, Imputation) and label.startswith("imputed"):
-        name = label.replace("imputed", "imputation", 1)
-    else:
-        name = as_noun(label)
+    """An adjustment with the dependence that it rests on."""
+    copula = getattr(found.adjustment, "copula", None)
     if not isinstance(copula, Copula):
-        return name
-    return f"{name} {'at' if copula.is_independence else 'under'} {copula_name(copula)}"
+        return as_noun(found.label)
+    return f"{as_noun(found.label)} {'at' if copula.is_independence else 'under'} {copula_name(copula)}"
 
 
 def _a(label: str) -> str:
