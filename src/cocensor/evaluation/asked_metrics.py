@@ -103,8 +103,8 @@ def default_times(y: Survival, times: FloatArray, axis: TimeAxis) -> tuple[tuple
         return (), []
     found = sorted({_in_two_digits(float(t), end) for t in np.quantile(seen, _QUARTILES)})
     text = (
-        f"Scores at single times are at {axis.said(*found)}: quartiles of the observed event times up to the horizon, rounded to "
-        "two digits."
+        f"Scores at single times are at {axis.said(*found)}: quartiles of the observed event times up to the "
+        "horizon, rounded to two digits."
     )
     return tuple(found), [Note("decision", text)]
 
