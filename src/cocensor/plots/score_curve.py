@@ -14,6 +14,7 @@ from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.plots.lines import BandKind, check_band, shaded_area
+from cocensor.plots.over_time import BelowCurves
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import Limits, line_styles, shade
 
@@ -47,6 +48,8 @@ class ScoreCurveDisplay:
         What the shaded areas are.
     zero : bool
         Whether the values are differences, with a line at 0.
+    below : BelowCurves
+        What time is called, and how many of the test sample are at risk.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class ScoreCurveDisplay:
     limits: dict[str, dict[str, Limits]] = field(default_factory=dict)
     shaded: str = ""
     zero: bool = False
+    below: BelowCurves = field(default_factory=BelowCurves)
 
     @classmethod
     def from_evaluation(
@@ -145,13 +149,18 @@ class ScoreCurveDisplay:
             limits,
             shaded_area(band, level),
             minus is not None,
+            BelowCurves.of(evaluation),
         )
 
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
-        """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, title) for title in self.curves], ax)
+    def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Axes | list[Axes]:
+        """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list.
 
-    def _draw(self, title: str, ax: Axes) -> None:
+        Below the axis stands how many are at risk, unless ``at_risk`` is False.
+        """
+        panels = [partial(self._draw, title, at_risk) for title in self.curves]
+        return draw_panels(panels, ax, lines_below=self.below.n_lines(at_risk))
+
+    def _draw(self, title: str, at_risk: bool, ax: Axes) -> None:
         if title in self.reference:
             label = "Kaplan–Meier for everybody"
             ax.plot(self.times, self.reference[title], color="0.6", linewidth=2.5, label=label)
@@ -165,9 +174,10 @@ class ScoreCurveDisplay:
                 shade(ax, self.times, limits[model], style["color"])
         if any(np.isfinite(low).any() for low, _ in limits.values()):
             ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=self.shaded)
-        ax.set(xlabel="time", ylabel=self.label, title=title, xlim=(self.times[0], self.times[-1]))
+        ax.set(ylabel=self.label, title=title)
         if self.bottom is not None:
             ax.set_ylim(bottom=self.bottom)
+        self.below.draw(ax, self.times[0], self.times[-1], at_risk)
 
 
 def _title(scores: AdjustmentScores) -> str:
