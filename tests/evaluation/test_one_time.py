@@ -22,7 +22,7 @@ def result(study):
         "e50",
         "e90",
         "concordance",
-        cc.metric("net_benefit", threshold=0.2),
+        cc.metric("net_benefit", threshold=0.12),
     ]
     return study.evaluate(models, metrics=metrics, at=[9.0, 12.0], copula=None)
 
