@@ -217,8 +217,11 @@ def _curves(
         array = np.column_stack(
             [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
         )
-        # What holds beyond the times of curves is not said of a prediction at one time.
-        return Predictions(times, array, interpolation, tail if times[times > 0].size > 1 else None, source)
+        if times.size == 2 and times[0] == 0 and (array[:, 0] == 1).all():
+            times, array = times[1:], array[:, 1:]  # 1 at time 0 makes no curve of a prediction at one time
+        if times.size == 1:
+            return Predictions(times, array, source=f"{escaped(table.path.name)}, at time {times[0]:g} alone")
+        return Predictions(times, array, interpolation, tail, source)
 
 
 def risk_scores_of(table: Table, column: str) -> RiskScores:

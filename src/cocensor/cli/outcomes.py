@@ -83,7 +83,8 @@ TimeUnit = Annotated[
     typer.Option(
         metavar="UNIT",
         help="The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
-        "days, weeks, months (30.4375 days) or years (365.25 days), by default days; the times of predictions are in it too.",
+        "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are in "
+        "it too.",
         rich_help_panel=OUTCOMES,
     ),
 ]

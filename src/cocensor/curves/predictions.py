@@ -193,15 +193,13 @@ class Predictions:
 
     @property
     def only_at(self) -> float | None:
-        """The one time beyond 0 that there is a prediction for, where nothing says what holds at others; else None."""
-        if self.tail is not None or self.times.size > 2 or np.count_nonzero(self.times) != 1:
-            return None
-        return float(self.times[-1])
+        """The one time that there is a prediction for, where nothing says what holds at others; None of curves."""
+        return float(self.times[0]) if self.times.size == 1 and self.tail is None else None
 
     def known_at(self, times: FloatArray) -> bool:
         """Whether there are probabilities at all of the ``times``."""
         if self.only_at is not None:
-            return bool(np.isin(times, self.times).all())
+            return bool((times == self.only_at).all())
         return bool(times.max(initial=0.0) <= self.end)
 
     @property
@@ -241,7 +239,7 @@ class Predictions:
         if t.size and np.array_equal(grid[left], t) and (np.diff(left) == 1).all():
             return table[:, left[0] : left[0] + t.size]
         if not self.known_at(t):
-            self._check_curve(t[~np.isin(t, grid)][0], "times")
+            self._check_curve(t[t != grid[0]][0], "times")
         # In double precision: a line between two times would be rounded once more.
         result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
         result[:, left < 0] = 1.0  # S(0) = 1 is implied

@@ -34,7 +34,7 @@ class SingleTime:
         if self.at is not None:
             at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
             said = time_in_name(at)
-            in_label = f"{label} at {with_unit([said], self.unit)}"
+            in_label = f"{label} at {time_in_label(at, self.unit)}"
             for field, value in (("at", at), ("name", f"{name} at {said}"), ("label", in_label)):
                 object.__setattr__(self, field, value)
 
@@ -65,3 +65,8 @@ class SingleTime:
 def time_in_name(at: float) -> str:
     """A time as it stands in the name of a metric."""
     return f"{at:.15g}" if at.is_integer() else f"{at:g}"
+
+
+def time_in_label(at: float, unit: str | None) -> str:
+    """A time as it stands in the label of a metric."""
+    return with_unit([time_in_name(at)], unit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
@@ -13,12 +13,13 @@ import numpy as np
 from cocensor._validation import FloatArray, as_tuple, check_choice
 from cocensor.evaluation import Evaluation
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics import Metric
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.single_time import time_in_label
+from cocensor.outcomes import TimeAxis
 from cocensor.plots.comparison import Rows
 from cocensor.plots.panels import draw_panels, wrapped
 from cocensor.plots.style import MARKERS, line_styles
 from cocensor.words.digits import level_in_words
+from cocensor.words.metrics import without_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,6 +55,8 @@ class MetricsDisplay:
         What all values are adjusted by.
     mark : str
         What filled dots are.
+    time_axis : TimeAxis
+        What time is called, and its unit.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class MetricsDisplay:
     panels: tuple[MetricPanel, ...]
     adjustment: str
     mark: str
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @classmethod
     def from_evaluation(
@@ -99,7 +103,7 @@ class MetricsDisplay:
             ends = [(np.nan, np.nan) if level is None else each.confidence_interval(level) for each in found]
             low, high = np.array(ends).T
             best = evaluation.best(by.name, scores.name)
-            label, at = _without_time(by)
+            label, at = without_time(by), by.at
             panel = panels.setdefault(label, MetricPanel(label, by.direction, {}, {}, {}))
             values = np.array([each.value for each in found])
             panel.rows[at] = Rows(values, low, high, tuple(model in best for model in evaluation.models))
@@ -112,7 +116,7 @@ class MetricsDisplay:
         if not panels:
             raise ValueError(f"metrics must have one with scores under {scores.name!r}, but has none.")
         filled = "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
-        return cls(evaluation.models, tuple(panels.values()), scores.label, filled)
+        return cls(evaluation.models, tuple(panels.values()), scores.label, filled, evaluation.time_axis)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per metric, or into a new figure; returns the axes, several as a list."""
@@ -124,7 +128,7 @@ class MetricsDisplay:
         looks = dict(zip(self._times, zip(line_styles(), cycle(MARKERS), strict=False), strict=False))
         for at, (style, marker) in looks.items():
             if at is not None:  # in every panel, so that times come first in the legend
-                label = f"at {time_in_name(at)}"
+                label = f"at {time_in_label(at, self.time_axis.unit)}"
                 ax.plot([], [], marker=marker, linestyle="none", color=style["color"], label=label)
         for k, (at, rows) in enumerate(panel.rows.items()):
             style, marker = looks[at]
@@ -163,9 +167,3 @@ _REFERENCE: dict[str, Any] = {
     "zorder": 2,
 }
 _TRUTH: dict[str, Any] = {"color": "0.1", "marker": "d", "markersize": 5.0, "linestyle": "none", "zorder": 4}
-
-
-def _without_time(metric: Metric) -> tuple[str, float | None]:
-    """What a metric is called, and its time, where it has one."""
-    at = metric.at
-    return metric.label if at is None else metric.label.removesuffix(f" at {time_in_name(at)}"), at

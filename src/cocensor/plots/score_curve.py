@@ -14,6 +14,7 @@ from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.plots.lines import BandKind, check_band, shaded_area
+from cocensor.plots.over_time import BelowCurves
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import TRUTH, Limits, line_styles, shade
 
@@ -50,6 +51,8 @@ class ScoreCurveDisplay:
         Whether the values are differences, with a line at 0.
     truth : dict
         By model the values by the true event times (:attr:`Evaluation.truth`); empty where these are not known.
+    below : BelowCurves
+        What time is called, and how many of the test sample are at risk.
 
     Examples
     --------
@@ -72,6 +75,7 @@ class ScoreCurveDisplay:
     shaded: str = ""
     zero: bool = False
     truth: dict[str, FloatArray] = field(default_factory=dict)
+    below: BelowCurves = field(default_factory=BelowCurves)
 
     @classmethod
     def from_evaluation(
@@ -150,13 +154,18 @@ class ScoreCurveDisplay:
             shaded_area(band, level),
             minus is not None,
             {model: curve[order] for model, curve in _true_curves(evaluation, by.name, minus).items()},
+            BelowCurves.of(evaluation),
         )
 
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
-        """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, title) for title in self.curves], ax)
+    def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Axes | list[Axes]:
+        """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list.
 
-    def _draw(self, title: str, ax: Axes) -> None:
+        Below the axis stands how many are at risk, unless ``at_risk`` is False.
+        """
+        panels = [partial(self._draw, title, at_risk) for title in self.curves]
+        return draw_panels(panels, ax, lines_below=self.below.n_lines(at_risk))
+
+    def _draw(self, title: str, at_risk: bool, ax: Axes) -> None:
         if title in self.reference:
             label = "Kaplan–Meier for everybody"
             ax.plot(self.times, self.reference[title], color="0.6", linewidth=2.5, label=label)
@@ -174,9 +183,10 @@ class ScoreCurveDisplay:
             ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=self.shaded)
         if self.truth:
             ax.plot([], [], color="0.4", label="truth", **TRUTH)
-        ax.set(xlabel="time", ylabel=self.label, title=title, xlim=(self.times[0], self.times[-1]))
+        ax.set(ylabel=self.label, title=title)
         if self.bottom is not None:
             ax.set_ylim(bottom=self.bottom)
+        self.below.draw(ax, self.times[0], self.times[-1], at_risk)
 
 
 def _true_curves(evaluation: Evaluation, metric: str, minus: str | None) -> dict[str, FloatArray]:

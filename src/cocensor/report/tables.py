@@ -12,6 +12,7 @@ from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.joint import DependenceProfile
 from cocensor.metrics import Metric
+from cocensor.outcomes import TimeAxis
 from cocensor.report.cells import (
     MISSING,
     NumberCell,
@@ -54,7 +55,7 @@ def curve_tables(evaluation: Evaluation) -> list[NumberTable]:
     """For every metric that has values over time, those at a few of the times, by adjustment and model."""
     order = np.argsort(evaluation.times)
     shown = order[np.unique(np.linspace(0, order.size - 1, _N_TIMES).astype(int))]
-    head = ("adjustment", "model", *(f"t = {evaluation.times[k]:.4g}" for k in shown))
+    head = ("adjustment", "model", *(_time_head(evaluation.time_axis, evaluation.times[k]) for k in shown))
     return [
         NumberTable(
             f"{metric.curve_label} at single times",
@@ -86,7 +87,7 @@ def _curve_cells(
     return [number_cell(float(curve[k]), interval=each) for k, each in zip(shown, said, strict=True)]
 
 
-def survival_table(curves: MarginCurves | None) -> NumberTable | None:
+def survival_table(curves: MarginCurves | None, axis: TimeAxis) -> NumberTable | None:
     """The survival curves at a few times."""
     if curves is None:
         return None
@@ -99,7 +100,7 @@ def survival_table(curves: MarginCurves | None) -> NumberTable | None:
     ]
     return NumberTable(
         f"Survival probability, {curves.sample} sample",
-        ("curve", "τ", *(f"t = {curves.times[k]:.4g}" for k in shown)),
+        ("curve", "τ", *(_time_head(axis, curves.times[k]) for k in shown)),
         [NumberRow(head, [number_cell(float(values[k])) for k in shown]) for head, values in lines],
     )
 
@@ -121,6 +122,11 @@ def likelihood_table(profile: DependenceProfile | None) -> NumberTable | None:
             for tau in sorted(set().union(*by_family.values()))
         ],
     )
+
+
+def _time_head(axis: TimeAxis, t: float) -> str:
+    """A time as the heading of a column."""
+    return f"t = {axis.said(t)}"
 
 
 def _scores(evaluation: Evaluation, metric: str, adjustment: str) -> list[NumberCell]:

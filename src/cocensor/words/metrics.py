@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cocensor.metrics import Metric
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.single_time import time_in_label, time_in_name
 from cocensor.outcomes import with_unit
 from cocensor.words.names import listed
 
@@ -111,4 +111,4 @@ def without_time(metric: Metric) -> str:
     """What a metric is called, less its time where the label ends by that."""
     if metric.at is None:
         return metric.label
-    return metric.label.removesuffix(f" at {with_unit([time_in_name(metric.at)], metric.unit)}")
+    return metric.label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")
