@@ -12,7 +12,7 @@ from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.after_dropout import after_dropout_in_words
-from cocensor.words.answer import Start, best_in_words, known_of_subjects, question, start_of
+from cocensor.words.answer import Start, anybody_left, best_in_words, known_of_subjects, question, start_of
 from cocensor.words.bounds import bounds_in_words, bounds_of, certain_in_words, open_in_words
 from cocensor.words.digits import decimals, number, with_interval
 from cocensor.words.evaluation import nothing_to_rank
@@ -28,7 +28,7 @@ from cocensor.words.footing import (
 from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.leads import told_extent, told_in_range
 from cocensor.words.metrics import briefly, doing, metrics_in_words
-from cocensor.words.names import ON_PAGE, and_metric, quoted
+from cocensor.words.names import ON_PAGE, and_metric, capital, quoted
 from cocensor.words.over_grid import points_in_words, told_over_grid
 from cocensor.words.pace import tau_defined
 from cocensor.words.plausible import plausible_tau_in_words
@@ -143,15 +143,20 @@ def _paragraph(
     evaluation: Evaluation, sensitivity: Sensitivity | None, start: Start, extent: Extent, plausible: str
 ) -> tuple[str, str]:
     """Who is best, and how far that holds; τ is defined where it is used first."""
-    said = tau_defined([_answer(evaluation, start), *_in_range(sensitivity, start), *extent.told(plausible)])
-    return said[0], " ".join(said[1:])
+    along = [*_in_range(sensitivity, start), *extent.told(plausible)] if anybody_left(evaluation) else []
+    lead, *rest = tau_defined([_answer(evaluation, start), *along])
+    return lead, " ".join(rest)
 
 
 def _answer(evaluation: Evaluation, start: Start) -> str:
     if not start.models.scores:
         return f"No model has a score by the {start.models.metric.label}."
     if len(evaluation.data.predictions) == 1:
-        return nothing_to_rank(evaluation, ON_PAGE)
+        [model] = evaluation.data.predictions
+        score = with_interval(
+            evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
+        )
+        return f"{start.where} the {start.models.metric.label} of {ON_PAGE.model(model)} is {score}."
     return best_in_words(start.where, start.models, ON_PAGE)
 
 
@@ -171,6 +176,8 @@ def _support(evaluation: Evaluation, start: Start) -> str:
     models, by, level = start.models, start.models.metric, evaluation.confidence_level
     if not models.scores:
         return briefly(by)
+    if len(evaluation.data.predictions) == 1:
+        return f"{briefly(by)} {nothing_to_rank(evaluation, ON_PAGE)}"
     ranked = by.ranks(models.scores)
     first, *others = sorted(ranked, key=lambda model: ranked[model])
     equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
@@ -180,7 +187,8 @@ def _support(evaluation: Evaluation, start: Start) -> str:
     best = number(scores[0].value, places) if rest else with_interval(scores[0], level, places)
     said = f"The {by.label} of {ON_PAGE.models(equals)} is {best}"
     if rest:
-        apart = evaluation.compare(rest[0], first, by.name, start.adjustment)
+        pair = (rest[0], first) if by.direction == "smaller" else (first, rest[0])
+        apart = evaluation.compare(*pair, by.name, start.adjustment)
         said += f", against {number(scores[1].value, places)} for {ON_PAGE.model(rest[0])}"
         if np.isfinite(apart.standard_error):
             said += f": a difference of {with_interval(apart, level)}"
@@ -233,7 +241,11 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     """How the usual score differs from that of the answer at independence, and why; empty where it does not."""
     weighted, adjustment = evaluation.under_ipcw(), evaluation.results[start.adjustment].adjustment
     known = known_of_subjects(evaluation, start.adjustment)
-    if weighted is None or start.tau or not (known and isinstance(adjustment, Imputation)):
+    if (
+        weighted is None
+        or start.tau
+        or not (known and isinstance(adjustment, Imputation) and anybody_left(evaluation))
+    ):
         return ""
     models, usual = start.models, standing(evaluation, None, weighted.name)
     best = models.leaders[:1]
@@ -243,18 +255,20 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     places = decimals(evaluation.score(leader, None, start.adjustment).standard_error)
     values = [number(found.scores[leader], places) for found in (usual, models)]
     first = [set(found.first if found.tells else found.leaders) for found in (usual, models)]
-    agree = first[0] == first[1] or len(models.scores) == 1
-    if agree and values[0] == values[1]:
+    agree = first[0] == first[1]
+    if values[0] == values[1] and (agree or len(models.scores) == 1):
         return ""
     why = (
-        "The usual score (IPCW) leaves patients aside once they have dropped out, and gives more weight to the others. "
-        f"The score here estimates, from {known}, how likely those who dropped out are to be still event-free."
+        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here uses it, to "
+        "estimate how likely they are to be still event-free."
     )
     both = f"for {ON_PAGE.model(leader)}, the {label} is {values[0]} by IPCW and {values[1]} here"
+    if len(models.scores) == 1:
+        return f"{why} {capital(both)}."
     if agree:
-        return f"{why} They lead to the same answer; {both}."
+        return f"{why} Both lead to the same answer; {both}."
     other = verdict(usual, ON_PAGE, doing(models.metric)).joined()
-    return f"{why} They lead to different answers. By IPCW, {other}; {both}."
+    return f"{why} The two lead to different answers. By IPCW, {other}; {both}."
 
 
 def _by_other_metrics(evaluation: Evaluation, start: Start) -> str:

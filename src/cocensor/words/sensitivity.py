@@ -9,7 +9,7 @@ from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.bounding import has_bounds
 from cocensor.words.after_dropout import after_dropout_in_words
-from cocensor.words.answer import best_in_words, if_independent
+from cocensor.words.answer import anybody_left, best_in_words, if_independent
 from cocensor.words.bounds import (
     bounds_in_words,
     bounds_of,
@@ -76,6 +76,8 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     label, best = quoted(evaluation, sensitivity.primary), sensitivity.leaders()
     if not best:
         return [f"By {label} there is no {evaluation.metric().label} at any point of the grid."]
+    if not anybody_left(evaluation):
+        return ["Nobody dropped out: there is no dependence to vary."]
     plausible = plausible_in_words(sensitivity)
     if len(evaluation.data.predictions) == 1:
         [model] = evaluation.data.predictions
@@ -119,9 +121,8 @@ def _range_in_words(sensitivity: Sensitivity, what: str) -> str:
     [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model).values()
     return (
-        f"By {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between {number(min(scores))} and "
-        f"{number(max(scores))} over the grid{uncertainty_in_words(sensitivity, model)}; with one model there is "
-        "nothing to rank."
+        f"Over the grid, scored with {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between "
+        f"{number(min(scores))} and {number(max(scores))}{uncertainty_in_words(sensitivity, model)}."
     )
 
 
@@ -131,9 +132,9 @@ def score_in_range(sensitivity: Sensitivity, model: str, what: str = "it") -> st
     if low >= high:
         return ""
     found = sensitivity.uncertainty(low, high, model).ignorance
-    where = f"the plausible range of τ{as_far_as_tried(sensitivity)}, {range_in_words(low, high)}"
     return (
-        f"Over {where}, {what} lies between {number(found.low)} and {number(found.high)}"
+        f"Over the plausible range{as_far_as_tried(sensitivity)} (τ from {range_in_words(low, high)}), {what} lies "
+        f"between {number(found.low)} and {number(found.high)}"
         f"{uncertainty_in_words(sensitivity, model, (low, high))}."
     )
 
@@ -149,4 +150,4 @@ def uncertainty_in_words(
     if not (isfinite(found.low) and isfinite(found.high)):
         return ""
     level = level_in_words(sensitivity.confidence_level)
-    return f" (with sampling error, between {number(found.low)} and {number(found.high)} at {level})"
+    return f"; with sampling error, between {number(found.low)} and {number(found.high)} ({level})"
