@@ -38,7 +38,7 @@ from cocensor.words import TAU_MEANS, headline, truth_in_words, uncounted_in_wor
 from cocensor.words.alarms import CHECK_FIRST, alarms_in_words
 from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
-from cocensor.words.headline import why_no_sensitivity
+from cocensor.words.footing import why_no_sensitivity
 from cocensor.words.metrics import meanings
 from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted
 

@@ -10,6 +10,8 @@ from cocensor.evaluation import Evaluation
 
 #: Around names that users gave, whatever their script: Unicode's first strong isolate and its end.
 ISOLATE = "\u2068", "\u2069"
+# As many models are all named in a sentence.
+_MOST_NAMED = 4
 # Those and their like, which inside of a name would end its isolation or turn the words after it around.
 _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
@@ -17,6 +19,11 @@ _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Names as in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def capital(sentence: str) -> str:
+    """A clause at the start of a sentence."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def counted(n: int, what: str) -> str:
@@ -49,6 +56,13 @@ class Names:
     def models(self, names: Iterable[str]) -> str:
         """Models as in a sentence."""
         return listed([self.model(name) for name in names])
+
+    def some(self, names: Sequence[str]) -> str:
+        """Models as in a sentence, of which the last are counted where they are many."""
+        if len(names) <= _MOST_NAMED:
+            return self.models(names)
+        shown = [self.model(name) for name in names[: _MOST_NAMED - 1]]
+        return listed([*shown, f"{len(names) - len(shown)} others"])
 
     def families(self, names: Iterable[str]) -> str:
         """Families as in a sentence."""
