@@ -56,17 +56,17 @@ const limitsShown = (by, model) => {
 };
 
 const FRAMES = {
-  auc: () => ({ x: [0, 1], y: [0, 1], diagonal: true, ends: false, tall: true }),
+  auc: () => ({ x: [0, 1], y: [0, 1], ends: false, tall: true, rules: [{ diagonal: [[0, 0], [1, 1]], sign: "here", name: "by chance" }] }),
   ici: (lines) => {
-    const most = Math.max(...lines.flatMap((line) => line.points.flatMap((point) => point.filter(known))));
+    const most = Math.max(...lines.flatMap((line) => line.points.flatMap(([x, y]) => [x, y].filter(known))));
     const end = Math.min(1, Math.ceil(10 * most) / 10);
-    return { x: [0, end], y: [0, end], diagonal: true, tall: true };
+    return { x: [0, end], y: [0, end], tall: true, rules: [{ diagonal: [[0, 0], [end, end]], sign: "here", name: "as predicted" }] };
   },
   net_benefit: (lines) => {
     const points = lines.flatMap((line) => line.points);
     const top = Math.max(...points.map((point) => point[1]));
     const last = Math.max(...points.filter((point) => Math.abs(point[1]) > 0.02 * top).map((point) => point[0]));
-    return { x: [0, last], y: [-0.15 * top, 1.1 * top], zero: true, isCut: true };
+    return { x: [0, last], y: [-0.15 * top, 1.1 * top], isCut: true, rules: [{ y: 0, sign: "zero", name: "treat nobody" }] };
   },
 };
 FRAMES.e50 = FRAMES.ici;

@@ -1,8 +1,4 @@
-const showMap = () => document.querySelectorAll("[data-map]").forEach((map) => {
-  map.hidden = map.dataset.metric !== state.metric || map.dataset.adjustment !== state.adjustment;
-});
-
-const draw = () => [showMap, drawForests, drawBounds, drawGrid, drawAfterDropout, drawBenchmarks, drawCurves, drawBehind, drawSurvival, drawLikelihood].forEach((each) => each());
+const draw = () => [drawMap, drawForests, drawBounds, drawGrid, drawAfterDropout, drawBenchmarks, drawCurves, drawBehind, drawSurvival, drawLikelihood].forEach((each) => each());
 
 // --- choices, downloads --------------------------------------------------------------------------
 
