@@ -59,7 +59,7 @@ const FRAMES = {
   auc: () => ({ x: [0, 1], y: [0, 1], ends: false, tall: true, rules: [{ diagonal: [[0, 0], [1, 1]], sign: "here", name: "by chance" }] }),
   ici: (lines) => {
     const most = Math.max(...lines.flatMap((line) => line.points.flatMap(([x, y]) => [x, y].filter(known))));
-    const end = Math.min(1, Math.ceil(10 * most) / 10);
+    const end = Math.min(1, Math.ceil(20 * most) / 20);
     return { x: [0, end], y: [0, end], tall: true, rules: [{ diagonal: [[0, 0], [end, end]], sign: "here", name: "as predicted" }] };
   },
   net_benefit: (lines) => {
