@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from cocensor.adjustments import IPCW, Adjustment, Imputation
 from cocensor.copulas import Copula
@@ -12,14 +13,15 @@ from cocensor.evaluation.hint import CopulaHint
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.after_dropout import after_dropout_in_words
+from cocensor.words.alarms import nothing_to_rank
 from cocensor.words.bounds import bounds_in_words, bounds_of, certain_in_words, open_in_words
 from cocensor.words.digits import level_in_words, number, with_interval
-from cocensor.words.evaluation import copula_in_words, nothing_to_rank, scores_in_words
+from cocensor.words.evaluation import copula_in_words, scores_in_words
 from cocensor.words.extent import extent_of_scores, grid_in_words, scores_extent, without_score
 from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.leads import points_in_words, told_extent, told_in_range, told_over_grid
 from cocensor.words.metrics import metrics_in_words
-from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
+from cocensor.words.names import ON_PAGE, and_metric, copula_name, listed, quoted
 from cocensor.words.plausible import plausible_tau_in_words
 from cocensor.words.sensitivity import (
     score_in_range,
@@ -29,8 +31,6 @@ from cocensor.words.sensitivity import (
 )
 from cocensor.words.standing import Standing, standing, standing_at, verdict
 from cocensor.words.within import Extent, plausible_in_words
-
-_FEW_EVENTS = 10
 
 
 @dataclass(frozen=True)
@@ -150,9 +150,9 @@ def _if_independent(evaluation: Evaluation, adjustment: Adjustment) -> str:
 
 def _answer(evaluation: Evaluation, start: _Start, within: str) -> str:
     """Who is best, and how far that holds within the plausible range."""
-    if not start.models.scores:
+    if not start.models.scores and evaluation.contenders:
         return f"No model has a score by the {start.models.metric.label}."
-    if len(evaluation.data.predictions) == 1:
+    if len(evaluation.contenders) < 2:
         return nothing_to_rank(evaluation, ON_PAGE)
     by = f", by the {start.models.metric.label}" if len(evaluation.metrics) > 1 else ""
     return f"{start.where}{by}, {verdict(start.models, ON_PAGE).joined(limit=within)}."
@@ -164,8 +164,8 @@ def _support(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _St
     better = f"{metric.direction.capitalize()} is better."
     if not models.scores:
         return better
-    if len(evaluation.data.predictions) == 1:
-        [model] = evaluation.data.predictions
+    if len(evaluation.contenders) == 1:
+        [model] = evaluation.contenders
         score = with_interval(
             evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
         )
@@ -201,8 +201,9 @@ def _in_range(sensitivity: Sensitivity | None, start: _Start) -> str:
 def _extent(sensitivity: Sensitivity, start: _Start) -> Iterator[str]:
     """What the grid says beyond the answer, line by line."""
     models = start.models
-    if len(sensitivity.evaluation.data.predictions) == 1:
-        yield _span(sensitivity)
+    contenders = sensitivity.evaluation.contenders
+    if len(contenders) < 2:
+        yield from map(partial(_span, sensitivity), contenders)
         return
     if not models.tells:
         yield from extent_of_scores(sensitivity, models.leaders, start.tau)
@@ -253,9 +254,8 @@ def _by_other_metrics(evaluation: Evaluation, start: _Start) -> str:
     return " ".join(f"By the {metrics_in_words(metrics)}, {said}." for said, metrics in told.items())
 
 
-def _span(sensitivity: Sensitivity) -> str:
+def _span(sensitivity: Sensitivity, model: str) -> str:
     """Between which values the score of the only model moves."""
-    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model)
     low, high = (
         f"{number(scores[at])} ({ON_PAGE.family(at[0])}, τ = {at[1]:g})"
@@ -318,7 +318,7 @@ def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
     """What the grid says nearest to the hint, which is of the same dependence if it is given what the judge is."""
     if hint.choice is None or hint.given != "judge" or sensitivity is None:
         return ""
-    copula, one = hint.choice.copula, len(sensitivity.evaluation.data.predictions) == 1
+    copula, one = hint.choice.copula, len(sensitivity.evaluation.contenders) < 2
     points = {} if one or copula.is_independence else sensitivity.leaders().get(copula.name, {})
     if not points:
         return ""
@@ -329,7 +329,7 @@ def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
 
 
 def _caution(evaluation: Evaluation, start: _Start) -> str:
-    """What intervals leave out, and where there are next to no events, that numbers are very uncertain."""
+    """What intervals leave out."""
     level = evaluation.confidence_level
     if level is None:
         chance = "differences between models may be within chance"
@@ -346,12 +346,6 @@ def _caution(evaluation: Evaluation, start: _Start) -> str:
             drawn = f"Those of scores are from {how.n_resamples} bootstrap samples"
             said.append(f"{drawn}, those over time and over the grid from formulas: the two may differ.")
         said += _without_interval(evaluation, start)
-    train, test = evaluation.data.samples.y_train, evaluation.data.samples.y_test.n_events
-    if train is not None and train.n_events == 0:
-        said.append("The training sample has no event: there is little to adjust by.")
-    if test < _FEW_EVENTS:
-        many = counted(test, "event") if test else "no event"
-        said.append(f"The test sample has {many}: its scores tell next to nothing.")
     return " ".join(said)
 
 

@@ -313,7 +313,7 @@ def points_in_words(sensitivity: Sensitivity, names: Names) -> str:
     kept = Counter(tuple(sorted(best)) for line in sensitivity.best().values() for best in line.values())
     parts = []
     for models, count in kept.most_common(_MOST_PAIRS):
-        every = len(models) == len(sensitivity.evaluation.data.predictions)
+        every = len(models) == len(sensitivity.evaluation.contenders)
         ordered = [names.model(model) for model in sensitivity.evaluation.models if model in models]
         parts.append(f"{'any model' if every else listed(ordered, 'or')} at {count}")
     more = kept.total() - sum(count for _, count in kept.most_common(_MOST_PAIRS))

@@ -9,6 +9,7 @@ from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.bounding import has_bounds
 from cocensor.words.after_dropout import after_dropout_in_words
+from cocensor.words.alarms import nothing_to_rank
 from cocensor.words.bounds import (
     bounds_in_words,
     bounds_of,
@@ -75,13 +76,15 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     label, best = quoted(evaluation, sensitivity.primary), sensitivity.leaders()
     if not best:
         return [f"By {label} there is no {evaluation.metric().label} at any point of the grid."]
-    if len(evaluation.data.predictions) == 1:
-        [model] = evaluation.data.predictions
+    if not evaluation.contenders:
+        return [nothing_to_rank(evaluation, names)]
+    if len(evaluation.contenders) == 1:
+        [model] = evaluation.contenders
         what = f"the {evaluation.metric().label} of {names.model(model)}"
         taus, within = answered_points(sensitivity), score_in_range(sensitivity, model, what)
         if within and covered(sensitivity) == (taus[0], taus[-1]):
             return [within]
-        return [*filter(None, [within]), _range_in_words(sensitivity, what)]
+        return [*filter(None, [within]), _range_in_words(sensitivity, model, what)]
     said, more = "; ".join(stretches_in_words(sensitivity, names)), list[str]()
     tau = first_point(sensitivity)
     found = standing_at_start(sensitivity, tau)
@@ -111,9 +114,8 @@ def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, fl
     }
 
 
-def _range_in_words(sensitivity: Sensitivity, what: str) -> str:
+def _range_in_words(sensitivity: Sensitivity, model: str, what: str) -> str:
     """How far the score of a single model moves."""
-    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model).values()
     return (
         f"By {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between {number(min(scores))} and "

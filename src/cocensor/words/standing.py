@@ -27,7 +27,7 @@ class Standing:
     ----------
     metric : Metric
     scores : dict of float
-        Of the models that have one.
+        Of the contenders that have one.
     best : tuple of str
         Those that cannot be told from the best.
     compared : tuple of str
@@ -84,7 +84,8 @@ class Standing:
 def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Standing:
     """By a metric, under an adjustment that votes."""
     by = evaluation.metric(metric)
-    scores = {model: found.value for model, found in evaluation.under(adjustment).values[by.name].items()}
+    values = evaluation.under(adjustment).values[by.name]
+    scores = {model: values[model].value for model in values if model in evaluation.contenders}
     compare = partial(evaluation.compare, metric=by.name, adjustment=adjustment)
     known = evaluation.under(adjustment).errors.get(by.name)
     best = evaluation.best(by.name, adjustment) if scores else ()
@@ -93,7 +94,8 @@ def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Sta
 
 def standing_at(grid: GridScores, line: str, point: float) -> Standing:
     """At a point of the grid, by the first metric and the primary adjustment."""
-    by, scores = grid.evaluation.metric(), grid.values(line, point)
+    by, able = grid.evaluation.metric(), grid.evaluation.contenders
+    scores = {model: value for model, value in grid.values(line, point).items() if model in able}
     known, best = grid.errors(line, point), grid.best_at(line, point)
     compare = partial(grid.compare, line=line, point=point)
     return _standing(by, scores, best, known, compare, grid.evaluation.confidence_level)
