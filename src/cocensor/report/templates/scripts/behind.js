@@ -81,7 +81,7 @@ const drawProfile = (box, by, point) => {
   const decision = by.family === "net_benefit" && !point && detail("decision_curves", by.at ?? numbers.horizon.time);
   if (decision) lines.unshift({ points: decision.thresholds.map((x, k) => [x, decision.treat_all.values[k]]), style: "", end: "all", name: "treat all" });
   const [xLabel, yLabel] = by.profile_labels;
-  chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at time ${by.at}`, ...frame });
+  chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at ${numbers.time.unit ? `${by.at} ${numbers.time.unit}` : `time ${by.at}`}`, ...frame });
 };
 
 // By model what falls into each cell of predicted levels less what should: those event-free at the horizon first.
