@@ -68,7 +68,9 @@ class _Packing:
             return {each: self._pack(below, key if key == "scores" else each) for each, below in node.items()}
         if isinstance(node, list | tuple):
             if self._is_of_models(node):
-                return self._once({"models": [";".join("".join(map(self._codes.get, each)) for each in node)]})
+                return self._once(
+                    {"models": [";".join("".join(map(self._codes.get, each)) for each in node)]}
+                )
             return [self._pack(each, key) for each in node]
         return node
 
@@ -124,7 +126,9 @@ def _array(node: Any, names: Collection[str]) -> _Array | None:
     first = arrays[0]
     if first is None or not all(each is not None and each.axes == first.axes for each in arrays):
         return None
-    return _Array((axis, *first.axes), [value for each in arrays if each is not None for value in each.values])
+    return _Array(
+        (axis, *first.axes), [value for each in arrays if each is not None for value in each.values]
+    )
 
 
 def _coded(array: _Array, digits: int) -> dict[str, Any]:

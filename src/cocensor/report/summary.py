@@ -78,5 +78,7 @@ def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
     counts = Counter(model for models in points for model in models)
     if set(counts.values()) == {len(points)}:
         return f"always {ON_PAGE.models(counts)}"
-    said = [f"{model_name(model)} at {count} of {len(points)} points" for model, count in counts.most_common()]
+    said = [
+        f"{model_name(model)} at {count} of {len(points)} points" for model, count in counts.most_common()
+    ]
     return "; ".join(said if len(said) <= _MOST else [*said[:_MOST], f"{len(said) - _MOST} others elsewhere"])

@@ -8,10 +8,8 @@ from cocensor.sensitivity import Sensitivity
 from cocensor.words.answer import Start
 from cocensor.words.digits import level_in_words
 from cocensor.words.evaluation import copula_in_words
-from cocensor.words.names import ON_PAGE, copula_name, counted, quoted
+from cocensor.words.names import ON_PAGE, copula_name, quoted
 from cocensor.words.standing import standing_at, verdict
-
-_FEW_EVENTS = 10
 
 
 def why_no_sensitivity(evaluation: Evaluation) -> str:
@@ -95,12 +93,6 @@ def caution(evaluation: Evaluation, start: Start) -> str:
         said = [f"No intervals were asked for: {chance}."]
     else:
         said += _without_interval(evaluation, start)
-    train, test = evaluation.data.samples.y_train, evaluation.data.samples.y_test.n_events
-    if train is not None and train.n_events == 0:
-        said.append("The training sample has no event: there is little to adjust by.")
-    if test < _FEW_EVENTS:
-        many = counted(test, "event") if test else "no event"
-        said.append(f"The test sample has {many}: its scores tell next to nothing.")
     return " ".join(said)
 
 
