@@ -38,7 +38,11 @@ def study(metrics: Any) -> cc.Evaluation:
     times = np.linspace(0.0, float(np.quantile(train.y.time, 0.97)), TIMES)
     models = {}
     for k in range(MODELS):
-        used = np.delete(np.arange(COVARIATES), k % COVARIATES) if k < COVARIATES else np.arange(k % COVARIATES, COVARIATES)
+        used = (
+            np.delete(np.arange(COVARIATES), k % COVARIATES)
+            if k < COVARIATES
+            else np.arange(k % COVARIATES, COVARIATES)
+        )
         fitted = cc.CoxPH().fit(train.X[:, used], train.y)
         models[f"{k + 1:02d} {WORDS}"[:80]] = cc.Predictions(times, fitted.survival(times, test.X[:, used]))
     found = cc.evaluate(

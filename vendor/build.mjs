@@ -1,4 +1,4 @@
-// Bundles plot.js into the package, with the licences of all that is in the bundle.
+// Bundles plot.js into the package, with the licences of all that is in the bundle; LICENSE has them for the wheel.
 import { build } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -21,5 +21,6 @@ const byTerms = new Map();
   byTerms.set(terms.join("\n"), [...found, `${name} ${version}: ${owner}`]);
 });
 const licences = [...byTerms].map(([terms, whose]) => `${whose.join("\n")}\n${terms}`).join("\n\n");
+writeFileSync("LICENSE", `${licences}\n`);
 writeFileSync(out, `/*! A part of Observable Plot and of what it uses, bundled by vendor/build.mjs.\n\n${licences}\n*/\n${bundle.text}`);
 console.log(`${bundle.text.length} bytes of ${[...packages].length} packages`);

@@ -155,7 +155,9 @@ def _grid(numbers: Mapping[str, Any], families: Mapping[str, str]) -> dict[str, 
         return found
     return found | {
         "reach": normal_quantile(numbers["confidence_level"]),
-        "errors": _by_metric(numbers["errors"], lambda lines: {"lines": _errors(lines), "reach": _reach(lines)}),
+        "errors": _by_metric(
+            numbers["errors"], lambda lines: {"lines": _errors(lines), "reach": _reach(lines)}
+        ),
         "differences": _by_metric(numbers["differences"], _differences),
         "pairs": {
             metric: {how: _pairs(pairs, numbers["differences"][metric][how]) for how, pairs in by.items()}
@@ -198,9 +200,7 @@ def _differences(numbers: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {"reference": numbers["reference"], by: _errors(numbers[by]), "reach": _reach(numbers[by])}
 
 
-def _pairs(
-    pairs: Iterable[Mapping[str, Any]], differences: Mapping[str, Any] | None
-) -> list[dict[str, Any]]:
+def _pairs(pairs: Iterable[Mapping[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Where the order of the reference and another model turns."""
     reference = () if differences is None else (differences["reference"],)
     return [
@@ -235,7 +235,9 @@ def _grid_curves(numbers: Mapping[str, Any], families: Mapping[str, str]) -> dic
 
 def _curves(profiles: Mapping[str, Any]) -> list[FloatArray]:
     """All curves, by adjustment, line and model one for each point of the grid."""
-    return [np.array(curve, dtype=float) for along in _lists(profiles) for curve in along if curve is not None]
+    return [
+        np.array(curve, dtype=float) for along in _lists(profiles) for curve in along if curve is not None
+    ]
 
 
 def _shared_points(points: Mapping[str, Sequence[float]], curves: Sequence[FloatArray]) -> _Points | None:

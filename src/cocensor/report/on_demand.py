@@ -22,7 +22,12 @@ class OnDemand:
 
     def __call__(self, table: NumberTable | GridTable, kind: str) -> Markup:
         content = _of_grid(table) if isinstance(table, GridTable) else _of_numbers(table)
-        shared = {"kind": kind, "caption": table.caption, "head": list(table.head), "notes": list(table.notes)}
+        shared = {
+            "kind": kind,
+            "caption": table.caption,
+            "head": list(table.head),
+            "notes": list(table.notes),
+        }
         self.tables.append(shared | content)
         return Markup('<div data-table="{}"></div>').format(len(self.tables) - 1)
 

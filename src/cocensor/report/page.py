@@ -35,7 +35,8 @@ from cocensor.report.tables import (
     survival_table,
 )
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO
-from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
+from cocensor.words import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
+from cocensor.words.alarms import CHECK_FIRST, alarms_in_words
 from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
 from cocensor.words.footing import why_no_sensitivity
@@ -97,11 +98,15 @@ def _page(evaluation: Evaluation, title: str) -> str:
         inline=_inline,
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
+        truth=truth_in_words(evaluation, ON_PAGE),
         uncounted=uncounted_in_words(evaluation),
         tau_means=TAU_MEANS,
         series=drawn,
         looks={each["name"]: each for each in drawn},
         n_scored=len(evaluation.data.predictions),
+        n_contenders=len(evaluation.contenders),
+        alarms=alarms_in_words(evaluation, ON_PAGE),
+        check_first=CHECK_FIRST,
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         summary=summary_table(evaluation),
         ranges=range_table(sensitivity),
@@ -116,7 +121,8 @@ def _page(evaluation: Evaluation, title: str) -> str:
         curves=curve_tables(evaluation),
         behind=behind_sections(evaluation),
         meanings=meanings(evaluation.data.metrics),
-        survival_table=survival_table(curves),
+        survival_table=survival_table(curves, evaluation.time_axis),
+        said=evaluation.time_axis.said,
         likelihood_table=likelihood_table(evaluation.computed("profile")),
         fit_maps=fit_maps(fit, drawn),
         fit_copula="" if fit is None else copula_name(fit.copula),
@@ -185,7 +191,7 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "bands": _why_no_bands(evaluation),
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
-        "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
+        "fit": "No adjustment here fits a joint model to the test outcomes.",
     }
 
 
@@ -213,7 +219,7 @@ def _why_no_benchmarks(evaluation: Evaluation) -> str:
 
 def _why_no_differences(evaluation: Evaluation) -> str:
     if evaluation.confidence_level is None:
-        return "There are no intervals: none were asked for (confidence_level of evaluate)."
+        return "There are no intervals: none were requested (confidence_level of evaluate)."
     return "There is only one model with a score: nothing to compare."
 
 

@@ -42,8 +42,10 @@ def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     by_ratio = after.leaders().get(ALL, {})
     if set(by_ratio) <= {1.0} or not after.evaluation.data.samples.y_test.dropout.any():
         return ""
-    if len(after.evaluation.data.predictions) == 1:
-        [model] = after.evaluation.data.predictions
+    if not after.evaluation.contenders:
+        return ""
+    if len(after.evaluation.contenders) == 1:
+        [model] = after.evaluation.contenders
         scores = [after.values(ALL, ratio)[model] for ratio in by_ratio]
         what = f"the {after.evaluation.metric().label} of {names.model(model)}"
         return f"{_IF}, {what} lies between {number(min(scores))} and {number(max(scores))} for {_tried(after, ALL)}."
@@ -53,7 +55,7 @@ def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     what = names.have_best_score(found.leaders)
     if found.tells:
         beat = "beats" if len(found.first) == 1 else "beat"
-        what = f"{names.models(found.first)} {beat} {names.models(found.beaten)}"
+        what = f"{names.some(found.first)} {beat} {names.some(found.beaten)}"
     everybody = _reach(after, found, ALL)
     if everybody is None:
         return ""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from cocensor.adjustments import IPCW, Adjustment, Imputation
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
+from cocensor.words.digits import ratio_in_words
 from cocensor.words.metrics import doing
-from cocensor.words.names import ON_PAGE, Names, copula_name, listed, quoted
+from cocensor.words.names import ON_PAGE, Names, copula_name, family_name, listed, quoted
 from cocensor.words.standing import Standing, standing, verdict
 
 
@@ -35,18 +36,38 @@ def start_of(evaluation: Evaluation) -> Start:
     if isinstance(first.adjustment, IPCW) or (isinstance(copula, Copula) and copula.is_independence):
         where, tau = if_independent(evaluation, first.name), 0.0
     elif isinstance(copula, Copula):
-        where, tau = f"If event and dropout depend on each other by {copula_name(copula)},", float(copula.tau)
+        where, tau = _if_dependent(evaluation, first.name, copula), float(copula.tau)
     return Start(where, tau, first.name, standing(evaluation, metric.name, first.name))
 
 
 def if_independent(evaluation: Evaluation, adjustment: str) -> str:
     """What independence given what is known means for those who left, as the first clause of a sentence."""
-    if not evaluation.data.samples.y_test.dropout.any():
-        return "Nobody dropped out:"
-    whom = (
+    if not anybody_left(evaluation):
+        return "Nobody dropped out, and"
+    return (
+        f"If those who dropped out would have had the event about as fast as {_whom(evaluation, adjustment)},"
+    )
+
+
+def anybody_left(evaluation: Evaluation) -> bool:
+    """Whether anybody dropped out before the end of the study."""
+    return bool(evaluation.data.samples.y_test.dropout.any())
+
+
+def _if_dependent(evaluation: Evaluation, adjustment: str, copula: Copula) -> str:
+    ratio = evaluation.results[adjustment].hazard_ratio
+    if ratio is None:
+        return f"If event and dropout depend on each other by {copula_name(copula)},"
+    fast = f"{ratio_in_words(ratio)} times as fast as {_whom(evaluation, adjustment)}"
+    which = f"τ = {copula.tau:.2g}, {family_name(copula.name)} copula"
+    return f"If those who dropped out would have had the event {fast} ({which}),"
+
+
+def _whom(evaluation: Evaluation, adjustment: str) -> str:
+    """Beside whom those who left are seen."""
+    return (
         "comparable patients who stayed" if known_of_subjects(evaluation, adjustment) else "those who stayed"
     )
-    return f"If those who dropped out would have had the event about as fast as {whom},"
 
 
 def known_of_subjects(evaluation: Evaluation, name: str) -> str:
@@ -70,7 +91,7 @@ def question(evaluation: Evaluation) -> str:
     said = evaluation.time_axis.said
     when = f"until {said(evaluation.horizon.time)}" if metric.at is None else f"at {said(metric.at)}"
     left = ""
-    if evaluation.data.samples.y_test.dropout.any():
+    if anybody_left(evaluation):
         left = ", if patients may have dropped out for reasons linked to the event"
     if len(models) == 1:
         return f"How well do the predictions of {ON_PAGE.model(models[0])} fit what happened {when}{left}?"

@@ -47,10 +47,10 @@ def scores_extent(
         return Extent("The sensitivity analysis has another answer at independence.")
     if answered_points(sensitivity) == [start] and (not start or len(best) == 1):
         return Extent(f"No {'other ' if start else ''}dependence was tried.")
-    reach = _reach(sensitivity, winners, start)
+    reach, has = _reach(sensitivity, winners, start), "may have" if len(best) > 1 else "gets"
     return Extent(
         stays_in_words(sensitivity, reach),
-        beyond_in_words(sensitivity, reach, lambda end: [names.have_best_score(end.models)]),
+        beyond_in_words(sensitivity, reach, lambda end: [f"{names.models(end.models)} {has} the best score"]),
         lost_in_words(sensitivity, reach, names),
         is_inside(sensitivity, reach),
     )

@@ -8,10 +8,8 @@ from cocensor.sensitivity import Sensitivity
 from cocensor.words.answer import Start
 from cocensor.words.digits import level_in_words
 from cocensor.words.evaluation import copula_in_words
-from cocensor.words.names import ON_PAGE, copula_name, counted, quoted
+from cocensor.words.names import ON_PAGE, copula_name, quoted
 from cocensor.words.standing import standing_at, verdict
-
-_FEW_EVENTS = 10
 
 
 def why_no_sensitivity(evaluation: Evaluation) -> str:
@@ -59,7 +57,7 @@ def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
     """What the grid says nearest to the hint, which is of the same dependence if it is given what the judge is."""
     if hint.choice is None or hint.given != "judge" or sensitivity is None:
         return ""
-    copula, one = hint.choice.copula, len(sensitivity.evaluation.data.predictions) == 1
+    copula, one = hint.choice.copula, len(sensitivity.evaluation.contenders) < 2
     points = {} if one or copula.is_independence else sensitivity.leaders().get(copula.name, {})
     if not points:
         return ""
@@ -90,17 +88,11 @@ def caution(evaluation: Evaluation, start: Start) -> str:
     said = []
     if evaluation.confidence_level is None:
         chance = "differences between models may be due to chance"
-        if len(evaluation.data.predictions) == 1:
+        if len(evaluation.contenders) < 2:
             chance = "another sample would give another score"
         said = [f"No intervals were asked for: {chance}."]
     else:
         said += _without_interval(evaluation, start)
-    train, test = evaluation.data.samples.y_train, evaluation.data.samples.y_test.n_events
-    if train is not None and train.n_events == 0:
-        said.append("The training sample has no event: there is little to adjust by.")
-    if test < _FEW_EVENTS:
-        many = counted(test, "event") if test else "no event"
-        said.append(f"The test sample has {many}: its scores tell next to nothing.")
     return " ".join(said)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,10 +13,10 @@ from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.after_dropout import after_dropout_in_words
-from cocensor.words.answer import Start, best_in_words, known_of_subjects, question, start_of
+from cocensor.words.alarms import nothing_to_rank
+from cocensor.words.answer import Start, anybody_left, best_in_words, known_of_subjects, question, start_of
 from cocensor.words.bounds import bounds_in_words, bounds_of, certain_in_words, open_in_words
 from cocensor.words.digits import decimals, number, with_interval
-from cocensor.words.evaluation import nothing_to_rank
 from cocensor.words.extent import extent_of_scores, grid_in_words, scores_extent, without_score
 from cocensor.words.footing import (
     caution,
@@ -28,7 +29,7 @@ from cocensor.words.footing import (
 from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.leads import told_extent, told_in_range
 from cocensor.words.metrics import briefly, doing, metrics_in_words
-from cocensor.words.names import ON_PAGE, and_metric, quoted
+from cocensor.words.names import ON_PAGE, and_metric, capital, quoted
 from cocensor.words.over_grid import points_in_words, told_over_grid
 from cocensor.words.pace import tau_defined
 from cocensor.words.plausible import plausible_tau_in_words
@@ -143,23 +144,30 @@ def _paragraph(
     evaluation: Evaluation, sensitivity: Sensitivity | None, start: Start, extent: Extent, plausible: str
 ) -> tuple[str, str]:
     """Who is best, and how far that holds; τ is defined where it is used first."""
-    said = tau_defined([_answer(evaluation, start), *_in_range(sensitivity, start), *extent.told(plausible)])
-    return said[0], " ".join(said[1:])
+    along = [*_in_range(sensitivity, start), *extent.told(plausible)] if anybody_left(evaluation) else []
+    lead, *rest = tau_defined([_answer(evaluation, start), *along])
+    return lead, " ".join(rest)
 
 
 def _answer(evaluation: Evaluation, start: Start) -> str:
+    if not evaluation.contenders:
+        return nothing_to_rank(evaluation, ON_PAGE)
     if not start.models.scores:
         return f"No model has a score by the {start.models.metric.label}."
-    if len(evaluation.data.predictions) == 1:
-        return nothing_to_rank(evaluation, ON_PAGE)
+    if len(evaluation.contenders) == 1:
+        [model] = evaluation.contenders
+        score = with_interval(
+            evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
+        )
+        return f"{start.where} the {start.models.metric.label} of {ON_PAGE.model(model)} is {score}."
     return best_in_words(start.where, start.models, ON_PAGE)
 
 
 def _in_range(sensitivity: Sensitivity | None, start: Start) -> list[str]:
     if sensitivity is None:
         return []
-    if len(sensitivity.evaluation.data.predictions) == 1:
-        [model] = sensitivity.evaluation.data.predictions
+    if len(sensitivity.evaluation.contenders) == 1:
+        [model] = sensitivity.evaluation.contenders
         return [score_in_range(sensitivity, model, f"its {start.models.metric.label}")]
     if not start.models.tells or sensitivity.primary != start.adjustment:
         return []
@@ -171,6 +179,8 @@ def _support(evaluation: Evaluation, start: Start) -> str:
     models, by, level = start.models, start.models.metric, evaluation.confidence_level
     if not models.scores:
         return briefly(by)
+    if len(evaluation.contenders) == 1:
+        return f"{briefly(by)} {nothing_to_rank(evaluation, ON_PAGE)}"
     ranked = by.ranks(models.scores)
     first, *others = sorted(ranked, key=lambda model: ranked[model])
     equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
@@ -180,11 +190,16 @@ def _support(evaluation: Evaluation, start: Start) -> str:
     best = number(scores[0].value, places) if rest else with_interval(scores[0], level, places)
     said = f"The {by.label} of {ON_PAGE.models(equals)} is {best}"
     if rest:
-        apart = evaluation.compare(rest[0], first, by.name, start.adjustment)
+        pair = (rest[0], first) if by.direction == "smaller" else (first, rest[0])
+        apart = evaluation.compare(*pair, by.name, start.adjustment)
         said += f", against {number(scores[1].value, places)} for {ON_PAGE.model(rest[0])}"
         if np.isfinite(apart.standard_error):
             said += f": a difference of {with_interval(apart, level)}"
-    silent = [model for model in evaluation.models if model not in models.scores]
+    silent = [
+        model
+        for model in evaluation.models
+        if np.isnan(evaluation.under(start.adjustment).value(by.name, model))
+    ]
     if silent:
         said += f"; {ON_PAGE.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
     return f"{said}. {briefly(by)}"
@@ -195,7 +210,7 @@ def _open(evaluation: Evaluation, start: Start) -> str:
     metric, models, bounds = start.models.metric, start.models, bounds_of(evaluation)
     if bounds is None or not models.scores:
         return ""
-    if len(evaluation.data.predictions) == 1:
+    if len(evaluation.contenders) == 1:
         return bounds_in_words(bounds, ON_PAGE)
     first, *others = sorted(models.scores, key=lambda model: metric.ranks(models.scores)[model])
     if not others or not {first, others[0]} <= set(bounds.models):
@@ -216,8 +231,9 @@ def _how_far(sensitivity: Sensitivity, start: Start, tau: float) -> Extent:
 def _extent(sensitivity: Sensitivity, start: Start) -> Iterator[str]:
     """What the grid says beyond the answer, line by line."""
     models = start.models
-    if len(sensitivity.evaluation.data.predictions) == 1:
-        yield _span(sensitivity)
+    contenders = sensitivity.evaluation.contenders
+    if len(contenders) < 2:
+        yield from map(partial(_span, sensitivity), contenders)
         return
     if not models.tells:
         yield from extent_of_scores(sensitivity, models.leaders, start.tau)
@@ -233,7 +249,11 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     """How the usual score differs from that of the answer at independence, and why; empty where it does not."""
     weighted, adjustment = evaluation.under_ipcw(), evaluation.results[start.adjustment].adjustment
     known = known_of_subjects(evaluation, start.adjustment)
-    if weighted is None or start.tau or not (known and isinstance(adjustment, Imputation)):
+    if (
+        weighted is None
+        or start.tau
+        or not (known and isinstance(adjustment, Imputation) and anybody_left(evaluation))
+    ):
         return ""
     models, usual = start.models, standing(evaluation, None, weighted.name)
     best = models.leaders[:1]
@@ -243,18 +263,20 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     places = decimals(evaluation.score(leader, None, start.adjustment).standard_error)
     values = [number(found.scores[leader], places) for found in (usual, models)]
     first = [set(found.first if found.tells else found.leaders) for found in (usual, models)]
-    agree = first[0] == first[1] or len(models.scores) == 1
-    if agree and values[0] == values[1]:
+    agree = first[0] == first[1]
+    if values[0] == values[1] and (agree or len(models.scores) == 1):
         return ""
     why = (
-        "The usual score (IPCW) leaves patients aside once they have dropped out, and gives more weight to the others. "
-        f"The score here estimates, from {known}, how likely those who dropped out are to be still event-free."
+        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here uses it, to "
+        "estimate how likely they are to be still event-free."
     )
     both = f"for {ON_PAGE.model(leader)}, the {label} is {values[0]} by IPCW and {values[1]} here"
+    if len(models.scores) == 1:
+        return f"{why} {capital(both)}."
     if agree:
-        return f"{why} They lead to the same answer; {both}."
+        return f"{why} Both lead to the same answer; {both}."
     other = verdict(usual, ON_PAGE, doing(models.metric)).joined()
-    return f"{why} They lead to different answers. By IPCW, {other}; {both}."
+    return f"{why} The two lead to different answers. By IPCW, {other}; {both}."
 
 
 def _by_other_metrics(evaluation: Evaluation, start: Start) -> str:
@@ -272,14 +294,15 @@ def _by_other_metrics(evaluation: Evaluation, start: Start) -> str:
                 tied = set(leaders) <= set(found.best)
                 verb = "is" if len(leaders) == 1 else "are"
                 worse = f"and {ON_PAGE.models(leaders)} {verb} not among the best"
-                said += f", {f'but cannot be told from {ON_PAGE.models(leaders)}' if tied else worse}"
+                said += (
+                    f", {f'but cannot be distinguished from {ON_PAGE.models(leaders)}' if tied else worse}"
+                )
         told.setdefault(said, []).append(metric)
     return " ".join(f"By the {metrics_in_words(metrics)}, {said}." for said, metrics in told.items())
 
 
-def _span(sensitivity: Sensitivity) -> str:
+def _span(sensitivity: Sensitivity, model: str) -> str:
     """Between which values the score of the only model moves."""
-    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model)
     low, high = (
         f"{number(scores[at])} ({ON_PAGE.family(at[0])}, τ = {at[1]:g})"

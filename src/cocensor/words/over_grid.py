@@ -56,7 +56,7 @@ def _reaches(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterato
     beat = "beats" if len(found.first) == 1 else "beat"
     for text, losers in by_text.items():
         if whole is None or text != _reach_in_words(sensitivity, whole):
-            yield f"{names.models(found.first)} {beat} {names.models(losers)} {text}."
+            yield f"{names.some(found.first)} {beat} {names.some(losers)} {text}."
 
 
 def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Itera
     for line in lines[:_MOST_PAIRS]:
         yield f"{line} (simultaneous {level_in_words(sensitivity.confidence_level)} bands)."
     if len(lines) > _MOST_PAIRS:
-        yield f"{len(lines) - _MOST_PAIRS} more such statements can be made of other pairs of models."
+        yield f"{counted(len(lines) - _MOST_PAIRS, 'more such statement')} can be made of other pairs of models."
 
 
 def _decided(
@@ -141,7 +141,7 @@ def points_in_words(sensitivity: Sensitivity, names: Names) -> str:
     kept = Counter(tuple(sorted(best)) for line in sensitivity.best().values() for best in line.values())
     parts = []
     for models, count in kept.most_common(_MOST_PAIRS):
-        every = len(models) == len(sensitivity.evaluation.data.predictions)
+        every = len(models) == len(sensitivity.evaluation.contenders)
         ordered = [names.model(model) for model in sensitivity.evaluation.models if model in models]
         parts.append(f"{'any model' if every else listed(ordered, 'or')} at {count}")
     more = kept.total() - sum(count for _, count in kept.most_common(_MOST_PAIRS))

@@ -8,7 +8,7 @@ from math import isfinite, nan
 from typing import NamedTuple
 
 from cocensor.sensitivity.grid_scores import GridScores
-from cocensor.words.digits import inward, ratio_in_words
+from cocensor.words.digits import ratio_in_words
 
 _TAU = "τ"
 _DEFINED = "τ runs from -1 to 1, and 0 means no dependence"
@@ -69,22 +69,17 @@ def there(at: Dependence) -> str:
 def between(low: tuple[Dependence, str] | None, high: tuple[Dependence, str] | None) -> str:
     """As long as the dependence lies between two, or above or below one; each with how its τ is said."""
     along = _span(None if low is None else low[1], None if high is None else high[1])
-    fast = _span(*(None if end is None else _inward(end[0].ratio) for end in (low, high)))
-    if "?" in fast:
+    known = [end[0].ratio for end in (low, high) if end is not None]
+    if not all(isfinite(ratio) and ratio_in_words(ratio) != "1" for ratio in known):
         return f"as long as {_TAU} is {along}"
+    fast = _span(*(None if end is None else ratio_in_words(end[0].ratio) for end in (low, high)))
     return f"as long as they would have had it {fast} times as fast ({_TAU} {along})"
-
-
-def _inward(ratio: float) -> str:
-    """A ratio; a question mark where it is not known, or cannot be told from 1."""
-    said = inward(ratio) if isfinite(ratio) else "1"
-    return said if said != "1" else "?"
 
 
 def _span(low: str | None, high: str | None) -> str:
     if low is not None and high is not None:
-        return f"between {low} and {high}"
-    return f"at least {low}" if high is None else f"up to {high}"
+        return f"between about {low} and {high}"
+    return f"at least about {low}" if high is None else f"up to about {high}"
 
 
 def tau_defined(sentences: Iterable[str]) -> list[str]:

@@ -9,7 +9,8 @@ from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.bounding import has_bounds
 from cocensor.words.after_dropout import after_dropout_in_words
-from cocensor.words.answer import best_in_words, if_independent
+from cocensor.words.alarms import nothing_to_rank
+from cocensor.words.answer import anybody_left, best_in_words, if_independent
 from cocensor.words.bounds import (
     bounds_in_words,
     bounds_of,
@@ -76,14 +77,18 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     label, best = quoted(evaluation, sensitivity.primary), sensitivity.leaders()
     if not best:
         return [f"By {label} there is no {evaluation.metric().label} at any point of the grid."]
+    if not anybody_left(evaluation):
+        return ["Nobody dropped out: there is no dependence to vary."]
+    if not evaluation.contenders:
+        return [nothing_to_rank(evaluation, names)]
     plausible = plausible_in_words(sensitivity)
-    if len(evaluation.data.predictions) == 1:
-        [model] = evaluation.data.predictions
+    if len(evaluation.contenders) == 1:
+        [model] = evaluation.contenders
         what = f"the {evaluation.metric().label} of {names.model(model)}"
         taus, within = answered_points(sensitivity), score_in_range(sensitivity, model, what)
         if within and covered(sensitivity) == (taus[0], taus[-1]):
             return [plausible, within]
-        return [plausible, *filter(None, [within]), _range_in_words(sensitivity, what)]
+        return [plausible, *filter(None, [within]), _range_in_words(sensitivity, model, what)]
     tau = first_point(sensitivity)
     found = standing_at_start(sensitivity, tau)
     if found.tells:
@@ -114,14 +119,12 @@ def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, fl
     }
 
 
-def _range_in_words(sensitivity: Sensitivity, what: str) -> str:
+def _range_in_words(sensitivity: Sensitivity, model: str, what: str) -> str:
     """How far the score of a single model moves."""
-    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model).values()
     return (
-        f"By {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between {number(min(scores))} and "
-        f"{number(max(scores))} over the grid{uncertainty_in_words(sensitivity, model)}; with one model there is "
-        "nothing to rank."
+        f"Over the grid, scored with {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between "
+        f"{number(min(scores))} and {number(max(scores))}{uncertainty_in_words(sensitivity, model)}."
     )
 
 
@@ -131,9 +134,9 @@ def score_in_range(sensitivity: Sensitivity, model: str, what: str = "it") -> st
     if low >= high:
         return ""
     found = sensitivity.uncertainty(low, high, model).ignorance
-    where = f"the plausible range of τ{as_far_as_tried(sensitivity)}, {range_in_words(low, high)}"
     return (
-        f"Over {where}, {what} lies between {number(found.low)} and {number(found.high)}"
+        f"Over the plausible range{as_far_as_tried(sensitivity)} (τ from {range_in_words(low, high)}), {what} lies "
+        f"between {number(found.low)} and {number(found.high)}"
         f"{uncertainty_in_words(sensitivity, model, (low, high))}."
     )
 
@@ -149,4 +152,4 @@ def uncertainty_in_words(
     if not (isfinite(found.low) and isfinite(found.high)):
         return ""
     level = level_in_words(sensitivity.confidence_level)
-    return f" (with sampling error, between {number(found.low)} and {number(found.high)} at {level})"
+    return f"; with sampling error, between {number(found.low)} and {number(found.high)} ({level})"

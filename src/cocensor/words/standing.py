@@ -28,7 +28,7 @@ class Standing:
     ----------
     metric : Metric
     scores : dict of float
-        Of the models that have one.
+        Of the contenders that have one.
     best : tuple of str
         Those that cannot be told from the best.
     compared : tuple of str
@@ -85,7 +85,8 @@ class Standing:
 def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Standing:
     """By a metric, under an adjustment that votes."""
     by = evaluation.metric(metric)
-    scores = {model: found.value for model, found in evaluation.under(adjustment).values[by.name].items()}
+    values = evaluation.under(adjustment).values[by.name]
+    scores = {model: values[model].value for model in values if model in evaluation.contenders}
     compare = partial(evaluation.compare, metric=by.name, adjustment=adjustment)
     known = evaluation.under(adjustment).errors.get(by.name)
     best = evaluation.best(by.name, adjustment) if scores else ()
@@ -94,7 +95,8 @@ def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Sta
 
 def standing_at(grid: GridScores, line: str, point: float) -> Standing:
     """At a point of the grid, by the first metric and the primary adjustment."""
-    by, scores = grid.evaluation.metric(), grid.values(line, point)
+    by, able = grid.evaluation.metric(), grid.evaluation.contenders
+    scores = {model: value for model, value in grid.values(line, point).items() if model in able}
     known, best = grid.errors(line, point), grid.best_at(line, point)
     compare = partial(grid.compare, line=line, point=point)
     return _standing(by, scores, best, known, compare, grid.evaluation.confidence_level)
@@ -188,9 +190,7 @@ def verdict(found: Standing, names: Names, says: Doing = IN_SHORT) -> Verdict:
     tied, pairs = _tie(found, names, says)
     if found.behind:
         verb = "is" if len(found.behind) == 1 else "are"
-        more.insert(
-            0, f"{names.models(found.behind)} {verb} not best, but not clearly worse than each of them"
-        )
+        more.insert(0, f"{names.some(found.behind)} {verb} not best, but may be as good as some of them")
     return Verdict(tied, won, (*pairs, *more))
 
 
@@ -211,18 +211,18 @@ def _tie(found: Standing, names: Names, says: Doing) -> tuple[str, list[str]]:
     """Of several models that may be best: that they cannot be told apart, and which of them can."""
     models, pairs = found.first, list(combinations(found.first, 2))
     if all(found.equal(a, b) for a, b in pairs):
-        return f"{names.models(models)} are equally good", []
+        return f"{names.some(models)} are equally good", []
     told = [(a, b) for a, b in pairs if found.better(a, b) is not None]
     if told:
         a, b = told[0]
         better = found.better(a, b)
         worse = b if better == a else a
-        return f"{names.models(models)} may each be best", [
+        return f"{names.some(models)} may each be best", [
             f"{names.model(better or a)} {says.beats} {names.model(worse)}"
         ]
     if len(models) == len(found.scores) > 2:
         return f"the data cannot tell the {len(models)} models apart", []
-    return f"the data cannot tell {names.models(models)} apart", []
+    return f"the data cannot tell {names.some(models)} apart", []
 
 
 def _losers(found: Standing, names: Names) -> str:

@@ -16,6 +16,7 @@ from cocensor.words.pace import Dependence, between, from_here_on
 
 # Above it, a multiple of effects is no longer told apart from others.
 _MOST_TIMES = 100
+_PLAUSIBLE = "The plausible range is"
 
 
 class End(NamedTuple):
@@ -71,7 +72,14 @@ class Extent(NamedTuple):
 
     def told(self, plausible: str) -> list[str]:
         """What follows the answer; ``plausible`` says what the plausible range is."""
-        return [self.stays, *((self.beyond, plausible) if self.is_inside else (plausible, self.beyond))]
+        if self.is_inside:
+            return [self.stays, self.beyond, plausible]
+        again = (
+            plausible.replace(_PLAUSIBLE, "This is", 1)
+            if self.stays.endswith("plausible range.")
+            else plausible
+        )
+        return [self.stays, again, self.beyond]
 
 
 def answered_points(grid: GridScores) -> list[float]:
@@ -228,7 +236,7 @@ def plausible_in_words(sensitivity: Sensitivity) -> str:
             part = f" Tried was {tried}."
     ratios = "" if part else _ratios(sensitivity)
     where = f"{ratios} times as fast ({said})" if ratios else said
-    return f"The plausible range is {where}: {_origin(sensitivity)}.{part}"
+    return f"{_PLAUSIBLE} {where}, {_origin(sensitivity)}.{part}"
 
 
 def _ratios(sensitivity: Sensitivity) -> str:
@@ -246,7 +254,7 @@ def _ratios(sensitivity: Sensitivity) -> str:
 def _origin(sensitivity: Sensitivity) -> str:
     plausible = sensitivity.plausible
     if plausible.origin == "asked":
-        return "it was asked for"
+        return "as asked for"
     if plausible.why is not None:
         samples = sensitivity.evaluation.data.samples
         if samples.x_test is None:
@@ -256,4 +264,4 @@ def _origin(sensitivity: Sensitivity) -> str:
         return f"the default, as covariates do not tell ({plausible.why.rstrip('.')})"
     together = sensitivity.evaluation.plausible_tau().together
     what = f"three times the dependence that all measured covariates together explain (τ = {together:z.2f})"
-    return what if plausible.origin == "covariates" else f"the default; {what} would be less"
+    return f"which is {what}" if plausible.origin == "covariates" else f"the default; {what} would be less"

@@ -1,20 +1,27 @@
 // --- lines along an axis ---------------------------------------------------------------------------
 
-// Labels at the ends of lines, pushed apart so that none covers another.
+// Places of labels at least a gap apart, each group of those that would touch around its mean, none beyond the limits.
 const spread = (places, gap, low, high) => {
-  const order = places.map((y, k) => [y, k]).sort((a, b) => a[0] - b[0]);
-  order.forEach((each, k) => { each[0] = Math.max(each[0], k ? order[k - 1][0] + gap : low); });
-  for (let k = order.length - 1, most = high; k >= 0 && order[k][0] > most; k -= 1, most -= gap) order[k][0] = most;
-  return order.reduce((found, [y, k]) => Object.assign(found, { [k]: y }), []);
+  const order = places.map((_, k) => k).sort((a, b) => places[a] - places[b]), groups = [];
+  order.forEach((k, rank) => {
+    groups.push({ members: [k], at: places[k] - rank * gap });
+    while (groups.length > 1 && groups.at(-2).at > groups.at(-1).at) {
+      const [one, other] = groups.splice(-2), members = [...one.members, ...other.members];
+      groups.push({ members, at: (one.at * one.members.length + other.at * other.members.length) / members.length });
+    }
+  });
+  const highest = high - (places.length - 1) * gap, found = [];
+  groups.flatMap(({ members, at }) => members.map((k) => [k, at])).forEach(([k, at], rank) => { found[k] = Math.max(low, Math.min(at, highest)) + rank * gap; });
+  return found;
 };
 
 // A label that was pushed away is tied to its line.
-const endLabels = (ends) => (_, { x, y }, __, { height, marginTop, marginBottom }) => {
+const endLabels = (ends, room) => (_, { x, y }, __, { height, marginTop, marginBottom }) => {
   const group = make("g", {}), places = spread(ends.map(({ at }) => y(at[1])), 13, marginTop, height - marginBottom);
   ends.forEach(({ at, text, style }, k) => {
     const [left, from] = [x(at[0]), y(at[1])];
-    if (Math.abs(places[k] - from) > 3) group.append(make("path", { d: `M${left + 2} ${from}L${left + 9} ${places[k]}`, class: `leader ${style}` }));
-    group.append(make("text", { x: left + 11, y: places[k] + 4, "text-anchor": "start", class: `end ${style}` }, text));
+    if (Math.abs(places[k] - from) > 3) group.append(make("path", { d: `M${left + 3} ${from}L${left + room - 2} ${places[k]}`, class: `leader ${style}` }));
+    group.append(make("text", { x: left + room, y: places[k] + 4, "text-anchor": "start", class: `end ${style}` }, text));
   });
   return group;
 };
@@ -73,7 +80,7 @@ const chart = (box, {
   if (!box) return;
   const cut = ([at, value, ...limits]) => (value < y[0] || at > x[1] ? [at, null] : [at, value, ...limits]);
   const lines = given.map((line, k) => ({ ...line, style: `${line.style} of-${k}`, points: isCut ? line.points.map(cut) : line.points }));
-  const width = widthOf(box), left = atRisk ? 76 : 58, right = width - (isNamed ? 20 + 7.5 * Math.max(...lines.map(({ end }) => end.length)) : 12);
+  const width = widthOf(box), left = atRisk ? 76 : 58, room = lines.length > 4 ? 24 : 11, right = width - (isNamed ? 6 + room + 8 * Math.max(...lines.map(({ end }) => end.length)) : 12);
   const top = above ? 56 : 26, bottom = 42 + (marks ? 20 : 0) + (atRisk ? 18 : 0);
   const tallness = Math.min(tall ? 352 : 312, Math.max(182, (tall ? 0.76 : 0.52) * width - 68));
   const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (right - left);
@@ -83,7 +90,6 @@ const chart = (box, {
   const drawn = lines.map((line) => marksOf(line, steps, dots));
   const ends = lines.map((line) => ({ text: line.end, style: line.style, at: line.points.filter(([, value]) => known(value)).pop() })).filter(({ at }) => at);
   figure(box, `${yLabel} by ${xLabel}: ${lines.map((line) => line.name).join(", ")}`, {
-    style: lines.length > 4 ? "crowd" : "",
     height: Math.round(Math.max(tallness, 13 * lines.length)) + top + bottom,
     marginLeft: left, marginRight: width - right, marginTop: top, marginBottom: bottom,
     x: { domain: x, type: isLog ? "log" : "linear" }, y: { domain: y },
@@ -104,7 +110,7 @@ const chart = (box, {
       ...rules.map(rule),
       ...drawn.flatMap(({ areas }) => areas),
       ...drawn.flatMap((each) => each.lines),
-      isNamed ? endLabels(ends) : null,
+      isNamed ? endLabels(ends, room) : null,
     ],
   });
 };

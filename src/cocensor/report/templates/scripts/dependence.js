@@ -7,7 +7,7 @@ const drawSurvival = () => {
   }));
   lines.unshift({ points: points(plain), style: "", end: "KM", name: "Kaplan–Meier" });
   chart(document.getElementById("plot-survival"), {
-    ...alongTime(times[times.length - 1], numbers.survival.sample), lines, y: [0, 1.02], yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1], yLabel: "survival probability", steps: true,
+    ...alongTime(times[times.length - 1], numbers.survival.sample === "training" ? "train" : "test"), lines, y: [0, 1.02], yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1], yLabel: "survival probability", steps: true,
   });
 };
 

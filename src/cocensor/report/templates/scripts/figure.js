@@ -60,13 +60,13 @@ const legendOf = (svg, entries) => {
   return list;
 };
 
-const figure = (box, label, { legend = [], style, x, y, ...options }) => {
+const figure = (box, label, { legend = [], x, y, ...options }) => {
   const svg = Plot.plot({
     width: widthOf(box), ariaLabel: spelt(label), ...options, x: { axis: null, ...x }, y: { axis: null, clamp: true, ...y },
   });
   svg.querySelector("style").remove(); // the page has its own, and its policy admits no other
   svg.setAttribute("role", "img");
-  if (style) svg.classList.add(style);
+  svg.style.setProperty("--n", legend.filter(({ sign }) => !sign).length);
   box.replaceChildren(svg, ...(legend.length ? [legendOf(svg, legend)] : []));
 };
 

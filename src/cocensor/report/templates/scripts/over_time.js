@@ -1,7 +1,7 @@
 // The axis of time, and how many are at risk along it.
 const alongTime = (end, sample) => {
-  const { times, [sample]: counts } = numbers.at_risk || {};
-  return { x: [0, end], xLabel: numbers.time ? numbers.time.label : "time", atRisk: counts && { times, numbers: counts } };
+  const { times, [sample]: counts } = numbers.at_risk;
+  return { x: [0, end], xLabel: numbers.time.label, atRisk: { times, numbers: counts } };
 };
 
 // Values over time, sorted by it, with their limits.
