@@ -56,17 +56,28 @@ def time_scale(probe: Probe, predictions: Predictions) -> TimeScale | None:
     number of events is 4 standard errors off what the unscaled curves expect: hazards that are off by up to 5 are not
     taken for another unit.
     """
-    if predictions.risk is not None or np.count_nonzero(probe.outcomes.event) < _EVENTS:
-        return None
-    unscaled = _Fit.of(probe, predictions, 1.0)
+    unscaled, best = _fits(probe, predictions)
     if unscaled is None or unscaled.gap < _FAR or unscaled.deviance < _DEVIANCE:
         return None
+    told = best is not None and best.gap <= min(_NEAR, unscaled.gap / _TIMES_AS_FAR)
+    return best.scale if best is not None and told else None
+
+
+def nearest_scale(probe: Probe, predictions: Predictions) -> TimeScale | None:
+    """The factor that brings the mean curve nearest to Kaplan–Meier's, where it halves the distance."""
+    unscaled, best = _fits(probe, predictions)
+    halved = unscaled is not None and best is not None and best.gap <= unscaled.gap / 2.0
+    return best.scale if best is not None and halved else None
+
+
+def _fits(probe: Probe, predictions: Predictions) -> tuple[_Fit | None, _Fit | None]:
+    """That of the unscaled times, and the best of all others."""
+    if predictions.risk is not None or np.count_nonzero(probe.outcomes.event) < _EVENTS:
+        return None, None
     factors = [factor for each in UNITS for factor in (each, 1 / each)]
     fits = [fit for factor in factors if (fit := _Fit.of(probe, predictions, factor)) is not None]
     best = min((fit for fit in fits if fit.n_events >= _EVENTS), key=lambda fit: fit.gap, default=None)
-    if best is None or best.gap > min(_NEAR, unscaled.gap / _TIMES_AS_FAR):
-        return None
-    return best.scale
+    return _Fit.of(probe, predictions, 1.0), best
 
 
 @dataclass(frozen=True, eq=False)
