@@ -62,6 +62,7 @@ class Look:
         risk: FloatArray,
         order: float,
     ) -> Look:
+        """At a model, whose risk and concordance are known."""
         constant = _is_constant(probe, predictions)
         return cls(
             model,
