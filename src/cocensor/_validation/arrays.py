@@ -162,7 +162,9 @@ def as_weights(values: Any, n: int) -> FloatArray:
     if weights.min() < 0:
         refuse_first(weights < 0, weights, "sample_weight must not be negative")
     if not weights.any():
-        raise ValueError("sample_weight must be above 0 for some subject, but is 0 for all, from row 0 on.")
+        raise ValueError(
+            "sample_weight must be above 0 for at least one subject, but is 0 for all, from row 0 on."
+        )
     extreme = (weights > _HEAVIEST) | ((weights > 0) & (weights < _LIGHTEST))
     if extreme.any():
         rule = f"sample_weight must be 0 or lie between {_LIGHTEST:g} and {_HEAVIEST:g}"

@@ -7,17 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from cocensor._validation import check_choice
+from cocensor._notes import Note
+from cocensor._validation import FloatArray, check_choice
 from cocensor.cli.files import Table
-from cocensor.outcomes import ISO_DATE, UNITS, Survival
+from cocensor.evaluation.truth import as_true_times
+from cocensor.outcomes import ISO_DATE, UNITS, Survival, TimeAxis
 
 OUTCOMES = "Outcomes"
-_STILL = ": for whoever is still under observation, write the data lock"
+_STILL = ": for subjects still under observation, give the data lock"
 Time = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Observed time of event or censoring. Or dates: --entry, --exit and --data-lock.",
+        help="Column: the observed time of event or censoring. Or give dates: --entry, --exit and --data-lock.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -25,7 +27,7 @@ Event = Annotated[
     str,
     typer.Option(
         metavar="COLUMN",
-        help="TRUE or 1 where the event was seen, FALSE or 0 where it was not.",
+        help="Column: TRUE or 1 if the event was observed, FALSE or 0 if not.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -33,7 +35,7 @@ Administrative = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="TRUE or 1 where the end of the study censored, and not a dropout.",
+        help="Column: TRUE or 1 if censored by the end of the study, not by dropout.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -41,8 +43,10 @@ FollowUp = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Instead of --administrative: the time at which the study would have ended for each subject. Who is "
-        "censored then was censored by the end of the study.",
+        help=(
+            "Instead of --administrative, a column: the time at which the study would have ended "
+            "for each subject. Subjects censored then count as censored by the end of the study."
+        ),
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -50,7 +54,7 @@ Entry = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Instead of --time: the date on which each subject entered, such as 2021-03-31.",
+        help="Instead of --time, a column: the date of entry, such as 2021-03-31.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -59,7 +63,7 @@ Exit = Annotated[
     typer.Option(
         "--exit",
         metavar="COLUMN",
-        help="With --entry: the date of the event, or the last one under observation.",
+        help="With --entry, a column: the date of the event, or the last date under observation.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -67,8 +71,10 @@ DataLock = Annotated[
     str | None,
     typer.Option(
         metavar="DATE|COLUMN",
-        help="With --entry: the last date that the data tell of, one for all or a column. Who is censored on it was "
-        "censored by the end of the study.",
+        help=(
+            "With --entry: the date of the data lock, one for all or a column. Subjects censored on "
+            "it count as censored by the end of the study."
+        ),
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -76,8 +82,9 @@ TimeUnit = Annotated[
     str | None,
     typer.Option(
         metavar="UNIT",
-        help="With --entry: days, weeks, months (30.4375 days) or years (365.25 days), which the times of predictions "
-        "are in too. By default days.",
+        help="The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
+        "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are in "
+        "it too.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -85,10 +92,26 @@ Reason = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Why each dropout left, in words; empty for others.",
+        help="Column: the reason for each dropout, as text; empty for other subjects.",
         rich_help_panel=OUTCOMES,
     ),
 ]
+TrueTime = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Simulated data: the column of the test sample with the true event times, those of censored subjects "
+        "included. Scores by them are shown beside the others.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+
+
+def true_times_of(test: Table, column: str, y: Survival) -> FloatArray:
+    """``--true-time``: the event time of each test subject."""
+    values = test.numbers(column)
+    with test.named():
+        return as_true_times(values, y, f"column {column!r}")
 
 
 @dataclass(frozen=True)
@@ -110,22 +133,46 @@ class OutcomeColumns:
         if self.time is None and not dates:
             raise ValueError("--time COLUMN is needed, or dates: --entry, --exit and --data-lock.")
         if self.time is not None and dates:
-            raise ValueError(f"--time and {dates[0]} are two ways to say when: give one of them.")
+            raise ValueError(f"--time and {dates[0]} are two ways to give times: use one of them.")
         if dates and len(dates) < 3:
             raise ValueError(
-                f"--entry, --exit and --data-lock belong together, but {' and '.join(dates)} came alone."
+                f"--entry, --exit and --data-lock must be given together, but only {' and '.join(dates)} came."
             )
         ends = self._given("data_lock", "follow_up", "administrative")
         if len(ends) > 1:
             raise ValueError(
-                f"{ends[0]} and {ends[1]} are two ways to say whom the end of the study censored: give one of them."
+                f"{ends[0]} and {ends[1]} are two ways to mark the end of the study: use one of them."
             )
         if self.time_unit is not None:
-            if not dates:
-                raise ValueError(
-                    f"--time-unit is that of times from dates, but there are none: it is {self.time_unit!r}."
-                )
-            check_choice(self.time_unit, "--time-unit", tuple(UNITS))
+            if dates:
+                check_choice(self.time_unit, "--time-unit", tuple(UNITS))
+            elif not self.time_unit.strip():
+                raise ValueError("--time-unit must not be empty.")
+
+    @property
+    def time_axis(self) -> TimeAxis:
+        """What time is called, and its unit; a column that is called as a unit is in it unless another is named."""
+        if self.time is None:
+            return TimeAxis(unit=self.time_unit or "days")
+        return TimeAxis(self.time, self.time_unit or self._unit_in_name)
+
+    @property
+    def notes(self) -> list[Note]:
+        """A caution where a column is called as one unit, and said to be in another."""
+        unit, named = self.time_unit, self._unit_in_name
+        if unit is None or named is None or unit.lower() == named:
+            return []
+        text = (
+            f"Times are in {unit}, as --time-unit says, although their column is called {self.time!r}: nothing was "
+            "converted."
+        )
+        return [Note("caution", text)]
+
+    @property
+    def _unit_in_name(self) -> str | None:
+        """The unit that the column of times is called by."""
+        name = "" if self.time is None else self.time.strip().lower()
+        return name if name in UNITS else None
 
     @property
     def by_option(self) -> dict[str, str | None]:

@@ -21,17 +21,18 @@ from cocensor.inference import (
     Estimates,
     as_estimates,
     compare,
-    not_told_from_best,
+    indistinguishable_from_best,
     pairwise,
 )
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
+from cocensor.outcomes import TimeAxis
 
 # An error by rounding alone, as of the AUC of a constant.
 _NO_ERROR = 1e-14
 #: Of intervals that are asked for where the evaluation itself has none.
 DEFAULT_LEVEL = 0.95
-NOT_ASKED = "no interval was asked for"
+NOT_ASKED = "no interval was requested"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +46,7 @@ class Findings:
     notes: tuple[Note, ...]
     #: A frame of the library that tables are made with; None for pandas or pyarrow.
     template: Any = None
+    truth: AdjustmentScores | None = None
     #: Nonsense among predictions and outcomes.
     alarms: tuple[Alarm, ...] = ()
     _analyses: dict[Any, Any] = field(default_factory=dict, init=False)
@@ -64,6 +66,11 @@ class Findings:
     def times(self) -> Any:
         """The times that every score is computed at."""
         return self.data.grid.times
+
+    @property
+    def time_axis(self) -> TimeAxis:
+        """What time is called, and its unit."""
+        return self.data.time_axis
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -116,7 +123,7 @@ class Findings:
                 times = ", ".join(time_in_name(each.at) for each in named if each.at is not None)
                 raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
             return named[0]
-        single = named[0].at_time(at)
+        single = named[0].at_time(at).in_unit(self.time_axis.unit)
         return next((each for each in known if each.name == single.name and each.at == single.at), single)
 
     def under(self, adjustment: str | None = None) -> AdjustmentScores:
@@ -172,7 +179,7 @@ class Findings:
             errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
         error = self._error(errors, model)
         if not by.has_skill:
-            error["missing"] = f"the {by.label} has no skill: there is nothing to be better than"
+            error["missing"] = f"skill is not defined for the {by.label}"
         return Score(
             **(error | {"value": value}),
             model=model,
@@ -222,16 +229,18 @@ class Findings:
         columns = ("a", "b", "difference", "standard_error", "low", "high", "pvalue", "adjusted_pvalue")
         return self._frame(columns, rows)
 
-    def not_told_from_best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
-        """The models that cannot be told from the best: those that multiple comparisons with the best keep.
+    def indistinguishable_from_best(
+        self, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[str, ...]:
+        """The models that cannot be distinguished from the best: those that multiple comparisons with the best keep.
 
         The truly best one is among them with a chance of at least the confidence level, in large samples. A model
-        without an interval is kept, as nothing tells it from the best. One that is no contender is not among them.
+        without an interval is kept, as nothing sets it apart from the best. One that is no contender is not among them.
         """
         by = self.metric(metric)
         errors = self._model_errors(metric, adjustment)
         errors = errors.only([name for name in errors.names if name in self.contenders])
-        return not_told_from_best(errors, by.direction, self._level)
+        return indistinguishable_from_best(errors, by.direction, self._level)
 
     @property
     def confidence_level(self) -> float | None:
@@ -293,14 +302,14 @@ class Findings:
         return {"standard_error": np.nan, "missing": why}
 
     def best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
-        """The models that cannot be told from the best; without intervals, the best by their scores alone.
+        """The models that cannot be distinguished from the best; without intervals, the best by their scores alone.
 
         Empty under an adjustment that does not vote where there is one that does, and where no model is a contender.
         """
         ranked = self.ranks(metric, adjustment)
         if self.confidence_level is None:
             return tuple(model for model, rank in ranked.items() if rank == 1)
-        kept = self.not_told_from_best(metric, adjustment) if ranked else ()
+        kept = self.indistinguishable_from_best(metric, adjustment) if ranked else ()
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 
     def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
@@ -316,7 +325,8 @@ class Findings:
     def table(self) -> Any:
         """One row per metric, adjustment and model: score with its error and interval, skill and rank.
 
-        ``best`` says whether the model cannot be told from the best one; without intervals, whether it is the best.
+        ``best`` says whether the model cannot be distinguished from the best; without intervals, whether it is best.
+        Where the true event times are known, ``truth`` is the score by them.
         """
         level = self.confidence_level
         rows = []
@@ -327,11 +337,12 @@ class Findings:
                     score = self.score(model, metric, name)
                     error = () if level is None else (score.standard_error, *score.confidence_interval(level))
                     skill = self.skill(model, metric, name).value
-                    rows.append(
-                        (metric, name, model, score.value, *error, skill, ranked.get(model), model in best)
-                    )
+                    known = () if self.truth is None else (self.truth.value(metric, model),)
+                    found = (score.value, *error, skill, ranked.get(model), model in best, *known)
+                    rows.append((metric, name, model, *found))
         errors = () if level is None else ("standard_error", "low", "high")
-        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best")
+        truth = () if self.truth is None else ("truth",)
+        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best", *truth)
         return self._frame(columns, rows)
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:

@@ -75,7 +75,7 @@ def _days(values: Any, name: str) -> IntArray:
 def _day(value: Any, place: tuple[int, ...], name: str) -> int:
     """A date as the number of its day."""
     if value is None:
-        still = ", and is the data lock for whoever is still under observation" if name == "exit" else ""
+        still = ", and the data lock for subjects still under observation" if name == "exit" else ""
         refuse_at(place, value, f"{name} must be a date{still}")
     found: Any = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
     if isinstance(found, str):

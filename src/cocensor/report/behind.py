@@ -9,7 +9,7 @@ import numpy as np
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.detail_numbers import summaries
 from cocensor.metrics import Metric
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.single_time import time_in_label
 from cocensor.report.cells import (
     MISSING,
     NumberCell,
@@ -26,12 +26,12 @@ _SECTIONS = {
     "benefit": ("net_benefit",),
 }
 _MISSING = {
-    "discrimination": 'No metric here tells how well models order subjects: ask for metrics=[..., "auc", '
-    '"concordance"], at=[...] of evaluate.',
-    "calibration": 'No metric here tells how far predicted chances are off: ask for metrics=[..., "ici"], at=[...] of '
+    "discrimination": 'No metric here measures how well models order subjects: give metrics=[..., "auc", '
+    '"concordance"], at=[...] to evaluate.',
+    "calibration": 'No metric here measures the calibration of predicted risks: give metrics=[..., "ici"], at=[...] to '
     "evaluate.",
-    "benefit": 'No decision was named that predictions could serve: ask for metrics=[..., cc.metric("net_benefit", '
-    "threshold=0.2)], at=[...] of evaluate, with the risk from which on one would treat.",
+    "benefit": 'No metric here measures the benefit of decisions: give metrics=[..., cc.metric("net_benefit", '
+    "threshold=0.2)], at=[...] to evaluate, with the risk at which one would treat.",
 }
 _CALL = "have not been computed: call"
 # By section, what comes from calls of their own.
@@ -42,7 +42,7 @@ _ABSENT: dict[str, dict[str, str]] = {
         "d_calibration": f"Tests of D-calibration {_CALL} d_calibration() of the evaluation.",
     },
     "benefit": {
-        "decision_curves": f"Intervals, and what treating everybody is worth, {_CALL} decision_curve() of the "
+        "decision_curves": f"Intervals, and the net benefit of treating everybody, {_CALL} decision_curve() of the "
         "evaluation."
     },
 }
@@ -113,7 +113,7 @@ def _calibration_tables(evaluation: Evaluation) -> list[NumberTable]:
             number_cell(each.value, digits=3, interval=both_ends(*ends, digits=3))
             for each, ends in summaries(curve).values()
         ]
-        row = NumberRow((f"at {time_in_name(curve.time)}", model), cells)
+        row = NumberRow((f"at {time_in_label(curve.time, evaluation.time_axis.unit)}", model), cells)
         rows.setdefault(adjustment, []).append((curve.time, row))
     return [
         NumberTable(
@@ -148,9 +148,9 @@ def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
     families = {family for each in _SECTIONS.values() for family in each}
     metrics = [each for each in evaluation.data.metrics if each.family in families]
     times = sorted({each.at for each in metrics if each.at is not None})
-    found = [(repr(at), time_in_name(at)) for at in times]
+    found = [(repr(at), time_in_label(at, evaluation.time_axis.unit)) for at in times]
     if any(each.at is None and each.single_times == "only" for each in metrics):
-        found.append(("", f"{evaluation.horizon.time:.6g}"))
+        found.append(("", evaluation.time_axis.said(evaluation.horizon.time)))
     return found
 
 

@@ -29,7 +29,7 @@ class WinnerMap:
 
 @dataclass(frozen=True)
 class GridMap:
-    """By line and along ``points``, the models that cannot be told from the best; points may be plausible."""
+    """By line and along ``points``, the models that cannot be distinguished from the best; points may be plausible."""
 
     axis: str
     line_name: str
@@ -40,7 +40,7 @@ class GridMap:
 
 @dataclass(frozen=True)
 class MapCell:
-    """The models that cannot be told from the best, the leading one first.
+    """The models that cannot be distinguished from the best, the leading one first.
 
     ``is_open`` where some of them have another score than it; ``letters`` stand for all of them.
     """
@@ -166,7 +166,7 @@ def why_missing(grid: GridScores, adjustment: str) -> tuple[str, ...]:
         for line, why in refused.items()
     ]
     if short:
-        said.append(f"Not every τ is one that {listed([_line(grid, line) for line in short])} can have.")
+        said.append(f"{listed([_line(grid, line) for line in short])} cannot have every τ of the grid.")
     return tuple(said)
 
 

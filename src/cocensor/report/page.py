@@ -34,7 +34,7 @@ from cocensor.report.tables import (
     survival_table,
 )
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO
-from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
+from cocensor.words import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
 from cocensor.words.alarms import CHECK_FIRST, alarms_in_words
 from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
@@ -93,6 +93,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         series_json=_inline(json.dumps(drawn, allow_nan=False)),
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
+        truth=truth_in_words(evaluation, ON_PAGE),
         uncounted=uncounted_in_words(evaluation),
         tau_means=TAU_MEANS,
         series=drawn,
@@ -114,7 +115,8 @@ def _page(evaluation: Evaluation, title: str) -> str:
         curves=curve_tables(evaluation),
         behind=behind_sections(evaluation),
         meanings=meanings(evaluation.data.metrics),
-        survival_table=survival_table(curves),
+        survival_table=survival_table(curves, evaluation.time_axis),
+        said=evaluation.time_axis.said,
         likelihood_table=likelihood_table(evaluation.computed("profile")),
         fit_maps=fit_maps(fit, drawn),
         fit_copula="" if fit is None else copula_name(fit.copula),
@@ -171,7 +173,7 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "bands": _why_no_bands(evaluation),
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
-        "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
+        "fit": "No adjustment here fits a joint model to the test outcomes.",
     }
 
 
@@ -199,7 +201,7 @@ def _why_no_benchmarks(evaluation: Evaluation) -> str:
 
 def _why_no_differences(evaluation: Evaluation) -> str:
     if evaluation.confidence_level is None:
-        return "There are no intervals: none were asked for (confidence_level of evaluate)."
+        return "There are no intervals: none were requested (confidence_level of evaluate)."
     return "There is only one model with a score: nothing to compare."
 
 

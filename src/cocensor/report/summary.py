@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+
+import numpy as np
 
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
@@ -11,13 +14,18 @@ from cocensor.sensitivity import Sensitivity
 
 
 def summary_table(evaluation: Evaluation) -> NumberTable:
-    """The scores of the models by every metric."""
+    """The scores of the models by every metric, with the true ones where they are known."""
     rows = []
     for metric in evaluation.data.metrics:
         best = evaluation.best(metric.name)
         scores = {model: evaluation.score(model, metric.name) for model in evaluation.models}
         cells = [
-            number_cell(score.value, model in best, interval=interval_of(score, evaluation.confidence_level))
+            replace(
+                number_cell(
+                    score.value, model in best, interval=interval_of(score, evaluation.confidence_level)
+                ),
+                beside=_truth(evaluation, metric, model),
+            )
             for model, score in scores.items()
         ]
         rows.append(NumberRow((_head(metric),), cells))
@@ -46,6 +54,12 @@ def range_table(sensitivity: Sensitivity | None) -> NumberTable | None:
 
 def _head(metric: Metric) -> str:
     return f"{metric.label} ({metric.direction} is better)"
+
+
+def _truth(evaluation: Evaluation, metric: Metric, model: str) -> str:
+    """The true score, where it is known."""
+    value = np.nan if evaluation.truth is None else evaluation.truth.value(metric.name, model)
+    return "" if np.isnan(value) else f"truth {value:z.4f}"
 
 
 def _span(values: list[float]) -> str:

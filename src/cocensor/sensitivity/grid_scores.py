@@ -23,8 +23,8 @@ from cocensor.inference import (
     TippingPoint,
     Uncertainty,
     compare,
+    indistinguishable_from_best,
     lead,
-    not_told_from_best,
     simultaneous_quantile,
     tipping_points,
     uncertainty,
@@ -132,9 +132,9 @@ class GridScores(ABC):
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        told = () if self.evaluation.confidence_level is None else ("standard_error", "low", "high")
+        errors = () if self.evaluation.confidence_level is None else ("standard_error", "low", "high")
         where = ("family", "reason", "tau", "hazard_ratio")
-        return ("metric", "adjustment", *where, "model", "score", *told, "rank")
+        return ("metric", "adjustment", *where, "model", "score", *errors, "rank")
 
     def _frame(self, rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
@@ -154,7 +154,7 @@ class GridScores(ABC):
     def leaders(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The contender with the best score by line and point, whether or not it can be told from others.
+        """The contender with the best score by line and point, whether or not it can be distinguished from others.
 
         Without any contender, nobody, at every point that has a score.
         """
@@ -173,7 +173,7 @@ class GridScores(ABC):
     def best(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The models that cannot be told from the best by line and point; without intervals, the leaders."""
+        """The models that cannot be distinguished from the best by line and point; without intervals, the leaders."""
         return {
             line: {point: self.best_at(line, point, metric, adjustment) for point in by_point}
             for line, by_point in self.leaders(metric, adjustment).items()
@@ -182,7 +182,7 @@ class GridScores(ABC):
     def best_at(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> tuple[str, ...]:
-        """The models that cannot be told from the best at one point of the grid; without intervals, the leaders."""
+        """The models that cannot be distinguished from the best at one point; without intervals, the leaders."""
         ranked = self.ranks(line, point, metric, adjustment)
         errors = self.errors(line, point, metric, adjustment)
         if errors is None:
@@ -190,7 +190,9 @@ class GridScores(ABC):
         by = self.evaluation.metric(metric)
         kept: tuple[str, ...] = self._once(
             ("best", line, point, by.name, self._adjustment(adjustment)),
-            lambda: not_told_from_best(errors.only(list(ranked)), by.direction, self.confidence_level),
+            lambda: indistinguishable_from_best(
+                errors.only(list(ranked)), by.direction, self.confidence_level
+            ),
         )
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 
@@ -279,10 +281,10 @@ class GridScores(ABC):
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Lead | None:
-        """How far one of two models is better for certain, outward from independence; by default on all lines.
+        """How far one of two models is better beyond chance, outward from independence; by default on all lines.
 
         See :func:`cocensor.inference.lead`: a fixed sequence of tests, which needs no correction. None where they
-        cannot be told apart at independence, or the better one is no contender. ``sign`` is that of
+        cannot be distinguished at independence, or the better one is no contender. ``sign`` is that of
         score(a) − score(b).
         """
         found = lead(self.along(a, b, metric, adjustment), line)

@@ -35,7 +35,7 @@ class Tip:
         By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
         (:meth:`PlausibleTau.multiple_for`); NaN for hazard ratios and without covariates, infinite where none does.
     winner_beyond : str or None
-        The model with the better score further out; None of an interval, where none is told.
+        The model with the better score further out; None of an interval, where none is distinguishable.
     """
 
     kind: Kind

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from cocensor.metrics import Metric
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.single_time import time_in_label, time_in_name
+from cocensor.outcomes import with_unit
 from cocensor.words.names import listed
 
 _BRIER = (
@@ -37,16 +38,22 @@ _MEANINGS = {
     ),
     "auc": (
         "AUC",
-        "The chance that, of two subjects of whom one had the event by a time and the other is still event-free, the "
-        "first was given the greater risk. ½ is guessing, 1 is perfect. The ROC curve behind it shows which share of "
-        "the events is found at each share of false alarms; the mean AUC weights each time by its events. It rewards "
-        "ranking only: predicted chances that are all far too high do not change it.",
+        (
+            "The chance that, of two subjects of whom one had the event by a time and the other is still "
+            "event-free, the first was given the greater risk. ½ is guessing, 1 is perfect. The ROC "
+            "curve behind it shows the true positive rate at each false positive rate; the mean AUC "
+            "weights each time by its events. It rewards ranking only: predicted chances that are all "
+            "far too high do not change it."
+        ),
     ),
     "concordance": (
         "Concordance",
-        "The chance that, of two subjects, the one whose event comes first was given the greater risk, up to the "
-        "horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can order subjects well although its "
-        "predicted chances are far off, so that it must not choose a model alone.",
+        (
+            "The chance that, of two subjects, the one whose event comes first was given the greater "
+            "risk, up to the horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can "
+            "order subjects well although its predicted chances are far off, so it should not be the "
+            "only basis for choosing one."
+        ),
     ),
     "ici": _CALIBRATION,
     "e50": _CALIBRATION,
@@ -59,9 +66,12 @@ _MEANINGS = {
     ),
     "net_benefit": (
         "Net benefit",
-        "What it is worth to treat those whose predicted risk reaches a threshold: the share of events that are found, "
-        "less the treatments in vain, each counted by the odds of the threshold. Treating nobody has 0. A model is of "
-        "use at a threshold where it is above both treating everybody and treating nobody.",
+        (
+            "What it is worth to treat those whose predicted risk reaches a threshold: the share of "
+            "events that are found, minus the unnecessary treatments, weighted by the odds of the "
+            "threshold. Treating nobody has a net benefit of 0. A model is of use at a threshold where "
+            "it is above both treating everybody and treating nobody."
+        ),
     ),
     "miscalibration": _DECOMPOSITION,
     "discrimination": _DECOMPOSITION,
@@ -87,12 +97,18 @@ def _meaning(metric: Metric) -> tuple[str, str]:
 
 def metrics_in_words(metrics: Sequence[Metric]) -> str:
     """Metrics as in a sentence, with the times of the same one together."""
-    times: dict[str, list[str]] = {}
+    times: dict[tuple[str, str | None], list[str]] = {}
     for each in metrics:
-        at = None if each.at is None else time_in_name(each.at)
-        ending = f" at {at}"
-        if at is not None and each.label.endswith(ending):
-            times.setdefault(each.label.removesuffix(ending), []).append(at)
-        else:
-            times.setdefault(each.label, [])
-    return listed([f"{label} at {listed(at)}" if at else label for label, at in times.items()])
+        label = without_time(each)
+        found = times.setdefault((label, each.unit), [])
+        found += [] if each.at is None or label == each.label else [time_in_name(each.at)]
+    return listed(
+        [f"{label} at {with_unit(at, unit)}" if at else label for (label, unit), at in times.items()]
+    )
+
+
+def without_time(metric: Metric) -> str:
+    """What a metric is called, less its time where the label ends by that."""
+    if metric.at is None:
+        return metric.label
+    return metric.label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")

@@ -55,7 +55,7 @@ class Names:
         return listed([self.family(name) for name in names])
 
     def have_best_score(self, models: Sequence[str]) -> str:
-        """That one model has the best score, or several alike; whether it can be told from others is not said."""
+        """That one model has the best score, or several alike; others may be as good."""
         return f"{self.models(models)} {'has' if len(models) == 1 else 'share'} the best score"
 
 
@@ -71,15 +71,15 @@ def copula_name(copula: Copula) -> str:
 
 
 def quoted(evaluation: Evaluation, adjustment: str) -> str:
-    """The label of an adjustment, which is a phrase, inside of a sentence."""
-    return f"“{evaluation.results[adjustment].label}”"
+    """The label of an adjustment inside of a sentence."""
+    return as_noun(evaluation.results[adjustment].label)
 
 
 def as_noun(label: str) -> str:
-    """The label of an adjustment in a list: a phrase stands in quotes, one word as it is."""
+    """A label inside of a sentence: a phrase stands in quotes, one word without."""
     return f"“{label}”" if " " in label else label
 
 
 def and_metric(evaluation: Evaluation, metric: str | None = None) -> str:
-    """The metric after the adjustment that something is told by, where there are several metrics."""
+    """The metric after the adjustment that something is judged by, where there are several metrics."""
     return f" and the {evaluation.metric(metric).label}" if len(evaluation.metrics) > 1 else ""
