@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cocensor.evaluation.look import FEW_EVENTS, FLAG, LEVEL, Look, unit_in_words
+from cocensor.evaluation.look import FEW_EVENTS, FLAG, Look
 from cocensor.evaluation.probe import Probe
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
     lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was asked for, the
     standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
     curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A model
-    runs against the outcome where the upper 95 % limit of its concordance lies below ½; that of out-of-fold predictions
-    is taken within folds. With fewer than ten events up to the horizon neither is told. Of more than 20,000 test
-    subjects, every k-th is looked at.
+    runs against the outcome where the upper 95 % limit of its concordance lies below ½, of k models the upper limit at
+    1 − 0.05/k; that of out-of-fold predictions is taken within folds. With fewer than ten events up to the horizon
+    neither is told. Of more than 20,000 test subjects, every k-th is looked at.
     """
     data = evaluation.data
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
@@ -107,7 +107,7 @@ def _of_models(looks: list[Look]) -> Iterator[Alarm]:
 
 
 def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
-    if look.scale is not None and cause == unit_in_words(look.scale):
+    if look.scale is not None and cause == look.unit(look.scale):
         factor = look.scale.factor
         off = f"{factor:.4g} times" if factor > 1 else f"1/{1 / factor:.4g} of"
         yield Alarm("time_scale", f"Its times look like {off} those of the outcomes.", cause, look.model)
@@ -116,10 +116,9 @@ def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
         found = f"It is worse than the same Kaplan–Meier curve for everybody: its skill is {skill}."
         yield Alarm("negative_skill", found, cause, look.model)
     if look.is_against:
-        high = look.concordance.confidence_interval(LEVEL).high
         found = (
             "It runs against the outcome: its concordance is "
-            f"{look.concordance.value:.2f} (95 % limit {high:.2f}), and ½ is chance."
+            f"{look.concordance.value:.2f} (upper limit {look.highest_concordance:.2f}), and ½ is chance."
         )
         yield Alarm("against_outcome", found, cause, look.model)
 
@@ -164,7 +163,7 @@ def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
         many = "no event" if not n_events else f"{n_events} event{'s' * (n_events > 1)}"
         yield Alarm(
             "few_events",
-            f"The test sample has {many} up to the horizon, {horizon:g}.",
+            f"The test sample has {many} up to the horizon, {evaluation.time_axis.said(horizon)}.",
             "Scores tell next to nothing. More subjects, or a later horizon, would.",
         )
 

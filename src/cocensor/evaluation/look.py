@@ -13,7 +13,7 @@ from cocensor.curves import Predictions
 from cocensor.evaluation.probe import Probe
 from cocensor.evaluation.time_scale import TimeScale, nearest_scale, time_scale
 from cocensor.inference import Estimate
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, TimeAxis
 
 if TYPE_CHECKING:
     from cocensor.evaluation.findings import Findings
@@ -25,6 +25,8 @@ _WORST_SKILL = -0.1
 FEW_EVENTS = 10
 # What mends a model has about no negative skill, and is better by so much.
 _MENDED, _MENDS_BY = -0.05, 0.1
+# A concordance of ties is ½ but for this.
+_ROUNDING = 1e-6
 
 _RISKS = "Are these risks? Give 1 − risk."
 FLAG = "Is the event flag inverted? It must be 1 for an event and 0 for a censoring."
@@ -51,6 +53,8 @@ class Look:
     order: float
     scale: TimeScale | None
     constant: bool
+    n_models: int
+    time_axis: TimeAxis
 
     @classmethod
     def at(
@@ -74,6 +78,8 @@ class Look:
             order,
             time_scale(probe, predictions),
             constant,
+            len(evaluation.data.predictions),
+            evaluation.time_axis,
         )
 
     @cached_property
@@ -95,7 +101,12 @@ class Look:
         """Whether the risk is the opposite of the outcome, beyond chance."""
         if self.n_events < FEW_EVENTS or not self.order < 0.5:
             return False
-        return self.concordance.confidence_interval(LEVEL).high < 0.5
+        return self.highest_concordance < 0.5 - _ROUNDING
+
+    @property
+    def highest_concordance(self) -> float:
+        """The upper limit of the concordance, for all models at once."""
+        return self.concordance.confidence_interval(1.0 - (1.0 - LEVEL) / self.n_models).high
 
     @cached_property
     def n_events(self) -> int:
@@ -108,22 +119,28 @@ class Look:
         """Whether the model is nonsense."""
         return self.is_negative or self.is_against or self.scale is not None
 
+    def unit(self, scale: TimeScale) -> str:
+        """That times may be in two units."""
+        return scale.question(self.time_axis.unit)
+
     def cause(self) -> str:
         """What mends it, by trying; else what such a model mostly comes from."""
         if self.predictions.risk is not None:
             return _NEGATIVE
+        if self.scale is not None and not (self.is_negative or self.is_against):
+            return self.unit(self.scale)
         times = self.probe.grid(self.predictions)
         curves = self.probe.read(self.predictions, times)
         skill = {_RISKS: self._try(1.0 - curves, times), FLAG: self._try(curves, times, self.probe.turned)}
         scale = self.scale or nearest_scale(self.probe, self.predictions)
         if scale is not None:
-            skill[unit_in_words(scale)] = self._try_scaled(scale)
+            skill[self.unit(scale)] = self._try_scaled(scale)
         now = self._try(curves, times)
         best = max(skill, key=lambda each: skill[each])
         if skill[best] > max(_MENDED, now + _MENDS_BY):
             return best
         if self.scale is not None:
-            return unit_in_words(self.scale)
+            return self.unit(self.scale)
         if self.is_against:
             return _OPPOSITE
         low, high = self.concordance.confidence_interval(LEVEL)
@@ -135,7 +152,9 @@ class Look:
         """That the order is right and the probabilities are not."""
         observed = float(self.probe.kaplan_meier.predict(times[-1], tail="last"))
         ranks = "" if self.constant else "It ranks subjects well, but the probabilities are off: "
-        mean = f"the mean predicted survival at {times[-1]:g} is {curves[:, -1].mean():.2f}"
+        mean = (
+            f"the mean predicted survival at {self.time_axis.said(times[-1])} is {curves[:, -1].mean():.2f}"
+        )
         level = f"{mean}, the observed {observed:.2f}"
         said = f"{ranks}{level}" if ranks else f"{level[0].upper()}{level[1:]}"
         return f"{said}. Was the model fitted to too few subjects, or to another population? Recalibrate it."
@@ -148,11 +167,6 @@ class Look:
     def _try_scaled(self, scale: TimeScale) -> float:
         """The skill at scaled times, as far as they are known."""
         return self._try(self.probe.read(self.predictions, scale.scaled(self.predictions)), scale.times)
-
-
-def unit_in_words(scale: TimeScale) -> str:
-    """That times may be in two units."""
-    return f"Are {scale.in_words}? Give both in one unit."
 
 
 def _skill(evaluation: Findings, probe: Probe, model: str, predictions: Predictions) -> Estimate:

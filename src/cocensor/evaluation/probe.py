@@ -80,9 +80,8 @@ class Probe:
 
     def grid(self, predictions: Predictions) -> FloatArray:
         """A few of the times of the evaluation, the last among them; of a prediction at one time that time."""
-        only = getattr(predictions, "only_at", None)
-        if only is not None:
-            return np.array([only])
+        if predictions.only_at is not None:
+            return np.array([predictions.only_at])
         known = np.unique(self.times[self.times > 0])
         some = np.linspace(0, known.size - 1, min(known.size, _MOST_TIMES)).round().astype(int)
         return known[some] if known.size else np.unique(self.times)
@@ -109,7 +108,8 @@ class Probe:
         times = self.grid(predictions)
         if predictions.risk is None:
             # Equal curves must tie: a product of matrices adds up rows in different ways.
-            risk = -np.multiply(self.read(predictions, times), np.diff(times, prepend=0.0)).sum(axis=1)
+            widths = np.diff(times, prepend=0.0)
+            risk = -np.multiply(self.read(predictions, times), widths, order="C").sum(axis=1)
         else:
             risk = np.asarray(predictions.risk, dtype=np.float64)[self.rows]
         if self.folds is not None:
