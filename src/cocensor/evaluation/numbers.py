@@ -115,9 +115,11 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _at_risk(evaluation: Evaluation) -> dict[str, Any]:
-    """How many of the test sample are at risk at a few round times up to the horizon."""
-    times = evaluation.time_axis.marks(0.0, evaluation.horizon.time)
-    return {"times": times, "test": evaluation.data.samples.y_test.risk_table.at_risk_at(times).tolist()}
+    """How many of each sample are at risk at a few round times up to the horizon."""
+    times, samples = evaluation.time_axis.marks(0.0, evaluation.horizon.time), evaluation.data.samples
+    parts = {"train": samples.y_train, "test": samples.y_test}
+    counts = {name: y.risk_table.at_risk_at(times).tolist() for name, y in parts.items() if y is not None}
+    return {"times": times, **counts}
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
