@@ -171,7 +171,7 @@ def test_an_unmarked_end_of_study_is_suspected(study):
         )
         short.to_csv(study.folder / f"{name}.csv", index=False)
     found = study.numbers("--adjustments", "ipcw")
-    assert "of the test sample" in said(found, "caution")
+    assert "in the test sample" in said(found, "caution")
     numbers = study.folder / "tau.json"
     columns = (
         "--time",

@@ -29,7 +29,7 @@ def test_where_the_answer_stops(three):
     assert says(found.beyond, "Beyond it, this is lost at about τ = 0.5, first under Joe")
     assert (
         found.support
-        == "By “imputed”, the integrated Brier score of a is 0.1000; next is b with 0.2000. Smaller is better."
+        == "By imputation, the integrated Brier score of a is 0.1000; next is b with 0.2000. Smaller is better."
     )
     assert found.extent == (
         "a has the best score from τ = 0 (independent censoring) to 0.60 under Frank and Clayton and 0.50 under Joe, "
@@ -59,7 +59,7 @@ def test_a_change_below_independence(three):
     found = told(three, {"frank": frank, "joe": joe}, A_FIRST)
     assert says(found.lead, "independent", "a", "throughout", "-0.2 to 0.2")  # where both cross
     assert says(found.beyond, "-0.2 (healthy leavers), under Frank alone", "0.2, under Joe alone")
-    assert says(found.by, "imputed", "2", "-0.4", "0.4", "0", "Frank alone")
+    assert says(found.by, "imputation", "2", "-0.4", "0.4", "0", "Frank alone")
     assert says(found.extent[0], "b", "-0.4", "-0.20", "a", "0.4", "Frank")
     without = told(three, {"frank": frank}, A_FIRST)
     assert says(without.beyond, "-0.2 (healthy leavers), under Frank")
@@ -132,7 +132,7 @@ def test_independence_alone_is_no_dependence(three):
 def test_families_without_an_answer_are_named_and_not_counted(three):
     line = (0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]}
     found = told(three, {"frank": line, "joe": line}, A_FIRST, families=("frank", "joe", "gaussian"))
-    assert says(found.by, "imputed", "2", "Gaussian", "no answer", "0", "0.4")
+    assert says(found.by, "imputation", "2", "Gaussian", "no answer", "0", "0.4")
     assert "Gaussian" not in found.extent[0]
     assert says(found.beyond, "every dependence", "answer")
 
@@ -140,7 +140,7 @@ def test_families_without_an_answer_are_named_and_not_counted(three):
 def test_a_model_without_a_score_is_not_beaten(three):
     line = (0.0, 0.4, 0.8), {"a": [0.1, None, None], "b": [0.2, 0.2, 0.2]}
     found = told(three, {"frank": line}, {"a": 0.1})
-    assert says(found.support, "imputed", "integrated Brier score", "0.1000", "b has no score", "Smaller")
+    assert says(found.support, "imputation", "integrated Brier score", "0.1000", "b has no score", "Smaller")
     assert says(found.extent[-1], "a has no score", "2", "Frank")
 
 
@@ -193,7 +193,7 @@ def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
     made = replace(three, results=three.results | {"imputed": silent, "again": again})
     answers = three.sensitivity("frank", [0.0, 0.4]).answers["imputed"]
     found = headline(made, Sensitivity(made, ("frank",), (0.0, 0.4), {"again": answers}, {}))
-    assert says(found.by, "imputed", "no score", "it is late", "again")
+    assert says(found.by, "imputation", "no score", "it is late", "again")
 
 
 def test_without_a_sensitivity_analysis_it_says_what_it_can(three):
@@ -231,7 +231,7 @@ def test_a_hint_is_told_with_what_the_grid_says_there(three):
     made = replace(three, assumed=replace(three.assumed, hint=replace(hint, choice=clayton)))
     said = headline(made, made.sensitivity("clayton", [0.0, 0.4])).hint
     assert says(said, "independence", "nearest point", "Clayton")
-    assert "what the judge conditions on" in said
+    assert "predictions and any covariates" in said
     assert headline(made, None).hint in said
 
 
@@ -240,7 +240,7 @@ def test_without_a_copula_there_is_nothing_to_vary(split, cox):
     curves = {"a": cox(0, 1), "b": cox(0)}
     truth = cc.evaluate(curves, test.y, adjustments={"truth": cc.Oracle(test.event_time)}, metrics="ibs")
     found = headline(truth, None)
-    assert found.lead.startswith("By “truth”, ")
+    assert found.lead.startswith("By truth, ")
     assert "sensitivity()" not in found.by
     assert "rests on a copula" in found.by
 
@@ -272,7 +272,7 @@ def test_of_several_metrics_the_one_that_is_told_by_is_named(split, cox):
     evaluation = cc.evaluate(models, test.y, y_train=train.y, metrics=metrics)
     found = headline(evaluation, evaluation.sensitivity("frank", [0.0, 0.4]))
     assert says(found.lead, "integrated Brier score", "a")
-    assert says(found.by, "imputed", "integrated Brier score")
+    assert says(found.by, "imputation", "integrated Brier score")
 
 
 def test_a_metric_without_any_score_has_no_winner(three):

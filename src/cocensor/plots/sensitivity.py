@@ -57,8 +57,8 @@ class SensitivityDisplay:
     """The score of every model along Kendall's τ, a panel per copula family, and along the hazard ratio after dropout.
 
     Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be
-    distinguished from the best at each point; without intervals, those with the best score. Vertical lines are where the
-    best score passes from one model to another. Ticks at independence, with the marker of the model, are
+    distinguished from the best at each point; without intervals, those with the best score. Vertical lines are where
+    the best score passes from one model to another. Ticks at independence, with the marker of the model, are
     the scores under IPCW, if the evaluation has them: what is reported where nobody asks.
 
     What helps to judge τ: the axis on top is the mean hazard ratio right after leaving that τ stands for, where it is
