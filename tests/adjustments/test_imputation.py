@@ -72,7 +72,7 @@ def test_dependent_ipcw_stops_with_a_warning():
     stop = adjustment.status(y, [0.1]).until
     G = cc.KaplanMeier(of="dropout").fit(y)
     assert G.predict(stop) < SMALLEST_CHANCE < G.predict(stop * 0.9)
-    with pytest.warns(cc.HorizonWarning, match=f"from time {stop:g} on .* 5%"):
+    with pytest.warns(cc.HorizonWarning, match=f"from time {stop:.4g} on .* 5%"):
         scores = cc.brier_score(y, y, np.full((5000, 2), 0.5), [0.1, 1.5], adjustment=adjustment)
     assert np.isfinite(scores[0])
     assert np.isnan(scores[1])

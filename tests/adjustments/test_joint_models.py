@@ -241,7 +241,7 @@ def test_refusals():
     refuses(lambda: cc.Imputation("covariates", model=3), "model", "int", kind=TypeError)
     refuses(lambda: cc.Imputation("prediction", score_times=0), "score_times", "0")
     refuses(lambda: cc.Imputation("prediction", score_times=[]), "score_times", "empty")
-    with pytest.warns(cc.HorizonWarning, match=f"{model.t_max_:g}"):
+    with pytest.warns(cc.HorizonWarning, match=f"{model.t_max_:.4g}"):
         status = fitted.status(y[test], [1.0, 1e3], X[test])
     assert np.isfinite(status.a).all()
 

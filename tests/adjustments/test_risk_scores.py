@@ -30,7 +30,7 @@ def test_one_score_at_the_median_by_default():
     ]
     for status in found:
         [text] = texts(status)
-        assert f"{median:g}" in text
+        assert f"{median:.4g}" in text
         assert status.model.event.beta.size == 1
     np.testing.assert_allclose(found[0].a, found[1].a, atol=1e-12)
 

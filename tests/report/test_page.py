@@ -74,7 +74,7 @@ def test_nothing_is_loaded_from_elsewhere(report):
     links = [value for tag, name, value in parsed.attributes if name == "href" and tag != "a"]
     assert links == ["data:,"]
     outside = re.findall(r"https?://[^\s\"']+", report.read_text(encoding="utf-8"))
-    assert set(outside) == {"http://www.w3.org/2000/svg"}  # a name, not an address
+    assert all(each.startswith("http://www.w3.org/") for each in outside)  # names, not addresses
     assert "@import" not in report.read_text(encoding="utf-8")
     policy = next(
         value for _, name, value in parsed.attributes if name == "content" and "default-src" in value

@@ -28,7 +28,7 @@ from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
 from cocensor.joint.settings import resolve_family
-from cocensor.outcomes import RiskTable, Survival
+from cocensor.outcomes import RiskTable, Survival, shown_time
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
 SMALLEST_CHANCE = 0.05
@@ -240,7 +240,7 @@ class _IPCWFromJoint(Fitted):
 def _warn_from(until: float, grid: TimeGrid) -> None:
     if grid.last >= until:
         warnings.warn(
-            f"from time {until:g} on fewer than {SMALLEST_CHANCE:.0%} of the events are observed: "
+            f"from time {shown_time(until)} on fewer than {SMALLEST_CHANCE:.0%} of the events are observed: "
             "scores there are NaN; choose an earlier horizon.",
             HorizonWarning,
             stacklevel=5,

@@ -28,7 +28,7 @@ from cocensor.estimators.pull_back import PullBack
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
 from cocensor.joint.settings import resolve_family
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, shown_time
 
 # With fewer there is no margin of the dropout.
 _FEWEST_DROPOUTS = 5
@@ -325,7 +325,7 @@ class _ImputationFromJoint(Fitted):
             z = self.design.matrix
         if grid.last > model.t_max_:
             warnings.warn(
-                f"times pass {model.t_max_:g}, the last time in the data of the joint model: beyond "
+                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
                 "it the margins are extrapolated.",
                 HorizonWarning,
                 stacklevel=4,

@@ -31,7 +31,7 @@ from cocensor.adjustments.status import NOTHING, Group, Observed, Status, Terms,
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
-from cocensor.outcomes import Survival, structured
+from cocensor.outcomes import Survival, shown_time, structured
 
 Convention = Literal["left_limit", "scikit-survival"]
 
@@ -228,8 +228,8 @@ class _FittedIPCW(Fitted):
         if not (beyond.size and last_censored) or y.event.all() or how.tail or how.convention != "left_limit":
             return np.inf
         warnings.warn(
-            f"nobody is under observation after time {end:g}, when the last subject is censored: "
-            f"scores from time {beyond[0]:g} on are NaN.",
+            f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
+            f"scores from time {shown_time(beyond[0])} on are NaN.",
             HorizonWarning,
             stacklevel=4,
         )

@@ -24,7 +24,7 @@ from cocensor._validation import (
 from cocensor.curves import Predictions
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis, informative
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, shown_time
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
 Ridge = Literal["", "scores", "covariates", "curvature", "time"]
@@ -104,7 +104,7 @@ def judge_design(
             notes.append(Note("decision", text, model=name))
         for i, (t, score) in enumerate(read.items()):
             score = score if folds is None else _centred(score, folds)
-            called = f"{name}, risk score" if t is None else f"{name}, score at {t:g}"
+            called = f"{name}, risk score" if t is None else f"{name}, score at {shown_time(t)}"
             if i and recipe.score_times == "auto":
                 others.add(called, score, shrunk["scores"])
                 continue
@@ -112,7 +112,7 @@ def judge_design(
             if recipe.score_df > 1:
                 for k, curve in enumerate(_curvature(score, recipe.score_df), start=1):
                     bent.add(f"{name}, curvature {k}", curve, shrunk["curvature"])
-        times = " and ".join(f"{t:g}" for t in read if t is not None)
+        times = " and ".join(shown_time(t) for t in read if t is not None)
         if times:
             notes.append(Note("decision", f"The risk score is taken at time {times}.", model=name))
     covariates = _Columns()
@@ -240,6 +240,8 @@ def _scores(
 
 def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> FloatArray:
     """Where the predictions of a model are read: within what is known of them, and where they differ."""
+    if predicted.only_at is not None:
+        return np.array([predicted.only_at])
     if isinstance(score_times, int):
         n_levels = min(score_times, len(y))  # which gives all of the times
         levels = np.arange(1, n_levels + 1) / (n_levels + 1)

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from cocensor._validation import FloatArray, HorizonWarning
+from cocensor.outcomes import shown_time
 
 #: One subject that carries more than this share of all weight is worth a word, unless there are but a few subjects.
 LARGEST_SHARE = 0.1
@@ -25,15 +26,15 @@ def no_score_from(times: FloatArray, total: FloatArray, largest: FloatArray, n: 
     said = []
     if too_much.any():
         said.append(
-            f"from time {until:g} on the weights sum to more than {LARGEST_MEAN:g} times the number of subjects: "
-            f"scores there are NaN; choose a horizon before that time, {remedy}."
+            f"from time {shown_time(until)} on the weights sum to more than {LARGEST_MEAN:g} times the number of "
+            f"subjects: scores there are NaN; choose a horizon before that time, {remedy}."
         )
     known = (times < until) & (total > 0)
     share = np.divide(largest, total, out=np.zeros(times.size), where=known)
     if share.max() > max(LARGEST_SHARE, LARGEST_SHARE * _FEW / n):
         worst = int(np.argmax(share))
         said.append(
-            f"at time {times[worst]:g} one subject carries {share[worst]:.0%} of the total weight: "
+            f"at time {shown_time(times[worst])} one subject carries {share[worst]:.0%} of the total weight: "
             "scores there depend on that subject."
         )
     for each in said:

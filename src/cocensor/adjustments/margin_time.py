@@ -17,7 +17,7 @@ from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status, Terms
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.curves import TAILS, Interpolation, Predictions, Tail, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, shown_time
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,4 +144,4 @@ class _FittedMarginTime(Fitted):
 
 def _after_all(n: int, last: float) -> str:
     who, whose = ("1 subject is", "its") if n == 1 else (f"{n} subjects are", "their")
-    return f"{who} censored after {last:g}, the last training time: {whose} event is assumed to happen then."
+    return f"{who} censored after {shown_time(last)}, the last training time: {whose} event is assumed to happen then."

@@ -39,6 +39,8 @@ from cocensor.cli.outcomes import (
     Reason,
     Time,
     TimeUnit,
+    TrueTime,
+    true_times_of,
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
@@ -96,6 +98,7 @@ def evaluate(
     data_lock: DataLock = None,
     time_unit: TimeUnit = None,
     reason: Reason = None,
+    true_time: TrueTime = None,
     identity: Identity = None,
     folds: Folds = None,
     interpolation: Annotated[
@@ -277,7 +280,8 @@ def evaluate(
         columns = OutcomeColumns(
             event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
         )
-        named = {**columns.by_option, "id": identity, "folds": folds}
+        notes += columns.notes
+        named = {**columns.by_option, "true-time": true_time, "id": identity, "folds": folds}
         names = covariates_asked(covariates, **named)
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
@@ -286,6 +290,8 @@ def evaluate(
             "at": single_times(at),
             "horizon": horizon_of(horizon),
             **intervals_of(confidence, bootstrap, seed),
+            "time_name": columns.time_axis.name,
+            "time_unit": columns.time_axis.unit,
         }
         grid = sensitivity_grid(families, taus, hazard_ratios, hazard_ratio_by, plausible)
         with progress_bar("Reading"):
@@ -295,6 +301,8 @@ def evaluate(
             samples = [subjects] if train is None else [read_table(train), subjects]
             y = [columns.read(table, training=table is not subjects) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
+            if true_time is not None:
+                settings["true_times"] = true_times_of(subjects, true_time, y[-1])
             if folds is not None:
                 settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]
             if hazard_ratio_by is not None:
@@ -379,6 +387,7 @@ def _analyse(
 
 def _limits_of_curves(result: cc.Evaluation) -> None:
     """Compute how far the curves of the report may be off, under the primary adjustment."""
+    with_curves = result.data.scored_by(cc.metric("d_calibration"))
     for metric in result.data.metrics:
         found = result.under().values[metric.name]
         time = result.horizon.time if metric.at is None else metric.at
@@ -387,7 +396,8 @@ def _limits_of_curves(result: cc.Evaluation) -> None:
         if metric.family in _CALIBRATION:
             for model in found:
                 result.calibration_curve(model, time)
-                result.d_calibration(model)
+                if model in with_curves:
+                    result.d_calibration(model)
         elif metric.family == "net_benefit" and found:
             result.decision_curve(time)
         elif any(each.profile is not None for each in found.values()):

@@ -121,6 +121,7 @@ def fit_copula(
         columns = OutcomeColumns(
             event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
         )
+        notes += columns.notes
         names = covariate_names(covariates, **columns.by_option)
         with progress_bar("Reading"):
             tables = [read_table(path) for path in parts]

@@ -217,19 +217,11 @@ def _curves(
         array = np.column_stack(
             [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
         )
-        curves = Predictions(times, array, interpolation, tail, source)
-    if times[times > 0].size == 1:
-        before = (
-            "a straight line from 1 at time 0"
-            if interpolation == "linear"
-            else "a curve that is 1 until then"
-        )
-        text = (
-            f"{table.path}: it has one time, {times[-1]:g}. Only scores at that time rest on what is in the file "
-            f"(--metrics brier,auc,ici --at {times[-1]:g}). Scores over time, or at other times, rest on {before}."
-        )
-        notes.append(Note("caution", text))
-    return curves
+        if times.size == 2 and times[0] == 0 and (array[:, 0] == 1).all():
+            times, array = times[1:], array[:, 1:]  # 1 at time 0 makes no curve of a prediction at one time
+        if times.size == 1:
+            return Predictions(times, array, source=f"{escaped(table.path.name)}, at time {times[0]:g} alone")
+        return Predictions(times, array, interpolation, tail, source)
 
 
 def risk_scores_of(table: Table, column: str) -> RiskScores:

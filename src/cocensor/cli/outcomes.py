@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from cocensor._validation import NO_COMPETING_EVENTS, check_choice
+from cocensor._notes import Note
+from cocensor._validation import NO_COMPETING_EVENTS, FloatArray, check_choice
 from cocensor.cli.files import Table
-from cocensor.outcomes import ISO_DATE, UNITS, Survival
+from cocensor.evaluation.truth import as_true_times
+from cocensor.outcomes import ISO_DATE, UNITS, Survival, TimeAxis
 
 OUTCOMES = "Outcomes"
 _STILL = ": for subjects still under observation, give the data lock"
@@ -80,8 +82,9 @@ TimeUnit = Annotated[
     str | None,
     typer.Option(
         metavar="UNIT",
-        help="With --entry: days, weeks, months (30.4375 days) or years (365.25 days), which the times of predictions "
-        "are in too. By default days.",
+        help="The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
+        "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are in "
+        "it too.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -93,6 +96,22 @@ Reason = Annotated[
         rich_help_panel=OUTCOMES,
     ),
 ]
+TrueTime = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Simulated data: the column of the test sample with the true event times, those of censored subjects "
+        "included. Scores by them are shown beside the others.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+
+
+def true_times_of(test: Table, column: str, y: Survival) -> FloatArray:
+    """``--true-time``: the event time of each test subject."""
+    values = test.numbers(column)
+    with test.named():
+        return as_true_times(values, y, f"column {column!r}")
 
 
 @dataclass(frozen=True)
@@ -125,11 +144,35 @@ class OutcomeColumns:
                 f"{ends[0]} and {ends[1]} are two ways to mark the end of the study: use one of them."
             )
         if self.time_unit is not None:
-            if not dates:
-                raise ValueError(
-                    f"--time-unit is that of times from dates, but there are none: it is {self.time_unit!r}."
-                )
-            check_choice(self.time_unit, "--time-unit", tuple(UNITS))
+            if dates:
+                check_choice(self.time_unit, "--time-unit", tuple(UNITS))
+            elif not self.time_unit.strip():
+                raise ValueError("--time-unit must not be empty.")
+
+    @property
+    def time_axis(self) -> TimeAxis:
+        """What time is called, and its unit; a column that is called as a unit is in it unless another is named."""
+        if self.time is None:
+            return TimeAxis(unit=self.time_unit or "days")
+        return TimeAxis(self.time, self.time_unit or self._unit_in_name)
+
+    @property
+    def notes(self) -> list[Note]:
+        """A caution where a column is called as one unit, and said to be in another."""
+        unit, named = self.time_unit, self._unit_in_name
+        if unit is None or named is None or unit.lower() == named:
+            return []
+        text = (
+            f"Times are in {unit}, as --time-unit says, although their column is called {self.time!r}: nothing was "
+            "converted."
+        )
+        return [Note("caution", text)]
+
+    @property
+    def _unit_in_name(self) -> str | None:
+        """The unit that the column of times is called by."""
+        name = "" if self.time is None else self.time.strip().lower()
+        return name if name in UNITS else None
 
     @property
     def by_option(self) -> dict[str, str | None]:

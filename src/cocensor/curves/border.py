@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from cocensor._validation import FloatArray, as_table, as_times, as_vector
+from cocensor._validation import FloatArray, as_table
 from cocensor.curves.checks import count_rounded
 from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.risk_scores import RiskScores
@@ -104,8 +104,8 @@ def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, name: s
         if are_step_functions(estimate):
             return Predictions.from_step_functions(estimate)
         if isinstance(estimate, tuple) and len(estimate) == 2:
-            own = as_times(as_vector(estimate[0], "times"), "times")
-            return Predictions(own, as_table(estimate[1], "probabilities"), source="array with its times")
+            own, table = estimate[0], as_table(estimate[1], "probabilities")
+            return Predictions(own, table, source="array with its times")
         if nw.dependencies.is_into_dataframe(estimate):
             return Predictions.from_frame(estimate, n, times=times)
         if hasattr(estimate, "fit"):

@@ -13,14 +13,20 @@ from cocensor._validation import FloatArray, as_floats, row_blocks, to_numpy
 ROUNDING = 1e-6
 
 
-def as_probability_table(values: Any, name: str, times: FloatArray) -> npt.NDArray[np.floating[Any]]:
+def as_probability_table(
+    values: Any, name: str, times: FloatArray, column: bool = False
+) -> npt.NDArray[np.floating[Any]]:
     """``values`` as an array of n subjects and one column per time; no value is looked at yet.
+
+    With ``column`` one number per subject is the only column.
 
     Single and double precision are kept as they are, and nothing is copied: the array may be large.
     """
     array = to_numpy(values, name)
     if array.dtype not in (np.float32, np.float64):
         array = as_floats(array, name)
+    if column and array.ndim == 1:
+        array = array[:, None]
     if array.ndim != 2 or array.shape[1] != times.size:
         raise ValueError(
             f"{name} must have one row per subject and one column per time, (n, {times.size}), "

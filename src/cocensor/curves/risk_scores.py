@@ -50,6 +50,15 @@ class RiskScores(Predictions):
     def __repr__(self) -> str:
         return f"RiskScores(n={len(self)})"
 
+    @property
+    def limit(self) -> str | None:
+        """Why there are no survival curves."""
+        return "is a risk score"
+
+    def known_at(self, times: FloatArray) -> bool:
+        """There are no probabilities at any time."""
+        return False
+
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """There are no probabilities."""
         return np.asarray(self.probabilities, dtype=np.float64)

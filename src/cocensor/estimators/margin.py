@@ -36,7 +36,8 @@ class MarginEstimator:
     """A nonparametric survival curve of the event (or of the dropout) under a stated copula of the two.
 
     After ``fit``: ``survival_`` (the curve, a :class:`StepFunction`), ``n_`` (the sample size, or the sum of the case
-    weights), ``t_max_`` (the largest observed time, where the curve's support ends unless it has reached 0).
+    weights), ``t_max_`` (the largest observed time, where the curve's support ends unless it has reached 0),
+    ``risk_table_`` (how many were at risk, had events and dropped out at each time).
     """
 
     copula: ArchimedeanCopula
@@ -53,10 +54,10 @@ class MarginEstimator:
         check_choice(self.of, "of", ("event", "dropout"))
         outcomes = Survival.coerce(y)
         weighted = sample_weight is not None
-        self._table = outcomes.weighted_risk_table(sample_weight) if weighted else outcomes.risk_table
-        self.n_ = self._table.n
-        self.t_max_ = float(self._table.times[-1])
-        self.survival_ = _graphic_curve(self._table, self.copula, self.of)
+        self.risk_table_ = outcomes.weighted_risk_table(sample_weight) if weighted else outcomes.risk_table
+        self.n_ = self.risk_table_.n
+        self.t_max_ = float(self.risk_table_.times[-1])
+        self.survival_ = _graphic_curve(self.risk_table_, self.copula, self.of)
         self._other: StepFunction | None = None
         self._influence: MarginInfluence | None = None
         return self
@@ -119,7 +120,7 @@ class MarginEstimator:
             upper = np.asarray(np.exp(log_survival * np.exp(-spread)))
         flat = survival == 1.0
         if flat.any():
-            exposed, hazard = self._table.exposed_at(self.of, t[flat])
+            exposed, hazard = self.risk_table_.exposed_at(self.of, t[flat])
             some = np.where(exposed > 0, exposed, 1)
             lost = -np.expm1(np.log(0.5 - 0.5 * level) / some)
             some_left = (exposed > 0) & (lost < 1.0)  # of next to no weight at risk, rounding leaves nothing
@@ -186,7 +187,7 @@ class MarginEstimator:
         if interpolation == "step":
             area = self._fitted().integrate(inner, end)
         else:
-            knots = self._table.times
+            knots = self.risk_table_.times
             heights = np.asarray(self._fitted()(knots))
             if tail in (None, "zero"):
                 heights[-1] = 0.0
@@ -326,17 +327,17 @@ class MarginEstimator:
 
     def _dropout_curve(self) -> StepFunction:
         if self._other is None:
-            self._other = _graphic_curve(self._table, self.copula, "dropout")
+            self._other = _graphic_curve(self.risk_table_, self.copula, "dropout")
         return self._other
 
     def _dropouts_first(self) -> StepFunction:
         """The curve if at tied times the dropouts came before the events."""
         other: WhichMargin = "dropout" if self.of == "event" else "event"
-        return _graphic_curve(self._table.exchanged(), self.copula, other)
+        return _graphic_curve(self.risk_table_.exchanged(), self.copula, other)
 
     def _influences(self) -> MarginInfluence:
         if self._influence is None:
-            self._influence = MarginInfluence(self._table, self.copula, self.of, self.survival_)
+            self._influence = MarginInfluence(self.risk_table_, self.copula, self.of, self.survival_)
         return self._influence
 
 

@@ -18,6 +18,7 @@ from cocensor.estimators import KaplanMeier
 from cocensor.evaluation.hint import CopulaHint
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
+from cocensor.outcomes import TimeAxis
 
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
@@ -85,6 +86,7 @@ class EvaluationData:
     covariates: Any = "all"
     #: Of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
     _grids: dict[bytes, TimeGrid] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -100,6 +102,13 @@ class EvaluationData:
         """The times at which a metric needs a status: one and the same object for equal times."""
         grid = metric.grid(self.grid)
         return grid if grid is self.grid else self._grids.setdefault(grid.times.tobytes(), grid)
+
+    def scored_by(self, metric: Metric) -> tuple[str, ...]:
+        """The models whose predictions are enough for a metric."""
+        known = self.predictions
+        return tuple(
+            name for name in self.models if name in known and metric.can_score(known[name], self.grid)
+        )
 
     @cached_property
     def reference(self) -> Predictions:
@@ -150,6 +159,7 @@ class ResampledData(EvaluationData):
             metrics=everyone.metrics,
             models=everyone.models,
             confidence_level=None,
+            time_axis=everyone.time_axis,
             everyone=everyone,
             resample=resample,
         )

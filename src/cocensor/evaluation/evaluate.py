@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, FloatArray, Progress, check_number, collected, column_names
-from cocensor.adjustments import Fitted
+from cocensor.adjustments import Fitted, Oracle
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
+from cocensor.evaluation.alarms import find_alarms
 from cocensor.evaluation.asked_metrics import (
     DEFAULT_METRICS,
     as_metrics,
     as_scored_times,
     as_single_times,
     at_single_times,
+    default_metrics,
     default_times,
     ranked_across_folds,
+    scorable,
     unscored,
-    without_curves,
 )
 from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Resampling
 from cocensor.evaluation.hint import CopulaHint, hinted
@@ -41,10 +44,17 @@ from cocensor.evaluation.options import (
 )
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
-from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_samples, within_predictions
+from cocensor.evaluation.times import (
+    HorizonRule,
+    met_by_steps,
+    past_horizon,
+    times_of_samples,
+    within_predictions,
+)
+from cocensor.evaluation.truth import TRUTH, as_true_times
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival, unmarked_end
+from cocensor.outcomes import Survival, TimeAxis, unmarked_end
 
 
 def evaluate(
@@ -62,7 +72,10 @@ def evaluate(
     copula: Any = None,
     covariates: str | int | Sequence[str | int] | None = "all",
     folds: Any = None,
+    true_times: npt.ArrayLike | None = None,
     confidence_level: float | None = 0.95,
+    time_name: str | None = None,
+    time_unit: str | None = None,
     n_resamples: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -77,8 +90,10 @@ def evaluate(
         its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted estimator of
         scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``. An array
         (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and ``"concordance"``,
-        score it. A model whose predictions are refused has no scores, and a note says why; a ``ValueError`` in the
-        place of a model is such a refusal. The others are scored without it.
+        score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone: metrics at this time
+        score it, no others do, and it does not move the horizon. A model whose predictions are refused has no scores,
+        and a note says why; a ``ValueError`` in the place of a model is such a refusal. The others are scored without
+        it.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
@@ -115,9 +130,15 @@ def evaluate(
         For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
         models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and
         concordance rank them as they are.
+    true_times : array-like, optional
+        For simulated or semi-synthetic data, the event time of every test subject, censored ones included. Scores by
+        them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
         test sample, up to the horizon, and assume that the copula is correct. None computes none.
+    time_name, time_unit : str, optional
+        What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
+        converted.
     n_resamples : int, optional
         Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
         :meth:`Evaluation.bootstrap`.
@@ -151,8 +172,10 @@ def evaluate(
     asked_metrics = as_metrics(DEFAULT_METRICS if by_default else metrics)
     asked_at = as_single_times(at, asked_metrics)
     asked_times = None if times is None else as_scored_times(times, asked_metrics)
+    oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     if confidence_level is not None:
         confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
+    time_axis = TimeAxis(time_name, time_unit)
     resampling = None if n_resamples is None else Resampling(n_resamples, seed)
     if asked_times is not None and horizon is not None:
         raise ValueError("horizon must be None where times are given: they end where it lies.")
@@ -173,29 +196,36 @@ def evaluate(
         faults |= short
     if not predictions:
         raise next(iter(faults.values()))
-    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
     grid, ends = within_predictions(samples, predictions, grid, ends)
+    faults |= past_horizon(predictions, ends)
+    predictions = {name: each for name, each in predictions.items() if name not in faults}
+    if not predictions:
+        raise next(iter(faults.values()))
+    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
     if asked_times is None:
-        grid = met_by_steps(grid, predictions)
-    if all(each.risk is not None for each in predictions.values()):
-        asked_metrics, left_out = without_curves(asked_metrics, by_default)
-        notes += left_out
-    notes += unscored(asked_metrics, predictions)
+        grid = met_by_steps(grid, predictions, ends)
     if folds is not None:
         notes += ranked_across_folds(predictions)
     if asked_at is None and by_default:
-        asked_at, said = default_times(test, grid)
+        asked_at, said = default_times(test, grid, predictions, time_axis)
         notes += said
     if asked_at and asked_at[-1] > ends.time:
         raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
+    if by_default:
+        asked_metrics = default_metrics(asked_at or (), predictions)
+    scored, left_out = scorable(
+        at_single_times(asked_metrics, asked_at or ()), predictions, TimeGrid.of(grid), by_default, faults
+    )
+    notes += [*left_out, *unscored(scored, predictions, TimeGrid.of(grid))]
     data = EvaluationData(
         predictions,
         samples,
         TimeGrid.of(grid),
-        at_single_times(asked_metrics, asked_at or ()),
+        tuple(each.in_unit(time_unit) for each in scored),
         tuple(models),
         covariates,
         confidence_level,
+        time_axis,
     )
     if train is None:
         text = (
@@ -222,7 +252,9 @@ def evaluate(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
-    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template)
+    truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
+    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template, truth=truth)
+    found = replace(found, alarms=find_alarms(found))
     if resampling is None:
         return found
     return found.bootstrap(resampling.n_resamples, seed=resampling.seed, progress=progress)
@@ -270,7 +302,7 @@ def _reaching(
             f"{asked} must not pass {each.end:g}, the end of models[{name!r}], but {_asks(asked)} {end:g}."
         )
         for name, each in predictions.items()
-        if each.end < end
+        if each.only_at is None and each.end < end
     }
     return {name: each for name, each in predictions.items() if name not in faults}, faults
 

@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import IPCW
+from cocensor.evaluation.alarms import Alarm
 from cocensor.evaluation.bootstrap import bootstrapped
 from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.judge import preference
@@ -25,6 +26,7 @@ from cocensor.inference import (
 )
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_name
+from cocensor.outcomes import TimeAxis
 
 # An error by rounding alone, as of the AUC of a constant.
 _NO_ERROR = 1e-14
@@ -44,6 +46,9 @@ class Findings:
     notes: tuple[Note, ...]
     #: A frame of the library that tables are made with; None for pandas or pyarrow.
     template: Any = None
+    truth: AdjustmentScores | None = None
+    #: Nonsense among predictions and outcomes.
+    alarms: tuple[Alarm, ...] = ()
     _analyses: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -52,9 +57,20 @@ class Findings:
         return self.data.models
 
     @property
+    def contenders(self) -> tuple[str, ...]:
+        """The models that may be called best: those that have predictions, and that no alarm disqualifies."""
+        off = {alarm.model for alarm in self.alarms if alarm.disqualifies}
+        return () if None in off else tuple(model for model in self.data.predictions if model not in off)
+
+    @property
     def times(self) -> Any:
         """The times that every score is computed at."""
         return self.data.grid.times
+
+    @property
+    def time_axis(self) -> TimeAxis:
+        """What time is called, and its unit."""
+        return self.data.time_axis
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -107,7 +123,7 @@ class Findings:
                 times = ", ".join(time_in_name(each.at) for each in named if each.at is not None)
                 raise ValueError(f"at is needed for the metric {name!r}, which is scored at {times}.")
             return named[0]
-        single = named[0].at_time(at)
+        single = named[0].at_time(at).in_unit(self.time_axis.unit)
         return next((each for each in known if each.name == single.name and each.at == single.at), single)
 
     def under(self, adjustment: str | None = None) -> AdjustmentScores:
@@ -219,10 +235,11 @@ class Findings:
         """The models that cannot be distinguished from the best: those that multiple comparisons with the best keep.
 
         The truly best one is among them with a chance of at least the confidence level, in large samples. A model
-        without an interval is kept, as nothing sets it apart from the best.
+        without an interval is kept, as nothing sets it apart from the best. One that is no contender is not among them.
         """
         by = self.metric(metric)
         errors = self._model_errors(metric, adjustment)
+        errors = errors.only([name for name in errors.names if name in self.contenders])
         return indistinguishable_from_best(errors, by.direction, self._level)
 
     @property
@@ -287,7 +304,7 @@ class Findings:
     def best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
         """The models that cannot be distinguished from the best; without intervals, the best by their scores alone.
 
-        Empty under an adjustment that does not vote where there is one that does.
+        Empty under an adjustment that does not vote where there is one that does, and where no model is a contender.
         """
         ranked = self.ranks(metric, adjustment)
         if self.confidence_level is None:
@@ -296,19 +313,20 @@ class Findings:
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 
     def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
-        """The rank of every model that has a score; equal scores share the better rank.
+        """The rank of every contender that has a score; equal scores share the better rank.
 
         Nothing ranks by an adjustment that does not vote where there is one that does.
         """
         by, found = self.metric(metric), self.under(adjustment)
         if found.name not in self.voting:
             return {}
-        return by.ranks({model: found.value(by.name, model) for model in self.models})
+        return by.ranks({model: found.value(by.name, model) for model in self.contenders})
 
     def table(self) -> Any:
         """One row per metric, adjustment and model: score with its error and interval, skill and rank.
 
         ``best`` says whether the model cannot be distinguished from the best; without intervals, whether it is best.
+        Where the true event times are known, ``truth`` is the score by them.
         """
         level = self.confidence_level
         rows = []
@@ -319,11 +337,12 @@ class Findings:
                     score = self.score(model, metric, name)
                     error = () if level is None else (score.standard_error, *score.confidence_interval(level))
                     skill = self.skill(model, metric, name).value
-                    rows.append(
-                        (metric, name, model, score.value, *error, skill, ranked.get(model), model in best)
-                    )
+                    known = () if self.truth is None else (self.truth.value(metric, model),)
+                    found = (score.value, *error, skill, ranked.get(model), model in best, *known)
+                    rows.append((metric, name, model, *found))
         errors = () if level is None else ("standard_error", "low", "high")
-        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best")
+        truth = () if self.truth is None else ("truth",)
+        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best", *truth)
         return self._frame(columns, rows)
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:

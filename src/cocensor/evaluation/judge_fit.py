@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
@@ -19,7 +19,7 @@ from cocensor.copulas import Copula
 from cocensor.evaluation.data import EvaluationData
 from cocensor.joint.checks import Expected, expected_counts
 from cocensor.joint.design import Design
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, TimeAxis
 
 Kind = Literal["event", "dropout"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -140,6 +140,8 @@ class JudgeFit:
         The ends of the periods, of which the first begins at 0: quartiles of the event times up to the horizon.
     cells : dict of dict of FitCells
         By model and kind, "event" and "dropout". Times of 0 do not count.
+    time_axis : TimeAxis
+        What time is called, and its unit.
 
     Examples
     --------
@@ -160,6 +162,7 @@ class JudgeFit:
     periods: FloatArray
     cells: dict[str, dict[Kind, FitCells]]
     template: Any = None
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @property
     def tests(self) -> Iterator[tuple[str, Kind, FitCells]]:
@@ -308,7 +311,7 @@ def judge_fit(data: EvaluationData, fits: Mapping[str, Fitted]) -> JudgeFit | No
             kind: _cells(groups, y.time, periods, each, of_kind)
             for kind, each, of_kind in zip(KINDS, expected[id(fitted)], happened, strict=True)
         }
-    return None if copula is None else JudgeFit(copula, periods, found)
+    return None if copula is None else JudgeFit(copula, periods, found, time_axis=data.time_axis)
 
 
 def _periods(y: Survival, horizon: float) -> FloatArray:

@@ -88,6 +88,11 @@ class Evaluation(Resampled):
         The end of the interval that scores are averaged over, and why.
     notes : tuple of Note
         What was decided on the way; each of the ``results`` has its own.
+    truth : AdjustmentScores or None
+        For simulated data, the scores by the true event times; no verdict counts them.
+    alarms : tuple of Alarm
+        Nonsense among predictions and outcomes. A model with one that disqualifies is none of the ``contenders``: it
+        has scores, but no rank, and is not called best.
     """
 
     @property

@@ -302,9 +302,8 @@ class _Scoring:
         """Score some models by a fit."""
         self.fits |= dict.fromkeys(models, fitted)
         for metric in self.data.in_order:
-            able = {
-                name: each for name, each in models.items() if each.risk is None or not metric.needs_curves
-            }
+            scored = {REFERENCE, *self.data.scored_by(metric)}
+            able = {name: each for name, each in models.items() if name in scored}
             if able:
                 self._evaluate(metric, fitted, able)
 
@@ -326,7 +325,7 @@ class _Scoring:
             self._missing(models, str(error))
             return
         if status.until <= status.grid.last:
-            self._missing(models, f"there is no score from time {status.until:g} on.")
+            self._missing(models, f"there is no score from {self.data.time_axis.named(status.until)} on.")
             return
         if set(models) != {REFERENCE}:
             self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]

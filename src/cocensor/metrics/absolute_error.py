@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,14 @@ class RestrictedAbsoluteError(Metric):
         if self.predicted != "median":
             for field in ("name", "label"):
                 object.__setattr__(self, field, f"{getattr(type(self), field)} ({self.predicted})")
+
+    def in_unit(self, unit: str | None) -> Self:
+        """The same, whose label says the unit of its values."""
+        if unit is None:
+            return self
+        made = copy(self)
+        object.__setattr__(made, "label", f"{self.label} in {unit}")
+        return made
 
     def grid(self, times: TimeGrid) -> TimeGrid:
         """All times, and 0."""

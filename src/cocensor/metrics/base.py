@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -73,6 +73,8 @@ class Metric(ABC):
         Where it has no value, in words.
     at : float or None
         The time of its value, where that is at a single one which was chosen.
+    unit : str or None
+        The unit of that time, which the label then says.
     """
 
     name: ClassVar[str]
@@ -88,6 +90,7 @@ class Metric(ABC):
     mean_of_losses: ClassVar[bool] = False
     undefined: ClassVar[str] = "these weights give it no value"
     at: float | None = None
+    unit: str | None = None
 
     @abstractmethod
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
@@ -103,9 +106,19 @@ class Metric(ABC):
         """The times at which it needs a status, out of those of an evaluation: all, unless it says otherwise."""
         return times
 
+    def can_score(self, predictions: Predictions, times: TimeGrid) -> bool:
+        """Whether what one model predicts is enough for it at the ``times`` of an evaluation."""
+        if predictions.risk is not None:
+            return not self.needs_curves
+        return predictions.only_at is None or predictions.known_at(self.grid(times).times)
+
     def at_time(self, t: float) -> Metric:
         """The metric whose value is the one of this metric at one time, where it has values over time."""
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
+
+    def in_unit(self, unit: str | None) -> Self:
+        """The same metric, whose label says the unit of time where it speaks of time."""
+        return self
 
     def values_over_time(
         self, status: Status, predictions: Mapping[str, Predictions]

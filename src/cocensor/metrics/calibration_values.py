@@ -17,7 +17,7 @@ from cocensor.metrics.calibration_fit import Scores, SmoothCalibration
 from cocensor.metrics.cloglog import CloglogFit, fit_cloglog
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.sections import Linear, Section
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, shown_time
 
 # Derivatives of several values are held at once while they are no more numbers than this.
 _ELEMENTS = 2**23
@@ -35,7 +35,7 @@ class Value(NamedTuple):
 
 def no_curve(time: float) -> str:
     """Why nothing can be fitted."""
-    return f"by {time:g} nobody, or everybody, had the event"
+    return f"by {shown_time(time)} nobody, or everybody, had the event"
 
 
 def groups_by_risk(order: Order, n_groups: int) -> IntArray:

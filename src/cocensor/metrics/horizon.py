@@ -11,7 +11,7 @@ import numpy as np
 from cocensor._numerics import settled
 from cocensor._validation import FloatArray, HorizonWarning, check_number, check_whole
 from cocensor.adjustments import Status
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, shown_time
 
 _FEW = 0.01
 _ENOUGH = 0.05
@@ -70,8 +70,8 @@ def time_grid(
     if any(_share_at_risk(y, end) < _FEW for y in samples):
         better = min(_last_with(y, _ENOUGH) for y in samples)
         warnings.warn(
-            f"at the horizon {end:g} fewer than {_FEW:.0%} are at risk; until {better:g} at least {_ENOUGH:.0%} are: "
-            f"horizon={{'at_risk': {_ENOUGH:g}}}.",
+            f"at the horizon {shown_time(end)} fewer than {_FEW:.0%} are at risk; until {shown_time(better)} "
+            f"at least {_ENOUGH:.0%} are: horizon={{'at_risk': {_ENOUGH:g}}}.",
             HorizonWarning,
             stacklevel=2,
         )

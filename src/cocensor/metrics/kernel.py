@@ -17,6 +17,7 @@ import numpy as np
 from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows
 from cocensor.adjustments import Functionals, Status
 from cocensor.curves import Predictions
+from cocensor.outcomes import shown_time
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def mean_losses(
     above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
     if above.any():
         warnings.warn(
-            f"a score at time {grid.sorted[above][0]:g} is above {loss.largest:g}, the largest "
+            f"a score at time {shown_time(grid.sorted[above][0])} is above {loss.largest:g}, the largest "
             "possible loss: the weights represent more subjects than there are.",
             HorizonWarning,
             stacklevel=4,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from cocensor._validation import as_times, check_number
 from cocensor.curves import TimeGrid
+from cocensor.outcomes import with_unit
 
 #: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
 SingleTimes = Literal["never", "only", "also"]
@@ -18,6 +20,7 @@ class SingleTime:
     """Of a metric: a field ``at``, the time of its value, or None for the last of an evaluation."""
 
     at: float | None
+    unit: str | None
     name: ClassVar[str]
     label: ClassVar[str]
     curve_label: ClassVar[str | None]
@@ -31,7 +34,8 @@ class SingleTime:
         if self.at is not None:
             at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
             said = time_in_name(at)
-            for field, value in (("at", at), ("name", f"{name} at {said}"), ("label", f"{label} at {said}")):
+            in_label = f"{label} at {time_in_label(at, self.unit)}"
+            for field, value in (("at", at), ("name", f"{name} at {said}"), ("label", in_label)):
                 object.__setattr__(self, field, value)
 
     def grid(self, times: TimeGrid) -> TimeGrid:
@@ -48,7 +52,21 @@ class SingleTime:
         moved: Self = replace(made, at=t)
         return moved
 
+    def in_unit(self, unit: str | None) -> Self:
+        """The same, whose label says the unit of its time."""
+        if unit is None or self.at is None:
+            return self
+        made = copy(self)
+        object.__setattr__(made, "unit", unit)
+        made.__post_init__()
+        return made
+
 
 def time_in_name(at: float) -> str:
     """A time as it stands in the name of a metric."""
     return f"{at:.15g}" if at.is_integer() else f"{at:g}"
+
+
+def time_in_label(at: float, unit: str | None) -> str:
+    """A time as it stands in the label of a metric."""
+    return with_unit([time_in_name(at)], unit)

@@ -4,6 +4,7 @@ from cocensor.outcomes.dates import ISO_DATE, UNITS
 from cocensor.outcomes.end_of_study import unmarked_end
 from cocensor.outcomes.risk_table import MarginSteps, RiskTable, WhichMargin
 from cocensor.outcomes.survival import Survival, structured
+from cocensor.outcomes.time_axis import TimeAxis, shown_time, with_unit
 
 __all__ = [
     "ISO_DATE",
@@ -11,7 +12,10 @@ __all__ = [
     "MarginSteps",
     "RiskTable",
     "Survival",
+    "TimeAxis",
     "WhichMargin",
+    "shown_time",
     "structured",
     "unmarked_end",
+    "with_unit",
 ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from cocensor._validation import Counts, FloatArray, read_only
 
@@ -73,6 +74,11 @@ class RiskTable:
     def exchanged(self) -> RiskTable:
         """Events as dropouts and dropouts as events: at one time the dropouts of this table come first."""
         return RiskTable(self.times, self.at_risk, self.dropouts, self.events, self.administrative)
+
+    def at_risk_at(self, t: npt.ArrayLike) -> Counts:
+        """How many are at risk at each ``t``, just before anything happens at it; nobody after the last time."""
+        counts = np.append(self.at_risk, self.at_risk.dtype.type(0))
+        return counts[np.searchsorted(self.times, t)]
 
     def exposed_at(self, of: WhichMargin, t: FloatArray) -> tuple[Counts, FloatArray]:
         r"""How many ``of`` can happen to at each ``t`` up to the last time, and :math:`-\log P(\min(E, C) \ge t)`."""

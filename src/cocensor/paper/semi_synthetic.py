@@ -184,7 +184,7 @@ class SemiSyntheticExperiment(Experiment):
         for ax, name in zip(axes, names, strict=False):
             published = self.config.protocol == "published"
             sample = _design(first[name], published).draw(0 if published else first[name]["seed"])
-            OutcomesDisplay.from_outcomes(sample.y).plot(ax)
+            OutcomesDisplay.from_outcomes(sample.y).plot(ax, at_risk=False)
             ax.set_title(f"{name}, {100 * sample.censoring_rate:.0f} % censored", loc="left")
         return figure
 

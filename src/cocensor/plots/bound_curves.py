@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.evaluation import Evaluation
+from cocensor.plots.over_time import BelowCurves
 from cocensor.plots.panels import draw_panels, wrapped
 from cocensor.plots.style import colours, line_styles, shade
 from cocensor.sensitivity import BoundCurve, Bounds
@@ -43,17 +44,20 @@ class BoundCurvesDisplay:
         What the values are called.
     minus : str or None
         The model whose values are taken off.
+    below : BelowCurves
+        What time is called, and how many of the test sample are at risk.
     """
 
     models: tuple[str, ...]
     panels: dict[str, BoundsOverTime]
     label: str
     minus: str | None
+    below: BelowCurves = field(default_factory=BelowCurves)
 
     @classmethod
     def from_bounds(cls, bounds: Bounds, minus: str | None = None) -> Self:
         """From what :meth:`Evaluation.bounds` returns; of all models, or of all others less ``minus``."""
-        return cls._of(bounds, minus, lambda _: {})
+        return cls._of(bounds, minus, lambda _: {}, BelowCurves())
 
     @classmethod
     def from_evaluation(
@@ -84,11 +88,15 @@ class BoundCurvesDisplay:
                 if {model, minus} - {None} <= set(known)
             }
 
-        return cls._of(evaluation.bounds(by), minus, curves)
+        return cls._of(evaluation.bounds(by), minus, curves, BelowCurves.of(evaluation))
 
     @classmethod
     def _of(
-        cls, bounds: Bounds, minus: str | None, curves: Callable[[str], Mapping[str, FloatArray]]
+        cls,
+        bounds: Bounds,
+        minus: str | None,
+        curves: Callable[[str], Mapping[str, FloatArray]],
+        below: BelowCurves,
     ) -> Self:
         if minus is not None:
             check_choice(minus, "minus", bounds.models)
@@ -105,13 +113,17 @@ class BoundCurvesDisplay:
         if not panels:
             raise ValueError("bounds must have a model to be drawn, but have none.")
         label = bounds.metric.curve_label or bounds.metric.label
-        return cls(bounds.models, panels, label, minus)
+        return cls(bounds.models, panels, label, minus, below)
 
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
-        """Draw into ``ax``, one axes per model, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, model) for model in self.panels], ax)
+    def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Axes | list[Axes]:
+        """Draw into ``ax``, one axes per model, or into a new figure; returns the axes, several as a list.
 
-    def _draw(self, model: str, ax: Axes) -> None:
+        Below the axis stands how many are at risk, where that is known, unless ``at_risk`` is False.
+        """
+        panels = [partial(self._draw, model, at_risk) for model in self.panels]
+        return draw_panels(panels, ax, lines_below=self.below.n_lines(at_risk))
+
+    def _draw(self, model: str, at_risk: bool, ax: Axes) -> None:
         panel = self.panels[model]
         times, *limits = panel.bounds
         shade(ax, times, (limits[0], limits[1]), colours(self.models)[model], 0.35)
@@ -122,4 +134,5 @@ class BoundCurvesDisplay:
             ax.axhline(0.0, color="0.3", linewidth=1.0, zorder=1)
         less = "" if self.minus is None else f" less that of {escaped(self.minus)}"
         ax.set_title(wrapped(model), fontsize="medium")
-        ax.set(xlabel="time", ylabel=f"{self.label}{less}", xlim=(times[0], times[-1]))
+        ax.set_ylabel(f"{self.label}{less}")
+        self.below.draw(ax, times[0], times[-1], at_risk)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import CalibrationCurve
+from cocensor.outcomes import TimeAxis
 from cocensor.plots.asked import asked_times, with_curves
 from cocensor.plots.lines import BandKind, check_band, shaded_area
 from cocensor.plots.panels import draw_panels, wrapped
@@ -59,6 +60,8 @@ class CalibrationDisplay:
         What the observed risks are adjusted by.
     band : "pointwise", "simultaneous" or None
         What is shaded.
+    time_axis : TimeAxis
+        What time is called, and its unit.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class CalibrationDisplay:
     panels: dict[tuple[str, float], CalibrationCurve]
     adjustment: str
     band: BandKind = "pointwise"
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @classmethod
     def from_evaluation(
@@ -95,7 +99,7 @@ class CalibrationDisplay:
         at : float or array-like, optional
             Up to the horizon; by default all single times of the evaluation.
         models : str or sequence of str, optional
-            By default all that predict survival curves.
+            By default all that predict a chance for the time.
         adjustment : str, optional
             By default the evaluation's ``primary``.
         band : "pointwise", "simultaneous" or None
@@ -106,9 +110,10 @@ class CalibrationDisplay:
         panels = {
             (model, t): evaluation.calibration_curve(model, t, scores.name)
             for t in asked_times(evaluation, at)
-            for model in with_curves(evaluation, models)
+            for model in with_curves(evaluation, models, at=t)
         }
-        return cls(evaluation.models, panels, scores.label, None if level is None else band)
+        shaded = None if level is None else band
+        return cls(evaluation.models, panels, scores.label, shaded, evaluation.time_axis)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per model and time, or into a new figure; returns the axes, several as a list."""
@@ -133,7 +138,9 @@ class CalibrationDisplay:
         ax.bar(curve.edges[:-1], heights, np.diff(curve.edges), bottom, **_BARS)
         ax.axhline(0.0, color="black", linewidth=0.6, zorder=1)
         self._explain(ax, curve.confidence_level)
-        ax.set(xlabel=f"predicted risk by time {t:g}", ylabel=f"observed risk\n{self.adjustment}")
+        ax.set(
+            xlabel=f"predicted risk by {self.time_axis.named(t)}", ylabel=f"observed risk\n{self.adjustment}"
+        )
         ax.set(xlim=(0.0, top), ylim=(bottom, top))
         ax.set_yticks([tick for tick in ax.get_xticks() if 0.0 <= tick <= top])
         ax.set_title(f"{wrapped(model)}\n{_summary(curve)}", fontsize="medium")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import DecisionCurve
+from cocensor.outcomes import TimeAxis
 from cocensor.plots.asked import asked_times, with_curves
 from cocensor.plots.lines import Line, draw_lines, shaded_area
 from cocensor.plots.panels import draw_panels
@@ -42,6 +43,8 @@ class DecisionCurveDisplay:
         What the net benefit is adjusted by.
     shaded : str
         What the shaded areas are; empty where nothing is shaded.
+    time_axis : TimeAxis
+        What time is called, and its unit.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class DecisionCurveDisplay:
     panels: dict[float, dict[str, DecisionCurve]]
     adjustment: str
     shaded: str = ""
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @classmethod
     def from_evaluation(
@@ -77,17 +81,17 @@ class DecisionCurveDisplay:
         at : float or array-like, optional
             Up to the horizon; by default all single times of the evaluation.
         models : str or sequence of str, optional
-            By default all that predict survival curves.
+            By default all that predict a chance for the time.
         adjustment : str, optional
             By default the evaluation's ``primary``.
         """
-        scores, names = evaluation.under(adjustment), with_curves(evaluation, models)
+        scores = evaluation.under(adjustment)
         panels = {}
         for t in asked_times(evaluation, at):
             curves = evaluation.decision_curve(t, scores.name)
-            panels[t] = {model: curves[model] for model in names}
+            panels[t] = {model: curves[model] for model in with_curves(evaluation, models, at=t)}
         shaded = shaded_area("pointwise", evaluation.confidence_level)
-        return cls(evaluation.models, panels, scores.label, shaded)
+        return cls(evaluation.models, panels, scores.label, shaded, evaluation.time_axis)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per time, or into a new figure; returns the axes, several as a list."""
@@ -105,7 +109,9 @@ class DecisionCurveDisplay:
         )
         ax.set(xlabel="threshold of the predicted risk", ylabel=f"net benefit\n{self.adjustment}")
         ax.set(
-            xlim=(0.0, _last(curves.values())), ylim=_limits(curves.values()), title=f"event by time {t:g}"
+            xlim=(0.0, _last(curves.values())),
+            ylim=_limits(curves.values()),
+            title=f"event by {self.time_axis.named(t)}",
         )
 
     def _line(self, curve: DecisionCurve) -> Line:

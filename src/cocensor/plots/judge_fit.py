@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Self
@@ -12,6 +12,7 @@ import numpy as np
 
 from cocensor._validation import FloatArray, check_choice, escaped
 from cocensor.evaluation.judge_fit import JudgeFit, Kind
+from cocensor.outcomes import TimeAxis
 from cocensor.plots.panels import draw_panels
 from cocensor.plots.style import MARKERS, line_styles
 
@@ -44,11 +45,14 @@ class JudgeFitDisplay:
         By kind, "event" and "dropout"; those with at least one cell.
     periods : array
         The ends of the periods.
+    time_axis : TimeAxis
+        What time is called, and its unit.
     """
 
     model: str
     panels: dict[Kind, Ratios]
     periods: FloatArray
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @classmethod
     def from_judge_fit(cls, fit: JudgeFit, model: str | None = None) -> Self:
@@ -64,7 +68,7 @@ class JudgeFitDisplay:
             raise ValueError(
                 "fit must have a cell with at least one expected event or dropout, but has none."
             )
-        return cls(model, panels, fit.periods)
+        return cls(model, panels, fit.periods, fit.time_axis)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per kind, or into a new figure; returns the axes, several as a list."""
@@ -74,6 +78,7 @@ class JudgeFitDisplay:
         panel = self.panels[kind]
         n_groups, n_periods = panel.ratio.shape
         starts = [0.0, *self.periods[:-1]]
+        unit = "" if self.time_axis.unit is None else f" {escaped(self.time_axis.unit)}"
         looks = zip(range(n_periods), line_styles(), cycle(MARKERS), strict=False)
         for k, style, marker in looks:
             x = np.arange(1, n_groups + 1) + 0.15 * (k - 0.5 * (n_periods - 1))
@@ -81,7 +86,7 @@ class JudgeFitDisplay:
                 np.minimum(each[:, k], _HIGHEST) for each in (panel.ratio, panel.lower, panel.upper)
             )
             bars = np.stack((ratio - lower, upper - ratio))
-            label = f"{starts[k]:.3g} < t ≤ {self.periods[k]:.3g}"
+            label = f"{starts[k]:.3g} < t ≤ {self.periods[k]:.3g}{unit}"
             look = {"color": style["color"], "marker": marker, "markersize": 4.0, "linewidth": 1.0}
             ax.errorbar(x, ratio, bars, label=label, linestyle="none", clip_on=False, **look)
         ax.axhline(1.0, color="0.4", linewidth=1.0, zorder=0)

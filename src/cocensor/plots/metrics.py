@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cocensor._validation import as_tuple, check_choice
+from cocensor._validation import FloatArray, as_tuple, check_choice
 from cocensor.evaluation import Evaluation
 from cocensor.inference.comparisons import Direction
-from cocensor.metrics import Metric
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.single_time import time_in_label
+from cocensor.outcomes import TimeAxis
 from cocensor.plots.comparison import Rows
 from cocensor.plots.panels import draw_panels, wrapped
 from cocensor.plots.style import MARKERS, line_styles
 from cocensor.words.digits import level_in_words
+from cocensor.words.metrics import without_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +36,7 @@ class MetricPanel:
     direction: Direction
     rows: dict[float | None, Rows]
     reference: dict[float | None, float]
+    truth: dict[float | None, FloatArray]
 
 
 @dataclass(eq=False)
@@ -42,7 +44,8 @@ class MetricsDisplay:
     """A panel per metric, a row per model, a dot with its interval per time.
 
     Filled dots are the models that cannot be distinguished from the best, by metric and time. Grey ticks are
-    those of one Kaplan–Meier curve for everybody, which is calibrated, and orders nobody.
+    those of one Kaplan–Meier curve for everybody, which is calibrated, and orders nobody. Diamonds are the true
+    values, where data are simulated.
 
     Attributes
     ----------
@@ -52,6 +55,8 @@ class MetricsDisplay:
         What all values are adjusted by.
     mark : str
         What filled dots are.
+    time_axis : TimeAxis
+        What time is called, and its unit.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class MetricsDisplay:
     panels: tuple[MetricPanel, ...]
     adjustment: str
     mark: str
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @classmethod
     def from_evaluation(
@@ -97,16 +103,20 @@ class MetricsDisplay:
             ends = [(np.nan, np.nan) if level is None else each.confidence_interval(level) for each in found]
             low, high = np.array(ends).T
             best = evaluation.best(by.name, scores.name)
-            label, at = _without_time(by)
-            panel = panels.setdefault(label, MetricPanel(label, by.direction, {}, {}))
+            label, at = without_time(by), by.at
+            panel = panels.setdefault(label, MetricPanel(label, by.direction, {}, {}, {}))
             values = np.array([each.value for each in found])
             panel.rows[at] = Rows(values, low, high, tuple(model in best for model in evaluation.models))
             if by.name in scores.reference:
                 panel.reference[at] = scores.reference[by.name].value
+            if evaluation.truth is not None:
+                panel.truth[at] = np.array(
+                    [evaluation.truth.value(by.name, model) for model in evaluation.models]
+                )
         if not panels:
             raise ValueError(f"metrics must have one with scores under {scores.name!r}, but has none.")
         filled = "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
-        return cls(evaluation.models, tuple(panels.values()), scores.label, filled)
+        return cls(evaluation.models, tuple(panels.values()), scores.label, filled, evaluation.time_axis)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per metric, or into a new figure; returns the axes, several as a list."""
@@ -118,7 +128,7 @@ class MetricsDisplay:
         looks = dict(zip(self._times, zip(line_styles(), cycle(MARKERS), strict=False), strict=False))
         for at, (style, marker) in looks.items():
             if at is not None:  # in every panel, so that times come first in the legend
-                label = f"at {time_in_name(at)}"
+                label = f"at {time_in_label(at, self.time_axis.unit)}"
                 ax.plot([], [], marker=marker, linestyle="none", color=style["color"], label=label)
         for k, (at, rows) in enumerate(panel.rows.items()):
             style, marker = looks[at]
@@ -131,9 +141,13 @@ class MetricsDisplay:
             if at in panel.reference:
                 known = np.isfinite(rows.values)
                 ax.plot(np.full(known.sum(), panel.reference[at]), y[known], **_REFERENCE)
+            if at in panel.truth:
+                ax.plot(panel.truth[at], y, **_TRUTH)
         ax.plot([], [], marker="o", linestyle="none", color="0.4", label=self.mark)
         if panel.reference:
             ax.plot([], [], label="Kaplan–Meier for everybody", **_REFERENCE)
+        if panel.truth:
+            ax.plot([], [], label="truth", **_TRUTH)
         ax.set_title(panel.label, fontsize="medium")
         ax.set(xlabel=f"{panel.direction} is better", ylabel=self.adjustment)
         ax.locator_params(axis="x", nbins=4)
@@ -152,9 +166,4 @@ _REFERENCE: dict[str, Any] = {
     "linestyle": "none",
     "zorder": 2,
 }
-
-
-def _without_time(metric: Metric) -> tuple[str, float | None]:
-    """What a metric is called, and its time, where it has one."""
-    at = metric.at
-    return metric.label if at is None else metric.label.removesuffix(f" at {time_in_name(at)}"), at
+_TRUTH: dict[str, Any] = {"color": "0.1", "marker": "d", "markersize": 5.0, "linestyle": "none", "zorder": 4}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cocensor._validation import FloatArray, check_whole
 from cocensor.estimators import KaplanMeier
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, TimeAxis
+from cocensor.plots.over_time import INK, BelowCurves
+from cocensor.plots.panels import LINE
 from cocensor.plots.style import line_styles
 
 if TYPE_CHECKING:
@@ -33,9 +35,18 @@ class OutcomesDisplay:
     times: FloatArray
     survival: FloatArray
     title: str = ""
+    below: BelowCurves = field(default_factory=BelowCurves)
 
     @classmethod
-    def from_outcomes(cls, y: Any, *, n_bins: int = 20, title: str = "") -> Self:
+    def from_outcomes(
+        cls,
+        y: Any,
+        *,
+        n_bins: int = 20,
+        title: str = "",
+        time_name: str | None = None,
+        time_unit: str | None = None,
+    ) -> Self:
         """From outcomes: a :class:`Survival`, or what it can be coerced from."""
         outcomes = Survival.coerce(y)
         check_whole(n_bins, "n_bins")
@@ -45,14 +56,19 @@ class OutcomesDisplay:
         times = np.concatenate(([0.0], curve.times, [outcomes.t_max]))
         survival = np.concatenate(([1.0], curve.values, curve.values[-1:] if curve.values.size else [1.0]))
         shown = title or f"n = {len(outcomes):,}, {1 - outcomes.n_events / len(outcomes):.0%} censored"
-        return cls(edges, counts[0], counts[1], times, survival, shown)
+        below = BelowCurves(TimeAxis(time_name, time_unit), {INK: outcomes.risk_table})
+        return cls(edges, counts[0], counts[1], times, survival, shown, below)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw into ``ax``, or into a new figure; returns the axes of the curve."""
+    def plot(self, ax: Axes | None = None, *, at_risk: bool = True) -> Axes:
+        """Draw into ``ax``, or into a new figure; returns the axes of the curve.
+
+        Below the axis stands how many are at risk, unless ``at_risk`` is False.
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 
-            _, ax = plt.subplots(figsize=(6.0, 4.0), layout="constrained")
+            height = 4.0 + LINE * self.below.n_lines(at_risk)
+            _, ax = plt.subplots(figsize=(6.0, height), layout="constrained")
         bars = ax.twinx()
         width, styles = np.diff(self.edges), line_styles()
         curve, event, censored = (next(styles)["color"] for _ in range(3))
@@ -69,8 +85,8 @@ class OutcomesDisplay:
         )
         bars.set(ylabel="subjects", ylim=(0.0, 2.2 * max(1, int((self.events + self.censored).max()))))
         ax.step(self.times, self.survival, where="post", color=curve, label="Kaplan–Meier")
-        ax.set(xlabel="time", ylabel="survival probability", xlim=(0.0, self.edges[-1]), ylim=(0.0, 1.02))
-        ax.set_title(self.title)
+        ax.set(ylabel="survival probability", ylim=(0.0, 1.02), title=self.title)
+        self.below.draw(ax, 0.0, self.edges[-1], at_risk)
         ax.set_zorder(bars.get_zorder() + 1)  # the curve over the bars
         ax.patch.set_visible(False)
         for each in (ax, bars):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _COLUMNS = 3
 # In inches: a panel alone, each of several, a line of a legend, one of its letters, and the sample beside these.
 _ALONE, _AMONG_OTHERS = (7.0, 4.5), (3.2, 2.8)
-_LINE, _LETTER, _SAMPLE = 0.2, 0.08, 0.6
+LINE, _LETTER, _SAMPLE = 0.2, 0.08, 0.6
 _SMALL: dict[str, Any] = {"frameon": False, "fontsize": "small"}
 
 
@@ -27,12 +27,16 @@ def draw_panels(
     *,
     size: tuple[float, float] | None = None,
     share_y: bool = True,
+    lines_below: int = 0,
 ) -> Axes | list[Axes]:
     """Draw each panel into an axes of its own, given or of a new figure in rows of up to three; one legend serves all.
 
-    In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches.
+    In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches;
+    it grows by the lines of text that a panel has below its axis.
     """
-    figure, axes = _new_figure(len(panels), size, share_y) if ax is None else (None, list(np.ravel(ax)))
+    figure, axes = (
+        _new_figure(len(panels), size, share_y, lines_below) if ax is None else (None, list(np.ravel(ax)))
+    )
     if len(axes) != len(panels):
         raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
     for each, draw in zip(axes, panels, strict=True):
@@ -59,12 +63,14 @@ def _shape(n: int) -> tuple[int, int]:
     return rows, -(-n // rows)
 
 
-def _new_figure(n: int, size: tuple[float, float] | None, share_y: bool) -> tuple[Figure | None, list[Axes]]:
+def _new_figure(
+    n: int, size: tuple[float, float] | None, share_y: bool, lines_below: int
+) -> tuple[Figure | None, list[Axes]]:
     import matplotlib.pyplot as plt
 
     rows, columns = _shape(n)
     width, height = size or (_ALONE if n == 1 else _AMONG_OTHERS)
-    whole = (width * columns, height * rows)
+    whole = (width * columns, (height + lines_below * LINE) * rows)
     figure, grid = plt.subplots(
         rows, columns, figsize=whole, sharey=share_y, squeeze=False, layout="constrained"
     )
@@ -95,9 +101,9 @@ def _legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
     if len(axes) > 1:
         figure.legend(**shown, loc="outside lower center")
     else:
-        labels_of_axis: Any = ax.xaxis.get_tightbbox()
-        depth = (ax.bbox.y0 - labels_of_axis.y0) / figure.dpi + 0.5 * _LINE
+        drawn: Any = ax.get_tightbbox()
+        depth = (ax.bbox.y0 - drawn.y0) / figure.dpi + 0.5 * LINE
         below = ax.transAxes + ScaledTranslation(0.0, -depth, figure.dpi_scale_trans)
         ax.legend(**shown, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
     n_lines = -(-sum(label.count("\n") + 1 for label in labels) // columns)
-    figure.set_size_inches(width, height + n_lines * _LINE)
+    figure.set_size_inches(width, height + n_lines * LINE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Self
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import Score
+from cocensor.outcomes import TimeAxis
 from cocensor.plots.asked import asked_models, asked_times
 from cocensor.plots.lines import BandKind, Line, check_band, draw_lines, shaded_area
 from cocensor.plots.panels import draw_panels
@@ -41,6 +42,8 @@ class RocDisplay:
         What the curves are adjusted by.
     shaded : str
         What the shaded areas are; empty where nothing is shaded.
+    time_axis : TimeAxis
+        What time is called, and its unit.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class RocDisplay:
     areas: dict[float, dict[str, str]]
     adjustment: str
     shaded: str = ""
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @classmethod
     def from_evaluation(
@@ -96,7 +100,8 @@ class RocDisplay:
             areas[t] = {
                 model: _area(evaluation.score(model, "auc", scores.name, at=t), level) for model in known
             }
-        return cls(evaluation.models, panels, areas, scores.label, shaded_area(band, level))
+        shaded = shaded_area(band, level)
+        return cls(evaluation.models, panels, areas, scores.label, shaded, evaluation.time_axis)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per time, or into a new figure; returns the axes, several as a list."""
@@ -107,7 +112,7 @@ class RocDisplay:
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1.0, zorder=1, label="chance")
         draw_lines(ax, self.models, self.panels[t], self.shaded, self._labels())
         ax.set(xlabel="false positive rate", ylabel=f"true positive rate\n{self.adjustment}")
-        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), title=f"event by time {t:g}")
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), title=f"event by {self.time_axis.named(t)}")
 
     def _labels(self) -> dict[str, str]:
         """The models with their areas at all times, as all panels share one legend."""
@@ -115,7 +120,9 @@ class RocDisplay:
         for model in self.models:
             areas = {t: by_model[model] for t, by_model in self.areas.items() if model in by_model}
             several = len(self.areas) > 1
-            values = ", ".join(f"{area} by {t:g}" if several else area for t, area in areas.items())
+            values = ", ".join(
+                f"{area} by {self.time_axis.said(t)}" if several else area for t, area in areas.items()
+            )
             labels[model] = f"{escaped(model)}: AUC {values}"
         return labels
 

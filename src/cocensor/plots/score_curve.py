@@ -14,8 +14,9 @@ from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.plots.lines import BandKind, check_band, shaded_area
+from cocensor.plots.over_time import BelowCurves
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import Limits, line_styles, shade
+from cocensor.plots.style import TRUTH, Limits, line_styles, shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,8 @@ class ScoreCurveDisplay:
 
     The reference predicts one Kaplan–Meier curve for everybody: a model that is not better adds nothing at that
     time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Two models may differ
-    although their intervals overlap, as both are scored on the same subjects: ``minus`` shows differences.
+    although their intervals overlap, as both are scored on the same subjects: ``minus`` shows differences. Dotted
+    lines are the true values, where data are simulated.
 
     Attributes
     ----------
@@ -47,6 +49,10 @@ class ScoreCurveDisplay:
         What the shaded areas are.
     zero : bool
         Whether the values are differences, with a line at 0.
+    truth : dict
+        By model the values by the true event times (:attr:`Evaluation.truth`); empty where these are not known.
+    below : BelowCurves
+        What time is called, and how many of the test sample are at risk.
 
     Examples
     --------
@@ -68,6 +74,8 @@ class ScoreCurveDisplay:
     limits: dict[str, dict[str, Limits]] = field(default_factory=dict)
     shaded: str = ""
     zero: bool = False
+    truth: dict[str, FloatArray] = field(default_factory=dict)
+    below: BelowCurves = field(default_factory=BelowCurves)
 
     @classmethod
     def from_evaluation(
@@ -145,13 +153,19 @@ class ScoreCurveDisplay:
             limits,
             shaded_area(band, level),
             minus is not None,
+            {model: curve[order] for model, curve in _true_curves(evaluation, by.name, minus).items()},
+            BelowCurves.of(evaluation),
         )
 
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
-        """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list."""
-        return draw_panels([partial(self._draw, title) for title in self.curves], ax)
+    def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Axes | list[Axes]:
+        """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list.
 
-    def _draw(self, title: str, ax: Axes) -> None:
+        Below the axis stands how many are at risk, unless ``at_risk`` is False.
+        """
+        panels = [partial(self._draw, title, at_risk) for title in self.curves]
+        return draw_panels(panels, ax, lines_below=self.below.n_lines(at_risk))
+
+    def _draw(self, title: str, at_risk: bool, ax: Axes) -> None:
         if title in self.reference:
             label = "Kaplan–Meier for everybody"
             ax.plot(self.times, self.reference[title], color="0.6", linewidth=2.5, label=label)
@@ -163,11 +177,26 @@ class ScoreCurveDisplay:
                 ax.plot(self.times, self.curves[title][model], label=escaped(model), **style)
             if model in limits:
                 shade(ax, self.times, limits[model], style["color"])
+            if model in self.truth:
+                ax.plot(self.times, self.truth[model], color=style["color"], **TRUTH)
         if any(np.isfinite(low).any() for low, _ in limits.values()):
             ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=self.shaded)
-        ax.set(xlabel="time", ylabel=self.label, title=title, xlim=(self.times[0], self.times[-1]))
+        if self.truth:
+            ax.plot([], [], color="0.4", label="truth", **TRUTH)
+        ax.set(ylabel=self.label, title=title)
         if self.bottom is not None:
             ax.set_ylim(bottom=self.bottom)
+        self.below.draw(ax, self.times[0], self.times[-1], at_risk)
+
+
+def _true_curves(evaluation: Evaluation, metric: str, minus: str | None) -> dict[str, FloatArray]:
+    """The true values over time by model, less those of one of them where there is one to subtract."""
+    values = {} if evaluation.truth is None else evaluation.truth.values[metric]
+    curves = {model: each.curve for model, each in values.items() if each.curve is not None}
+    if minus is None:
+        return curves
+    less = curves.pop(minus, None)
+    return {} if less is None else {model: curve - less for model, curve in curves.items()}
 
 
 def _title(scores: AdjustmentScores) -> str:

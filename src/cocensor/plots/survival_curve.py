@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cocensor._validation import FloatArray, escaped
 from cocensor.estimators.margin import MarginEstimator
+from cocensor.outcomes import RiskTable, TimeAxis
+from cocensor.plots.over_time import INK, BelowCurves
+from cocensor.plots.panels import LINE
 from cocensor.plots.style import line_styles
 
 if TYPE_CHECKING:
@@ -30,6 +33,9 @@ class CurveData:
 class SurvivalCurveDisplay:
     """Estimated survival curves with pointwise bands, and the truth where it is known.
 
+    Below the axis stands how many are at risk: of one sample in black, of several in the colour of the first curve of
+    each.
+
     Examples
     --------
     >>> from cocensor import KaplanMeier, Survival
@@ -41,6 +47,7 @@ class SurvivalCurveDisplay:
 
     curves: dict[str, CurveData]
     truth: Callable[[FloatArray], FloatArray] | None = None
+    below: BelowCurves = field(default_factory=BelowCurves)
 
     @classmethod
     def from_estimators(
@@ -49,10 +56,13 @@ class SurvivalCurveDisplay:
         *,
         level: float = 0.95,
         truth: Callable[[FloatArray], FloatArray] | None = None,
+        time_name: str | None = None,
+        time_unit: str | None = None,
     ) -> Self:
         """Curves of fitted estimators by label, with bands at ``level``.
 
-        ``truth`` is a function of time, drawn as a thin black line: in simulations the truth is known.
+        ``truth`` is a function of time, drawn as a thin black line: in simulations the truth is known. ``time_name``
+        and ``time_unit`` are what the axis of time says.
         """
         if not estimators:
             raise ValueError("estimators is empty: at least one is needed.")
@@ -63,14 +73,18 @@ class SurvivalCurveDisplay:
             times = np.unique(np.concatenate(([0.0], estimator.survival_.times, [estimator.t_max_])))
             lower, upper = estimator.confidence_interval(times, level)
             curves[label] = CurveData(times, estimator.predict(times), lower, upper)
-        return cls(curves, truth)
+        return cls(curves, truth, BelowCurves(TimeAxis(time_name, time_unit), _at_risk(estimators.values())))
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw into ``ax``, or into a new figure; returns the axes."""
+    def plot(self, ax: Axes | None = None, *, at_risk: bool = True) -> Axes:
+        """Draw into ``ax``, or into a new figure; returns the axes.
+
+        Below the axis stands how many are at risk, unless ``at_risk`` is False.
+        """
         if ax is None:
             import matplotlib.pyplot as plt
 
-            _, ax = plt.subplots(figsize=(7.0, 4.5), layout="constrained")
+            height = 4.5 + LINE * self.below.n_lines(at_risk)
+            _, ax = plt.subplots(figsize=(7.0, height), layout="constrained")
         end = max(curve.times[-1] for curve in self.curves.values())
         if self.truth is not None:
             grid = np.linspace(0.0, end, 401)
@@ -79,7 +93,22 @@ class SurvivalCurveDisplay:
             ax.step(curve.times, curve.survival, where="post", label=escaped(label), **style)
             band: dict[str, Any] = {"step": "post", "color": style["color"], "alpha": 0.15, "linewidth": 0}
             ax.fill_between(curve.times, curve.lower, curve.upper, **band)
-        ax.set(xlabel="time", ylabel="survival probability", xlim=(0.0, end), ylim=(0.0, 1.02))
+        ax.set(ylabel="survival probability", ylim=(0.0, 1.02))
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False)
+        self.below.draw(ax, 0.0, end, at_risk)
         return ax
+
+
+def _at_risk(estimators: Iterable[MarginEstimator]) -> dict[str, RiskTable]:
+    """The samples that estimators were fitted to, each once, by the colour of the first of its curves."""
+    found: dict[str, RiskTable] = {}
+    for estimator, style in zip(estimators, line_styles(), strict=False):
+        table = estimator.risk_table_
+        if not any(_alike(table, known) for known in found.values()):
+            found[style["color"]] = table
+    return found if len(found) > 1 else dict(zip([INK], found.values(), strict=True))
+
+
+def _alike(a: RiskTable, b: RiskTable) -> bool:
+    return np.array_equal(a.times, b.times) and np.array_equal(a.at_risk, b.at_risk)

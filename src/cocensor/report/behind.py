@@ -9,7 +9,7 @@ import numpy as np
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.detail_numbers import summaries
 from cocensor.metrics import Metric
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.single_time import time_in_label
 from cocensor.report.cells import (
     MISSING,
     NumberCell,
@@ -113,7 +113,7 @@ def _calibration_tables(evaluation: Evaluation) -> list[NumberTable]:
             number_cell(each.value, digits=3, interval=both_ends(*ends, digits=3))
             for each, ends in summaries(curve).values()
         ]
-        row = NumberRow((f"at {time_in_name(curve.time)}", model), cells)
+        row = NumberRow((f"at {time_in_label(curve.time, evaluation.time_axis.unit)}", model), cells)
         rows.setdefault(adjustment, []).append((curve.time, row))
     return [
         NumberTable(
@@ -148,9 +148,9 @@ def single_times(evaluation: Evaluation) -> list[tuple[str, str]]:
     families = {family for each in _SECTIONS.values() for family in each}
     metrics = [each for each in evaluation.data.metrics if each.family in families]
     times = sorted({each.at for each in metrics if each.at is not None})
-    found = [(repr(at), time_in_name(at)) for at in times]
+    found = [(repr(at), time_in_label(at, evaluation.time_axis.unit)) for at in times]
     if any(each.at is None and each.single_times == "only" for each in metrics):
-        found.append(("", f"{evaluation.horizon.time:.6g}"))
+        found.append(("", evaluation.time_axis.said(evaluation.horizon.time)))
     return found
 
 

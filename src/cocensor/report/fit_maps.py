@@ -36,7 +36,10 @@ def fit_maps(fit: JudgeFit | None, series: list[dict[str, Any]]) -> list[FitMap]
     for look in sorted(looks, key=lambda each: each["name"] != fit.worst):
         by_kind = fit.cells[look["name"]]
         kinds = {
-            f"{kind}s": [(f"to {end:.4g}", row) for end, row in zip(fit.periods, _ratios(cells), strict=True)]
+            f"{kind}s": [
+                (f"to {fit.time_axis.said(end)}", row)
+                for end, row in zip(fit.periods, _ratios(cells), strict=True)
+            ]
             for kind, cells in by_kind.items()
         }
         maps.append(FitMap(look, len(by_kind["event"].expected), kinds))

@@ -165,7 +165,7 @@ def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
     tables = []
     for metric in evaluation.metrics:
         for adjustment in sensitivity.answers:
-            scored = [m for m in evaluation.models if _is_scored(sensitivity, m, metric, adjustment)]
+            scored = [m for m in evaluation.contenders if _is_scored(sensitivity, m, metric, adjustment)]
             chosen = list(combinations(scored, 2))
             notes = []
             if len(chosen) > _FEW_PAIRS:

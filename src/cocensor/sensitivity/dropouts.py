@@ -13,7 +13,7 @@ from cocensor.adjustments import IPCW, Oracle, Status
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.status import by_cut
 from cocensor.curves import TimeGrid
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, shown_time
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,9 @@ class Dropouts:
             seen = Samples(y, y_train=_first_of_both(train) if train is not None and marked else None)
             status = seen.status(seen.fit(IPCW(), {}), grid)
         if status.until <= grid.last:
-            raise ValueError(f"there are no bounds from time {status.until:g} on: nobody is seen there.")
+            raise ValueError(
+                f"there are no bounds from time {shown_time(status.until)} on: nobody is seen there."
+            )
         cut = grid.cut(test.time)
         rows = by_cut(np.flatnonzero(test.dropout & (test.time <= grid.last)), cut)
         return cls(status, y, rows, cut[rows], lookup(grid.sorted, test.time[rows], "right"))

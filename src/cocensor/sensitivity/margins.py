@@ -27,12 +27,15 @@ class MarginCurves:
     times, kaplan_meier : array
     copula_graphic : dict of dict of array
         By family and τ, at ``times``.
+    at_risk : dict
+        How many of the sample are at risk, at a few round times.
     """
 
     sample: Literal["training", "test"]
     times: FloatArray
     kaplan_meier: FloatArray
     copula_graphic: dict[str, dict[float, FloatArray]]
+    at_risk: dict[float, int]
 
     def to_dict(self) -> dict[str, Any]:
         """The curves as JSON can hold them; those of a family in the order of ``taus``."""
@@ -45,6 +48,7 @@ class MarginCurves:
                 family: [by_tau[tau].tolist() for tau in _TAUS]
                 for family, by_tau in self.copula_graphic.items()
             },
+            "at_risk": {"times": list(self.at_risk), "n": list(self.at_risk.values())},
         }
 
     def __repr__(self) -> str:
@@ -82,4 +86,6 @@ def margin_curves(evaluation: Evaluation, progress: Progress | None = None) -> M
         found.setdefault(name, {})[tau] = np.asarray(curve)
         report(done, len(points))
     sample: Literal["training", "test"] = "test" if samples.y_train is None else "training"
-    return MarginCurves(sample, times, np.asarray(KaplanMeier().fit(y).predict(times)), found)
+    marks = evaluation.time_axis.marks(0.0, float(times[-1]))
+    at_risk = dict(zip(marks, y.risk_table.at_risk_at(marks).tolist(), strict=True))
+    return MarginCurves(sample, times, np.asarray(KaplanMeier().fit(y).predict(times)), found, at_risk)

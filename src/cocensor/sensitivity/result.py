@@ -117,6 +117,8 @@ class Sensitivity(GridScores):
         winner = None
         if not found.missing and (found.strong.low > 0 or found.strong.high < 0):
             winner = a if (found.strong.high < 0) == (by.direction == "smaller") else b
+        if winner not in self.evaluation.contenders:
+            winner = None
         whole = (low, high) == (self.plausible.low, self.plausible.high)
         return WithinPlausible(low, high, whole, winner, found)
 

@@ -50,7 +50,9 @@ class Tip:
 def tips(
     sensitivity: Sensitivity, a: str, b: str, metric: str | None, adjustment: str | None
 ) -> tuple[Tip, ...]:
-    """Under copulas, then by hazard ratio; each nearest to independence first."""
+    """Under copulas, then by hazard ratio; each nearest to independence first. None where one is no contender."""
+    if not {a, b} <= set(sensitivity.evaluation.contenders):
+        return ()
     name = sensitivity.primary if adjustment is None else adjustment
     grids: list[GridScores] = [sensitivity]
     after = sensitivity.after_dropout

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from cocensor.metrics import Metric
-from cocensor.metrics.single_time import time_in_name
+from cocensor.metrics.single_time import time_in_label, time_in_name
+from cocensor.outcomes import with_unit
 from cocensor.words.names import listed
 
 _BRIER = (
@@ -81,6 +83,58 @@ _MEANINGS = {
 }
 
 
+class Doing(NamedTuple):
+    """What the best model does by a metric, and a better one, and several better ones."""
+
+    is_best: str
+    beats: str
+    beat: str
+
+
+#: Who is best, in short.
+IN_SHORT = Doing("is best", "beats", "beat")
+_PREDICTS = Doing("predicts best", "predicts better than", "predict better than")
+_RANKS = Doing("ranks patients best", "ranks patients better than", "rank patients better than")
+_IS_CALIBRATED = Doing("is best calibrated", "is better calibrated than", "are better calibrated than")
+_HELPS = Doing("has the greatest net benefit", "has more net benefit than", "have more net benefit than")
+_CURVE_DISTANCE = "distance between predicted risks and observed frequencies"
+#: By the name of a metric without a time: what the best model does, and what the metric is in half a sentence.
+_BRIEFLY = {
+    "ibs": (_PREDICTS, "the mean squared error of the predicted probabilities over time"),
+    "brier": (_PREDICTS, "the mean squared error of the predicted probabilities"),
+    "ils": (_PREDICTS, "how little probability was given to what happened, on a logarithmic scale"),
+    "auc": (
+        _RANKS,
+        "the chance that a patient with the event was given a greater risk than one still without it",
+    ),
+    "concordance": (
+        _RANKS,
+        "the chance that, of two patients, the one whose event comes first was given the greater risk",
+    ),
+    "ici": (_IS_CALIBRATED, f"the mean {_CURVE_DISTANCE}"),
+    "e50": (_IS_CALIBRATED, f"the median {_CURVE_DISTANCE}"),
+    "e90": (_IS_CALIBRATED, f"the {_CURVE_DISTANCE} that a tenth of the patients exceeds"),
+    "d_calibration": (_IS_CALIBRATED, "how unevenly events fall on the levels of the predicted curves"),
+    "net_benefit": (_HELPS, "the share of events that treatment by risk finds, less its treatments in vain"),
+    "miscalibration": (_IS_CALIBRATED, "the part of the Brier score that is due to wrong levels of risk"),
+    "discrimination": (_RANKS, "the part of the Brier score that is gained by telling patients apart"),
+    "absolute_error": (_PREDICTS, "the mean distance between predicted and true times of the event"),
+}
+
+
+def doing(metric: Metric) -> Doing:
+    """What the best model does by a metric."""
+    return _BRIEFLY[metric.family][0] if metric.family in _BRIEFLY else IN_SHORT
+
+
+def briefly(metric: Metric) -> str:
+    """What a metric is and which of its values are better, in a sentence."""
+    better = f"{metric.direction} is better"
+    if metric.family not in _BRIEFLY:
+        return f"{better.capitalize()}."
+    return f"This is {_BRIEFLY[metric.family][1]}; {better}."
+
+
 def meanings(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
     """What metrics are called and what they tell, each once; of one that is not known, its range and direction."""
     return list(dict.fromkeys(_meaning(each) for each in metrics))
@@ -96,12 +150,18 @@ def _meaning(metric: Metric) -> tuple[str, str]:
 
 def metrics_in_words(metrics: Sequence[Metric]) -> str:
     """Metrics as in a sentence, with the times of the same one together."""
-    times: dict[str, list[str]] = {}
+    times: dict[tuple[str, str | None], list[str]] = {}
     for each in metrics:
-        at = None if each.at is None else time_in_name(each.at)
-        ending = f" at {at}"
-        if at is not None and each.label.endswith(ending):
-            times.setdefault(each.label.removesuffix(ending), []).append(at)
-        else:
-            times.setdefault(each.label, [])
-    return listed([f"{label} at {listed(at)}" if at else label for label, at in times.items()])
+        label = without_time(each)
+        found = times.setdefault((label, each.unit), [])
+        found += [] if each.at is None or label == each.label else [time_in_name(each.at)]
+    return listed(
+        [f"{label} at {with_unit(at, unit)}" if at else label for (label, unit), at in times.items()]
+    )
+
+
+def without_time(metric: Metric) -> str:
+    """What a metric is called, less its time where the label ends by that."""
+    if metric.at is None:
+        return metric.label
+    return metric.label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")
