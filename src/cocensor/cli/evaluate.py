@@ -70,7 +70,7 @@ _SCORES = "Scores"
 _OUTPUT = "Output"
 _CALIBRATION = ("ici", "e50", "e90", "d_calibration")
 _BETWEEN = {"linear": "linear between times", "step": "a step function"}
-_BEYOND = {"none": "nothing beyond", "last": "constant after the last time"}
+_BEYOND = {"none": "nothing after the last time", "last": "constant after the last time"}
 
 
 def evaluate(
