@@ -14,7 +14,7 @@ import typer
 import cocensor as cc
 from cocensor._files import behind_links, hidden_folder, move
 from cocensor._validation import FloatArray
-from cocensor.cli.console import refusing, say
+from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.outputs import terminating_in_order
 
@@ -43,7 +43,9 @@ def demo(
         copula = cc.Clayton.from_tau(tau)
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ValueError(f"--out must be a new or an empty folder, but {out} is there.")
-        train, test, models = simulated(n, copula, seed)
+        with progress_bar() as phase:
+            phase("Simulating patients, fitting three models")
+            train, test, models = simulated(n, copula, seed)
         chance = (
             f"and not by chance: Clayton copula, τ = {tau:g}"
             if tau
@@ -69,7 +71,10 @@ def demo(
                 title=f"Simulated patients whose dropout {'depends on' if tau else 'is independent of'} their event",
             )
         say(said.getvalue().replace(str(folder), str(out)).rstrip())
-        say(_truth(train, test, models))
+        with progress_bar() as phase:
+            phase("Scoring by the known event times")
+            truth = _truth(train, test, models)
+        say(truth)
         say(
             f"\nOpen {out / 'report.html'} in a browser. The data and predictions beside it are what you would bring."
         )

@@ -140,10 +140,14 @@ def single_predictions(predictions: Mapping[str, Predictions]) -> list[float]:
 
 
 def default_metrics(at: Sequence[float], predictions: Mapping[str, Predictions]) -> tuple[Metric, ...]:
-    """The default ones; where models predict at one time alone, with the Brier score there."""
+    """The default ones; where models predict at one time alone, with the Brier score there.
+
+    That comes first where it compares models, and the first of the default ones would not.
+    """
     first, *others = as_metrics(DEFAULT_METRICS)
-    there = set(single_predictions(predictions)) & set(at)
-    return first, *(BrierScore(t) for t in sorted(there)), *others
+    there = [BrierScore(t) for t in single_predictions(predictions) if t in at]
+    curves = [each for each in predictions.values() if each.limit is None]
+    return (first, *there, *others) if len(curves) > 1 else (*there, first, *others)
 
 
 def _quartiles(y: Survival, times: FloatArray) -> list[float]:
