@@ -93,9 +93,10 @@ def unscored(
     """Why models that predict no survival curves have no value by some metrics."""
     notes = []
     for name, of in predictions.items():
-        left = [each.label for each in metrics if not each.can_score(of, times)]
+        left = [each for each in metrics if not each.can_score(of, times)]
         if left:
-            text = f"there is none by the {', '.join(left)}: it {of.limit}."
+            labels = dict.fromkeys(each.label.partition(" at ")[0] for each in left)
+            text = f"there is none by the {', '.join(labels)}: it {of.limit}."
             if of.only_at is not None and len(left) < len(metrics):
                 text = f"there is none but at {time_in_name(of.only_at)}, the only time that it predicts."
             notes.append(Note("missing", text, model=name))
