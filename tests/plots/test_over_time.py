@@ -61,7 +61,7 @@ def test_below_a_score_curve_are_name_unit_and_numbers_at_risk(evaluation):
 
 
 def test_every_panel_has_its_own_numbers(evaluation):
-    axes = BoundCurvesDisplay.from_evaluation(evaluation).plot()
+    axes = evaluation.bounds().plot_over_time()
     assert len(axes) == 3
     assert {ax.get_xlabel() for ax in axes} == {"fu (months)"}
     for ax in axes:

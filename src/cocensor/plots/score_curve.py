@@ -149,7 +149,7 @@ class ScoreCurveDisplay:
             limits,
             shaded_area(band, level),
             minus is not None,
-            BelowCurves.of(evaluation),
+            BelowCurves.of(evaluation.time_axis, evaluation.data.samples.y_test.risk_table),
         )
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Axes | list[Axes]:

@@ -64,6 +64,8 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
         {} if found.curves is None else _curves(keys, found, grid.times),
         tuple(Note("caution", text) for text in warned),
         evaluation.template,
+        evaluation.time_axis,
+        data.samples.y_test.risk_table,
     )
 
 
