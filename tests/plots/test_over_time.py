@@ -96,6 +96,7 @@ def test_numbers_can_be_left_out(evaluation):
         for ax in np.ravel(drawn):
             assert not ax.texts
             assert ax.get_xlabel() == "fu (months)"
+    assert not evaluation.plot(at_risk=False).texts
     km = cc.KaplanMeier().fit(Y)
     assert not SurvivalCurveDisplay.from_estimators({"KM": km}).plot(at_risk=False).texts
     assert not OutcomesDisplay.from_outcomes(Y).plot(at_risk=False).texts
