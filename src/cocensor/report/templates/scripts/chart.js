@@ -75,12 +75,13 @@ const marksOf = ({ points, band, edges = [], turns = [], style, name }, steps, h
 };
 
 const chart = (box, {
-  lines: given, rules = [], shade, marks, above, atRisk, x, y, isLog, xLabel, yLabel, xTicks, yTicks, steps, dots, isCut, tall, ends: isNamed = true,
+  lines: given, rules: asked = [], shade, marks, above, atRisk, x, y, isLog, xLabel, yLabel, xTicks, yTicks, steps, dots, isCut, tall, ends: isNamed = true,
 }) => {
   if (!box) return;
+  const rules = asked.filter((each) => !known(each.x) || (each.x >= x[0] && each.x <= x[1]));
   const cut = ([at, value, ...limits]) => (value < y[0] || at > x[1] ? [at, null] : [at, value, ...limits]);
   const lines = given.map((line, k) => ({ ...line, style: `${line.style} of-${k}`, points: isCut ? line.points.map(cut) : line.points }));
-  const width = widthOf(box), left = atRisk ? 76 : 58, room = lines.length > 4 ? 24 : 11, right = width - (isNamed ? 6 + room + 8 * Math.max(...lines.map(({ end }) => end.length)) : 12);
+  const width = widthOf(box), left = atRisk ? 76 : 58, room = lines.length > 4 ? 24 : 11, right = width - (isNamed ? 10 + room + 8 * Math.max(...lines.map(({ end }) => end.length)) : 12);
   const top = above ? 56 : 26, bottom = 42 + (marks ? 20 : 0) + (atRisk ? 18 : 0);
   const tallness = Math.min(tall ? 352 : 312, Math.max(182, (tall ? 0.76 : 0.52) * width - 68));
   const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (right - left);
