@@ -99,6 +99,46 @@ def test_reasons_and_units(dates):
 
 
 @pytest.mark.parametrize(
+    ("options", "axis"),
+    [
+        (("--time", "days"), {"name": "days", "unit": "days", "label": "days"}),
+        (("--time", "planned"), {"name": "planned", "unit": None, "label": "planned"}),
+        (("--time", "planned", "--time-unit", "cycles"), {"name": "planned", "unit": "cycles"}),
+        (DATES, {"name": None, "unit": "days", "label": "days"}),
+        (
+            (*DATES, "--time-unit", "months", "--horizon", "9"),
+            {"name": None, "unit": "months", "label": "months"},
+        ),
+    ],
+)
+def test_the_axis_of_time_by_columns_and_dates(dates, options, axis):
+    found = numbers(dates, *options)["time"]
+    assert {key: found[key] for key in axis} == axis
+
+
+def test_a_unit_is_shown_on_terminal_and_page(dates):
+    page = dates.folder / "page.html"
+    shown = ("--time-unit", "cycles", "--metrics", "ibs,auc", "--at", "90", "--out", page)
+    result = evaluate(dates, "--time", "planned", *shown)
+    assert result.exit_code == 0, result.output
+    text = page.read_text(encoding="utf-8")
+    for each in (result.stdout, text):
+        assert "AUC at 90 cycles" in each
+    assert " cycles (the largest time" in result.stdout
+    assert '"label": "planned (cycles)"' in text
+
+
+def test_a_unit_that_the_name_of_the_column_denies(dates):
+    found = numbers(dates, "--time", "days", "--time-unit", "weeks")
+    assert found["time"]["label"] == "days (weeks)"
+    assert found["horizon"]["time"] == numbers(dates, "--time", "days")["horizon"]["time"]
+    caution = said(found, "caution")
+    assert "weeks" in caution
+    assert "'days'" in caution
+    assert "'days'" not in said(numbers(dates, "--time", "days", "--time-unit", "Days"), "caution")
+
+
+@pytest.mark.parametrize(
     ("column", "value", "parts"),
     [
         ("left", "31.03.2021", ["exit", "row 7", "'31.03.2021'", "2021-03-31"]),
@@ -142,7 +182,7 @@ def test_the_training_sample_may_do_without_reasons(dates):
             ["--time", "days", "--follow-up", "planned", "--administrative", "ended"],
             ["--follow-up", "--administrative"],
         ),
-        (["--time", "days", "--time-unit", "weeks"], ["--time-unit", "'weeks'"]),
+        (["--time", "days", "--time-unit", " "], ["--time-unit", "empty"]),
         ([*DATES, "--time-unit", "hours"], ["--time-unit", "'days', 'weeks'", "'hours'"]),
         ([*DATES[:-1], "31.12.2021"], ["--data-lock", "2021-12-31", "'31.12.2021'"]),
         ([*DATES, "--reason", "why", "--covariates", "age,why"], ["--covariates", "--reason", "'why'"]),

@@ -100,8 +100,8 @@ TrueTime = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Simulated data: the column of the test sample with the true event times, also of who is censored. Scores "
-        "by them are shown beside the others.",
+        help="Simulated data: the column of the test sample with the true event times, those of censored subjects "
+        "included. Scores by them are shown beside the others.",
         rich_help_panel=OUTCOMES,
     ),
 ]

@@ -131,7 +131,7 @@ def evaluate(
         models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and
         concordance rank them as they are.
     true_times : array-like, optional
-        For simulated or semi-synthetic data, the event time of every test subject, also of the censored ones. Scores by
+        For simulated or semi-synthetic data, the event time of every test subject, censored ones included. Scores by
         them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from math import ceil, floor, log10
 
 from cocensor.outcomes.dates import UNITS
 
 #: Marks on an axis have at most so many steps between them.
 _MOST_STEPS = 6
+_TINY = 1e-300
 #: Months are counted in parts and multiples of years.
 _STEPS_IN_MONTHS = (1.0, 2.0, 3.0, 6.0, 12.0, 24.0, 36.0, 60.0)
 
@@ -57,8 +57,8 @@ class TimeAxis:
         if not start < end:
             return [start]
         step = _step(end - start, self.unit)
-        first, last = np.ceil(start / step - 1e-9), np.floor(end / step + 1e-9)
-        return [float(f"{k * step:.12g}") + 0.0 for k in np.arange(first, last + 1)]
+        first, last = ceil(start / step - 1e-9), floor(end / step + 1e-9)
+        return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
 
 
 def shown_time(t: float) -> str:
@@ -78,11 +78,7 @@ def with_unit(times: Sequence[str], unit: str | None) -> str:
 
 def _step(width: float, unit: str | None) -> float:
     """The smallest round step that ``width`` holds at most a handful of."""
-    if unit == "months":
-        for step in _STEPS_IN_MONTHS:
-            if width <= _MOST_STEPS * step and width >= _STEPS_IN_MONTHS[0]:
-                return step
-    power = 10.0 ** np.floor(np.log10(width / _MOST_STEPS))
-    return float(
-        next(k * power for k in (1.0, 2.0, 5.0, 10.0) if width <= _MOST_STEPS * k * power * (1 + 1e-9))
-    )
+    if unit == "months" and 2.0 <= width <= _MOST_STEPS * _STEPS_IN_MONTHS[-1]:
+        return next(step for step in _STEPS_IN_MONTHS if width <= _MOST_STEPS * step)
+    power = 10.0 ** floor(log10(max(width / _MOST_STEPS, _TINY)))
+    return next(k * power for k in (1.0, 2.0, 5.0, 10.0) if width <= _MOST_STEPS * k * power * (1 + 1e-9))

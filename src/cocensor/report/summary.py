@@ -11,6 +11,10 @@ from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, interval_of, number_cell
 from cocensor.sensitivity import Sensitivity
+from cocensor.words.names import ON_PAGE, model_name
+
+# So many leading models are named.
+_MOST = 3
 
 
 def summary_table(evaluation: Evaluation) -> NumberTable:
@@ -73,5 +77,8 @@ def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
         return MISSING
     counts = Counter(model for models in points for model in models)
     if set(counts.values()) == {len(points)}:
-        return f"always {' and '.join(counts)}"
-    return "; ".join(f"{model} at {count} of {len(points)} points" for model, count in counts.most_common())
+        return f"always {ON_PAGE.models(counts)}"
+    said = [
+        f"{model_name(model)} at {count} of {len(points)} points" for model, count in counts.most_common()
+    ]
+    return "; ".join(said if len(said) <= _MOST else [*said[:_MOST], f"{len(said) - _MOST} others elsewhere"])

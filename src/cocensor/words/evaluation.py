@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from html import escape
 from itertools import combinations
 
-import numpy as np
-
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.words.alarms import CHECK_FIRST, alarms_in_words, nothing_to_rank
-from cocensor.words.digits import decimals, with_interval
 from cocensor.words.metrics import metrics_in_words
-from cocensor.words.names import BARE, ON_PAGE, Names, as_noun, counted, listed, quoted
+from cocensor.words.names import BARE, Names, as_noun, counted, listed
 from cocensor.words.score_tables import (
     caption,
     legend,
@@ -151,31 +148,6 @@ def _disagreement(answers: list[Standing]) -> list[str]:
         return []
     what = "Which model is best" if telling else "Which score is best"
     return [f"{what} depends on what is assumed about the censoring."]
-
-
-def scores_in_words(evaluation: Evaluation, adjustment: str, models: Standing, names: Names = ON_PAGE) -> str:
-    """The best score, the next, and how far they are apart; and who has no score."""
-    by, level = models.metric, evaluation.confidence_level
-    ranked = by.ranks(models.scores)
-    first, *others = sorted(ranked, key=lambda model: ranked[model])
-    equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
-
-    rest = [model for model in others if model not in equals]
-    scores = [evaluation.score(model, by.name, adjustment) for model in (first, *rest[:1])]
-    places = max(decimals(score.standard_error) for score in scores)
-    values = [with_interval(score, level, places) for score in scores]
-    said = f"By {quoted(evaluation, adjustment)}, the {by.label} of {names.models(equals)} is {values[0]}"
-    if rest:
-        apart = evaluation.compare(rest[0], first, by.name, adjustment)
-        said += f"; next is {names.model(rest[0])} with {values[1]}"
-        if np.isfinite(apart.standard_error):
-            said += f", a difference of {with_interval(apart, level)}"
-    silent = [
-        model for model in evaluation.models if np.isnan(evaluation.under(adjustment).value(by.name, model))
-    ]
-    if silent:
-        said += f"; {names.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
-    return f"{said}."
 
 
 def copula_in_words(evaluation: Evaluation) -> str:

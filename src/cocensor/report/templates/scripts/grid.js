@@ -140,8 +140,8 @@ const tellNow = (scores, errors, ranks, k, tau) => {
   const best = models.filter((_, m) => ranks[m] === 1).map((model) => isolated(model.name));
   const why = grid.missing.find((each) => each.adjustment === state.adjustment && each.family === state.family);
   const tied = models.filter((model, m) => ranks[m] !== 1 && kept.includes(model.name)).map((model) => isolated(model.name));
-  let said = `${where}${by}: ${best.join(" and ")} ${best.length > 1 ? "are equally good" : "is best"}.`;
-  if (tied.length) said = `${where}${by}: ${best.join(" and ")} ${best.length > 1 ? "have" : "has"} the best score, and cannot be told from ${tied.join(" and ")}.`;
+  let said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "are equally good" : "is best"}.`;
+  if (tied.length) said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "have" : "has"} the best score, and cannot be told from ${someNames(tied)}.`;
   if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
   else if (models.length === 1) said = `${where}${by}:`;
   document.getElementById("at-tau").textContent = spelt(said);

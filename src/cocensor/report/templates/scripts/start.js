@@ -1,10 +1,6 @@
-const showMap = () => document.querySelectorAll("[data-map]").forEach((map) => {
-  map.hidden = map.dataset.metric !== state.metric || map.dataset.adjustment !== state.adjustment;
-});
-
 // What is drawn, and the choices that it follows.
 const DRAWN = [
-  [showMap, "metric adjustment"],
+  [drawMap, "metric adjustment"],
   [drawForests],
   [drawBounds],
   [drawGrid, "metric adjustment family tau curves dependence"],
