@@ -85,7 +85,7 @@ const chart = (box, {
   const top = above ? 56 : 26, bottom = 42 + (marks ? 20 : 0) + (atRisk ? 18 : 0);
   const tallness = Math.min(tall ? 352 : 312, Math.max(182, (tall ? 0.76 : 0.52) * width - 68));
   const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (right - left);
-  const ticks = atRisk ? atRisk.times : xTicks || undefined, longest = ticks ? Math.max(...[...ticks, ...(atRisk ? atRisk.numbers : [])].map((tick) => String(tick).length)) : 0;
+  const ticks = atRisk ? atRisk.times : xTicks || undefined, longest = ticks ? Math.max(...[...ticks, ...(atRisk ? atRisk.n : [])].map((tick) => String(tick).length)) : 0;
   const stride = ticks ? Math.ceil((ticks.length * (7 * longest + 16)) / (right - left)) : 1, middle = ticks ? Math.max(ticks.indexOf(0), 0) : 0;
   const across = ticks ? ticks.filter((tick, k) => (k - middle) % stride === 0 && tick <= x[1]) : width < 480 ? 5 : 8;
   const drawn = lines.map((line) => marksOf(line, steps, dots));
@@ -104,7 +104,7 @@ const chart = (box, {
       Plot.gridY({ ticks: yTicks || 5, strokeOpacity: 1, className: "tick" }),
       Plot.axisY({ ...AXIS, ticks: yTicks || 5, label: yLabel, labelOffset: left - 2 }),
       Plot.axisX({ ...AXIS, ticks: across, label: xLabel, labelAnchor: "center", labelOffset: bottom - 6, dy: marks ? 4 : 0 }),
-      atRisk ? Plot.text(across, { x: (time) => time, frameAnchor: "bottom", dy: 33, text: (time) => String(atRisk.numbers[atRisk.times.indexOf(time)]), className: "at-risk" }) : null,
+      atRisk ? Plot.text(across, { x: (time) => time, frameAnchor: "bottom", dy: 33, text: (time) => String(atRisk.n[atRisk.times.indexOf(time)]), className: "at-risk" }) : null,
       atRisk ? Plot.text(["at risk"], { frameAnchor: "bottom-left", textAnchor: "start", dx: 2 - left, dy: 33, className: "at-risk" }) : null,
       ...(marks ? covariateRow(marks, toX, { left, right }) : []),
       above ? scaleAbove(above, toX, x) : null,
