@@ -122,7 +122,9 @@ def test_a_lead_holds_up_to_where_the_interval_of_any_family_reaches_0(three):
     everywhere = told(three, constant(A_FIRST), A_FIRST, error=ERROR)
     assert says(answer(everywhere), "a predicts better than b", "throughout", "every dependence")
     _, grid = made(three, frank, A_FIRST, error=ERROR)
-    assert says(grid.statement, "imputation", "about as fast", "a predicts better than b", "τ of 0.52 or more")
+    assert says(
+        grid.statement, "imputation", "about as fast", "a predicts better than b", "τ of 0.52 or more"
+    )
 
 
 def test_the_least_lead_is_told_first_and_longer_ones_after_it(three):
