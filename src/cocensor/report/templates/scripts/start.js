@@ -30,6 +30,12 @@ choices.forEach((control) => {
   });
 });
 
+document.querySelectorAll("[data-independence]").forEach((button) => button.addEventListener("click", () => {
+  const slider = choices.find((each) => each.dataset.choice === "tau");
+  slider.value = button.dataset.independence;
+  slider.dispatchEvent(new Event("input"));
+}));
+
 // What is folded has no width to draw to.
 document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector(".plot")) draw(); }, true);
 
