@@ -26,7 +26,9 @@ def table(text, caption):
     ).group(1)
     rows = {}
     for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)[1:]:
-        head = tuple(map(unescape, re.findall(r"<th scope=\"row\">(?:<span.*?</span> )?<bdi.*?>(.*?)</bdi>", row)))
+        head = tuple(
+            map(unescape, re.findall(r"<th scope=\"row\">(?:<span.*?</span> )?<bdi.*?>(.*?)</bdi>", row))
+        )
         rows[head] = re.findall(r"<td.*?</td>", row, re.DOTALL)
     return rows
 
