@@ -18,11 +18,6 @@ def numbers(evaluation, report):
     return json.loads(evaluation.to_json())
 
 
-def spelt(name):
-    """A name as the browser has it in its text."""
-    return " ".join(name.split())
-
-
 def shown(page):
     """Model and score of each row beside the sensitivity plot, and the score as displayed."""
     rows = page.locator("#now tbody tr")
@@ -270,7 +265,7 @@ def test_tables_are_made_of_the_numbers_when_they_are_unfolded(opened, evaluatio
             wanted = [(line, model) for line in grid.answers[adjustment] for model in evaluation.models]
             assert len(rows) == len(wanted)
             for row, (line, model) in zip(rows, wanted, strict=True):
-                assert row.locator("th bdi").last.inner_text() == spelt(model)
+                assert row.locator("th bdi").last.inner_text() == model
                 cells = row.locator("td").all()
                 for cell, point in zip(cells, grid.points, strict=True):
                     value = grid.values(line, point, metric, adjustment).get(model)
