@@ -45,7 +45,7 @@ from cocensor.copulas import (
 )
 from cocensor.curves import Predictions, StepFunction
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
-from cocensor.evaluation import Evaluation, FoldError, JudgeFit, evaluate, survival_scorer
+from cocensor.evaluation import Alarm, Evaluation, FoldError, JudgeFit, evaluate, survival_scorer
 from cocensor.inference import Influence
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
@@ -113,6 +113,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Alarm",
     "AIPCW",
     "IPCW",
     "Adjustment",
