@@ -47,7 +47,7 @@ def test_with_several_metrics_each_has_its_sentence(study):
     result = with_values(result, dict.fromkeys(result.results, scores))
     said = repr(result)
     assert said.index("integrated Brier score: Under every adjustment, three has") < said.index(
-        "integrated log score, under imputed, one has"
+        "integrated log score, under imputation, one has"
     )
     assert "one has the best score" in result.ranking("ils").statement
     assert "three has the best score" in result.ranking().statement
