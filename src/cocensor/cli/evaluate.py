@@ -269,7 +269,10 @@ def evaluate(
             subjects = read_table(test, identity)
             if names == ALL:
                 names = all_covariates(subjects, {*named.values(), hazard_ratio_by, *risks.values()}, notes)
-            samples = [subjects] if train is None else [read_table(train), subjects]
+            samples = [subjects]
+            if train is not None:
+                phase(f"Reading {train.name}")
+                samples.insert(0, read_table(train))
             y = [columns.read(table, training=table is not subjects) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
             if folds is not None:
