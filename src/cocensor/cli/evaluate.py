@@ -227,9 +227,10 @@ def evaluate(
 ) -> None:
     """Score predictions under several assumptions about the censoring, and see whether the best model stays best.
 
-    Prints the scores, what holds whatever the dependence of event and dropout, how far the verdict holds within the
-    plausible range of dependence and beyond, and what measured covariates say of that range; writes a report and all
-    numbers where asked to.
+    Prints the scores, how far the verdict holds as the dependence of event and dropout grows, what holds whatever it
+    is, and which dependence measured covariates suggest. Writes a report and all numbers where asked to.
+
+    Shortest: cocensor evaluate --test test.csv --time months --event died --covariates all --predictions cox=cox.csv
 
     Example: cocensor evaluate --train train.csv --test test.csv --time months --event died --covariates age,stage
     --id patient --predictions cox=cox.csv --predictions rsf=rsf.parquet --out report.html

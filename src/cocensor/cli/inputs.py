@@ -47,7 +47,8 @@ PredictionFiles = Annotated[
     typer.Option(
         metavar="NAME=FILE",
         help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
-        'named after times, or "risk" alone, a risk score. Once per model; a name has no "=".',
+        'named after times. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
+        'model; a name has no "=".',
         rich_help_panel=PREDICTIONS,
     ),
 ]
