@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test coverage lint format bench clean
+.PHONY: help demo test coverage lint format bench vendor clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -59,8 +59,11 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.auc
 
+vendor:  ## Bundle the library that the report draws with, by Node.js
+	cd vendor && npm ci --no-audit --no-fund && node build.mjs
+
 clean:  ## Remove the environments and caches
-	rm -rf $(VENV) $(BENCH_VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(BENCH_VENV) vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 # A stamp is older than what it depends on when the environment is stale.
 $(BIN)/python:

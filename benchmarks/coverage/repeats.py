@@ -55,7 +55,7 @@ def repeat_scores(at: Condition, seed: int) -> list[Row]:
     for name in ("ipcw", "imputed"):
         scores = {model: result.score(model, adjustment=name) for model in MODELS}
         pairs = {f"{a} - {b}": result.compare(a, b, adjustment=name) for a, b in PAIRS}
-        kept = result.not_told_from_best(adjustment=name)
+        kept = result.indistinguishable_from_best(adjustment=name)
         rows.append(
             {"judge": name}
             | {model: _rounded(each.value) for model, each in scores.items()}

@@ -59,7 +59,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
     if target.is_dir():
         raise ValueError(f"path must be a file, but {path} is a folder.")
     if not target.parent.is_dir():
-        raise ValueError(f"path must lie in a folder that exists, but {target.parent} is none.")
+        raise ValueError(f"path must lie in an existing folder, but {target.parent} is not one.")
     if target.exists() and not target.is_file():
         raise ValueError(f"path must be a file, but {path} is a device.")
 
@@ -102,7 +102,7 @@ def held(folder: Path) -> Iterator[None]:
     with _opened(folder / f".{_LOCK}") as lock:
         if _locked(lock) is False:
             raise BlockingIOError(
-                f"{folder} is in use by another run: wait for its end, or take another folder."
+                f"{folder} is in use by another run: wait until it ends, or choose another folder."
             )
         yield
 

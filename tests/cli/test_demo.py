@@ -26,8 +26,12 @@ def test_demo_writes_files_and_a_report_and_tells_the_truth(shown):
         "test.csv",
         "train.csv",
     ]
-    # One whole sentence, which the demo is there for.
-    assert "joint is best; at independence IPCW and imputed pick the wrong one" in result.output
+    # Two whole sentences, which the demo is there for.
+    page = (out / "report.html").read_text(encoding="utf-8")
+    [on_page] = re.findall(r'<p class="truth">(.*?)</p>', page, re.DOTALL)
+    for text in (result.output, re.sub("</?bdi>", "", on_page)):
+        assert "truth is known: joint is best, with an integrated Brier score of 0.1" in text
+        assert "IPCW and imputation at independence pick cox." in text
     assert str(out / "report.html") in result.output
     assert list(out.parent.iterdir()) == [out]
     assert ".cocensor-" not in result.output + (out / "report.html").read_text(encoding="utf-8")
@@ -38,6 +42,8 @@ def test_the_sensitivity_analysis_shows_it(shown):
     page = (shown[1] / "report.html").read_text(encoding="utf-8")
     [text] = re.findall(r'<script type="application/json" id="numbers">(.*?)</script>', page, re.DOTALL)
     found = json.loads(text)
+    assert set(found["truth"]) == {each["name"] for each in found["metrics"]}
+    assert min(found["truth"]["ibs"], key=found["truth"]["ibs"].get) == "joint"
     stretches = [
         each
         for each in found["sensitivity"]["stretches"]
@@ -54,6 +60,7 @@ def test_the_files_hold_what_was_simulated(shown):
     held = np.loadtxt(out / "test.csv", delimiter=",", skiprows=1)
     assert (held[:, 1] == test.y.time).all()
     assert (held[:, 2] == test.y.event).all()
+    assert (held[:, -1] == test.event_time).all()
     assert (np.loadtxt(out / "train.csv", delimiter=",", skiprows=1)[:, 3:] == train.X).all()
     columns = ["--time", "months", "--event", "died", "--id", "patient"]
     files = [

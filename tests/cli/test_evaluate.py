@@ -161,7 +161,7 @@ def test_bounds_and_benchmarks_are_told_beside_the_scores(study):
     for words in (bounds["statement"], numbers["plausible_tau"]["statement"], "τ from 0 to 0.3"):
         assert words in shown
     without = " ".join(study.evaluate("--metrics", "concordance").stdout.split())
-    assert "the concordance has no sharp bounds" in without
+    assert "for the concordance, sharp bounds cannot be computed" in without
     assert "per SD" not in without
 
 

@@ -133,7 +133,7 @@ def test_column_names_that_are_no_times(study, columns, parts):
 
 def test_predictions_at_time_zero_only(study):
     study.predictions["cox"][["patient", "0"]].to_csv(study.folder / "cox.csv", index=False)
-    refusal(study.evaluate(models=["cox"]), "cox.csv: ", "beyond 0")
+    refusal(study.evaluate(models=["cox"]), "cox.csv: ", "after 0")
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_time_zero_may_be_left_out(study):
 
 def test_the_horizon_stops_where_predictions_do_unless_their_tail_is_held(study):
     for name, frame in study.predictions.items():
-        frame[["patient", "0", "0.5"]].to_csv(study.folder / f"{name}.csv", index=False)
-    assert study.numbers()["horizon"]["time"] == 0.5
+        frame[["patient", "0.5", "1"]].to_csv(study.folder / f"{name}.csv", index=False)
+    assert study.numbers()["horizon"]["time"] == 1
     assert study.numbers()["horizon"]["by"] == "predictions"
-    assert study.numbers("--tail", "last")["horizon"]["time"] > 0.5
-    refusal(study.evaluate("--horizon", "1"), "horizon must not pass 0.5", "is 1")
+    assert study.numbers("--tail", "last")["horizon"]["time"] > 1
+    refusal(study.evaluate("--horizon", "1.2"), "horizon must not pass 1", "is 1.2")
 
 
 def test_steps_and_lines_between_times_differ(study):
@@ -185,8 +185,8 @@ def test_steps_and_lines_between_times_differ(study):
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ([], ["linear", "nothing beyond"]),
-        (["--interpolation", "step", "--tail", "last"], ["step", "last value"]),
+        ([], ["linear", "nothing after the last time"]),
+        (["--interpolation", "step", "--tail", "last"], ["step", "constant"]),
     ],
 )
 def test_the_numbers_say_how_predictions_were_read(study, how, words):
@@ -234,7 +234,7 @@ def test_risk_scores_alone_and_without_an_id(study):
     study.test[["age"]].rename(columns={"age": "risk"}).to_csv(study.folder / "cox.csv", index=False)
     given = {"by_id": False, "models": ["cox"]}
     assert study.numbers("--metrics", "auc", **given)["models"][0]["risk_score"]
-    refusal(study.evaluate(**given), "'ibs'", "risk scores")
+    refusal(study.evaluate(**given), "'ibs'", "'cox' is a risk score")
 
 
 def test_risks_beside_times_are_no_risk_score(study):
@@ -243,9 +243,18 @@ def test_risks_beside_times_are_no_risk_score(study):
 
 
 @pytest.mark.parametrize("columns", [["1"], ["0", "1"]])
-def test_what_rests_on_a_single_time_is_said(study, columns):
+def test_a_file_with_one_time_is_a_prediction_at_that_time_alone(study, columns):
+    curves = study.numbers("--metrics", "ibs,brier", "--at", "1", "--tail", "last")
     study.predictions["cox"][["patient", *columns]].to_csv(study.folder / "cox.csv", index=False)
-    cautions = said(study.numbers("--metrics", "brier", "--at", "1"), "caution")
-    assert "cox.csv: it has one time, 1" in cautions
-    assert "--at 1" in cautions
-    assert "flat.csv" not in cautions
+    cut = study.numbers("--metrics", "ibs,brier", "--at", "1", "--tail", "last")
+    assert cut["horizon"] == curves["horizon"]
+    assert [each["only_at"] for each in cut["models"]] == [1, None]
+    assert cut["models"][0]["source"] == "cox.csv, at time 1 alone"
+    of_curves, of_cut = (
+        {each["name"]: each["scores"] for each in found["metrics"]} for found in (curves, cut)
+    )
+    assert of_cut["brier at 1"]["ipcw"] == of_curves["brier at 1"]["ipcw"]
+    assert of_cut["ibs"]["ipcw"] == {"flat": of_curves["ibs"]["ipcw"]["flat"]}
+    assert [(note["kind"], note["model"]) for note in cut["notes"] if note["kind"] == "missing"] == [
+        ("missing", "cox")
+    ]

@@ -233,3 +233,17 @@ def test_single_precision_is_interpolated_in_double():
     between = np.array([1.3, 2.7, 3.1])
     one, other = (Predictions(times, each)(between) for each in (table, table.astype(np.float64)))
     np.testing.assert_array_equal(one, other)
+
+
+def test_one_time_without_a_tail_is_no_curve():
+    single = Predictions(12.0, [0.8, 0.4])
+    assert single.only_at == 12.0
+    np.testing.assert_array_equal(single([12.0]), [[0.8], [0.4]])
+    np.testing.assert_array_equal(single[[1]]([12.0]), [[0.4]])
+    for call in (lambda: single([6.0]), lambda: single([6.0, 12.0])):
+        refuses(call, "times", "6", "12")
+    refuses(lambda: single.restricted_mean(12.0), "horizon", "12")
+    refuses(single.median, "p", "0.5", "12")
+    assert Predictions([12.0], [[0.8]], tail="last").only_at is None
+    assert Predictions([0.0, 12.0], [[1.0, 0.8]]).only_at is None
+    refuses(lambda: Predictions([12.0], [0.8, 0.4]), "probabilities", "(2,)")

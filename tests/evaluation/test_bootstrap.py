@@ -214,7 +214,7 @@ def test_differences_and_skills_are_those_of_each_resample(resampled):
     assert resampled.skill("two").standard_error == pytest.approx(
         np.std(1 - two / reference, ddof=1), rel=0.1
     )
-    assert resampled.best() == resampled.not_told_from_best()
+    assert resampled.best() == resampled.indistinguishable_from_best()
 
 
 def test_a_score_at_one_time_is_resampled_too(ipcw, resampled):

@@ -63,7 +63,8 @@ def test_metrics_at_one_time_share_its_status(study, monkeypatch):
     status = Samples.status
 
     def counted(self, fitted, grid):
-        asked[tuple(grid.times)] += 1
+        if self.y_train is not None:  # what looks for mistakes has none
+            asked[tuple(grid.times)] += 1
         return status(self, fitted, grid)
 
     monkeypatch.setattr(Samples, "status", counted)
@@ -118,7 +119,7 @@ def test_by_default_there_are_scores_at_quartiles_of_the_event_times(study):
 
 def test_default_times_do_not_pass_the_horizon():
     y = cc.Survival(np.array([10.0, 99.7, 99.8, 99.8]), np.ones(4, bool))
-    curves = cc.Predictions([100.0], [[0.1], [0.2], [0.3], [0.3]])
+    curves = cc.Predictions([100.0], [[0.1], [0.2], [0.3], [0.3]], tail="last")
     result = cc.evaluate({"m": curves}, y, metrics="default", adjustments="ipcw", horizon="t_max")
     assert max(result.at) == 99.0
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import dunnett, norm, ttest_rel, tukey_hsd
 
-from cocensor.inference import Estimates, compare, not_told_from_best, pairwise
+from cocensor.inference import Estimates, compare, indistinguishable_from_best, pairwise
 
 NAMES = ("a", "b", "c", "d")
 
@@ -118,13 +118,13 @@ def test_pairs_without_an_interval_stay_without_p():
 def test_a_single_model_has_no_pairs_and_is_the_best():
     alone = Estimates(("a",), np.array([0.3]), np.ones((4, 1)))
     assert pairwise(alone) == ()
-    assert not_told_from_best(alone, "smaller") == ("a",)
+    assert indistinguishable_from_best(alone, "smaller") == ("a",)
 
 
 @pytest.mark.parametrize(("gap", "kept"), [(1.644, ("a", "b")), (1.646, ("a",))])
 def test_two_models_are_told_apart_by_the_one_sided_quantile(gap, kept):
     scores = Estimates(("a", "b"), np.array([0.0, gap]), np.sqrt(0.5) * np.eye(2))
-    assert not_told_from_best(scores, "smaller") == kept
+    assert indistinguishable_from_best(scores, "smaller") == kept
 
 
 @pytest.mark.parametrize("size", [3, 4])
@@ -139,18 +139,18 @@ def test_the_limit_is_dunnett_s_one_sided(size):
     for step, kept in ((-0.03, True), (0.03, False)):
         worst = np.r_[np.zeros(size - 1), limit + step]
         scores = Estimates(NAMES[:size], worst, np.sqrt(0.5) * np.eye(size))
-        assert (NAMES[size - 1] in not_told_from_best(scores, "smaller")) == kept
+        assert (NAMES[size - 1] in indistinguishable_from_best(scores, "smaller")) == kept
 
 
 @given(estimates(), st.sampled_from([0.2, 0.9, 0.99]))
 def test_the_best_and_its_equals_are_always_kept_and_direction_is_a_sign(scores, level):
-    kept = not_told_from_best(scores, "smaller", level)
+    kept = indistinguishable_from_best(scores, "smaller", level)
     best = scores.values.min()
     assert {name for name, value in zip(scores.names, scores.values, strict=True) if value == best} <= set(
         kept
     )
     negated = Estimates(scores.names, -scores.values, scores.rows)
-    assert not_told_from_best(negated, "greater", level) == kept
+    assert indistinguishable_from_best(negated, "greater", level) == kept
 
 
 @given(estimates(), st.integers(0, 3))
@@ -159,7 +159,7 @@ def test_a_copy_of_a_model_stays_or_goes_with_it(scores, k):
     copied = Estimates(
         (*scores.names, "copy"), np.r_[scores.values, scores.values[k]], np.c_[scores.rows, scores.rows[:, k]]
     )
-    kept = not_told_from_best(copied, "smaller")
+    kept = indistinguishable_from_best(copied, "smaller")
     assert ("copy" in kept) == (scores.names[k] in kept)
 
 
@@ -170,7 +170,7 @@ def test_one_without_an_interval_is_kept_and_one_without_a_value_is_not():
         0.1 * np.eye(4),
         missing={"b": "fewer subjects than parameters"},
     )
-    assert not_told_from_best(scores, "smaller") == ("a", "b")
+    assert indistinguishable_from_best(scores, "smaller") == ("a", "b")
 
 
 @pytest.mark.no_cover
@@ -182,7 +182,7 @@ def test_the_true_best_is_kept_as_often_as_it_says(gap):
     kept = []
     for _ in range(repeats):
         data = rng.multivariate_normal([0.0, gap, gap, gap], covariance, n)
-        kept.append("a" in not_told_from_best(scores_of(data), "smaller"))
+        kept.append("a" in indistinguishable_from_best(scores_of(data), "smaller"))
     tolerance = 3 * np.sqrt(0.05 * 0.95 / repeats)
     assert np.mean(kept) >= 0.95 - tolerance
     if gap == 0.0:  # exact where all are equal

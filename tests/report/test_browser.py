@@ -44,7 +44,7 @@ def test_it_opens_in_silence_and_asks_for_nothing(opened, report):
     page.wait_for_selector("#plot-scores svg")
     assert page.heard == []
     assert page.asked == [report.as_uri()]
-    drawn = page.locator(".plot svg").count()
+    drawn = page.locator(".plot > svg").count()
     assert drawn == page.locator(".plot").count() == 11
     assert page.evaluate("document.querySelectorAll('script').length") == 3
     assert page.locator(f"text={HOSTILE}").count() > 0
@@ -66,9 +66,9 @@ def test_sparse_reports_open_in_silence_too(opened, split, cox, tmp_path, names,
     found.sensitivity(("gaussian", "joe"), taus)
     page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.heard == []
-    assert page.locator("#plot-scores path.line").count() == len(names)
-    assert page.locator("#plot-less path.line").count() == len(names) - 1
-    assert "NaN" not in page.content()
+    assert page.locator("#plot-scores > svg .line").count() == len(names)
+    assert page.locator("#plot-less > svg .line").count() == len(names) - 1
+    assert "NaN" not in page.locator("main").inner_html()
 
 
 def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):
@@ -126,11 +126,11 @@ def test_differences_along_tau_have_two_areas_and_the_turns(opened, numbers):
                 if point["family"] == family
             ]
             drawn = grid["differences"]["ibs"][adjustment]["families"][family].values()
-            assert page.locator("#plot-less path.line").count() == len(drawn) == len(numbers["models"]) - 1
+            assert page.locator("#plot-less > svg .line").count() == len(drawn) == len(numbers["models"]) - 1
             shaded = sum(each["low"][0] is not None for each in drawn)
-            assert page.locator("#plot-less path.area.light").count() == shaded
-            assert page.locator("#plot-less path.area").count() == 2 * shaded
-            assert page.locator("#plot-less circle.turn").count() == len(turns)
+            assert page.locator("#plot-less .area.light").count() == shaded
+            assert page.locator("#plot-less .area").count() == 2 * shaded
+            assert page.locator("#plot-less .turn circle").count() == len(turns)
     assert page.heard == []
 
 
@@ -140,8 +140,8 @@ def test_curves_are_shaded_where_their_errors_were_asked_for(opened, numbers):
     for name in numbers["metrics"][0]["curves"]:
         page.locator("[data-choice=curves]").select_option(name)
         expected = len(numbers["models"]) if name == shaded else 0
-        assert page.locator("#plot-curves path.area").count() == expected
-        assert page.locator("#plot-curves path.edge").count() == 2 * expected
+        assert page.locator("#plot-curves .area").count() == expected
+        assert page.locator("#plot-curves .edge").count() == 2 * expected
         assert page.locator("#curve-bands").is_visible() == (name == shaded)
 
 
@@ -167,7 +167,7 @@ def test_rows_of_differences_are_drawn_for_every_metric(opened, evaluation):
         drawn = page.locator(f"[data-forest={metric}]")
         assert drawn.locator(".whisker").count() == len(evaluation.models) - 1
         told = len(evaluation.models) - len(evaluation.best(metric))
-        assert drawn.locator("circle.hollow").count() == told
+        assert drawn.locator(".hollow circle").count() == told
 
 
 def test_a_page_without_intervals_shades_nothing(opened, split, cox, tmp_path):
@@ -179,7 +179,7 @@ def test_a_page_without_intervals_shades_nothing(opened, split, cox, tmp_path):
     found.sensitivity("frank", [0.0, 0.3])
     page = opened(at=found.to_html(tmp_path / "a.html"))
     assert page.heard == []
-    assert page.locator("path.area, path.edge, .whisker, #plot-less, td small.interval").count() == 0
+    assert page.locator(".area, .edge, .whisker, #plot-less, td small.interval").count() == 0
     assert "confidence_level" in page.locator("#differences").inner_text()
 
 
@@ -187,7 +187,7 @@ def test_a_page_without_analyses_opens_in_silence(opened, split, cox, tmp_path):
     _, test = split
     page = opened(at=cc.evaluate({"a": cox(0)}, test.y, metrics="ibs").to_html(tmp_path / "a.html"))
     assert page.heard == []
-    assert page.locator(".plot svg").count() == page.locator(".plot").count() == 1
+    assert page.locator(".plot > svg").count() == page.locator(".plot").count() == 1
     assert page.locator("#download-csv").count() == 0
 
 
@@ -203,7 +203,7 @@ def test_greater_is_better_where_the_metric_says_so(opened, split, cox, tmp_path
     assert page.locator("#no-curves").is_visible()
     assert not page.locator("#plot-curves").is_visible()
     page.locator("#curves [data-choice=metric]").select_option("ibs")
-    assert page.locator("#plot-curves svg").is_visible()
+    assert page.locator("#plot-curves > svg").is_visible()
     assert not page.locator("#no-curves").is_visible()
     assert page.heard == []
 
@@ -231,10 +231,10 @@ def test_curves_are_drawn_for_every_adjustment(opened, numbers):
     page = opened()
     for name in numbers["metrics"][0]["curves"]:
         page.locator("[data-choice=curves]").select_option(name)
-        assert page.locator("#plot-curves path.line").count() == len(numbers["models"]) + 1
+        assert page.locator("#plot-curves > svg .line").count() == len(numbers["models"]) + 1
     page.locator("[data-choice=relative]").select_option("yes")
     page.locator("[data-choice=survival]").select_option("joe")
-    assert page.locator("#plot-survival path.line").count() == 4
+    assert page.locator("#plot-survival > svg .line").count() == 4
     assert page.heard == []
 
 

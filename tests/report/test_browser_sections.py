@@ -21,11 +21,11 @@ def test_time_family_and_tau_move_discrimination_calibration_and_benefit(opened,
     assert told("discrimination") == [
         metrics[name]["scores"]["imputed"][model] for model in several.models for name in names
     ]
-    shaded = page.locator("#discrimination path.area, #calibration path.area, #benefit path.area")
+    shaded = page.locator("#discrimination .area, #calibration .area, #benefit .area")
     for plot in page.locator("[data-profile], [data-over-time]").all():
-        assert plot.locator("path.area").count() >= len(several.models)
-    assert page.locator("#benefit .plot path.line").count() == len(several.models) + 1
-    assert page.locator("#calibration path.block").count() == 11 * len(several.models)
+        assert plot.locator(".area").count() >= len(several.models)
+    assert page.locator("#benefit .plot > svg .line").count() == len(several.models) + 1
+    assert page.locator("#calibration .block rect").count() == 11 * len(several.models)
     before = drawn()
     page.locator("#calibration [data-choice=at]").select_option("12.0")
     later = drawn()
@@ -57,7 +57,7 @@ def test_on_a_phone_the_sections_need_no_scrolling_sideways(opened, page_of_seve
 def test_what_is_unfolded_is_drawn_to_its_width(opened, several, page_of_several):
     page = opened(at=page_of_several)
     page.locator("#differences summary", has_text="By the other metrics").click()
-    drawn = page.locator("#differences details .plot svg")
+    drawn = page.locator("#differences details .plot > svg")
     assert drawn.count() == len(several.metrics) - 1
     widths = drawn.evaluate_all("(all) => all.map((e) => e.viewBox.baseVal.width - e.clientWidth)")
     assert max(map(abs, widths)) <= 1

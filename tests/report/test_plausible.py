@@ -182,6 +182,11 @@ def test_the_code_computes_all_of_it_again(given, path, tmp_path):
 # --- in a browser ----------------------------------------------------------------------------------------
 
 
+def across(text):
+    """Where a text of a figure stands along its axis."""
+    return float(re.match(r"translate\(([^,]+),", text.get_attribute("transform")).group(1))
+
+
 def test_figures_along_tau_have_ratios_above_marks_below_and_a_plausible_range(opened, dependent, path):
     page, numbers = opened(at=path), dependent.to_dict()
     slider = page.locator("#sensitivity [data-choice=tau]")
@@ -190,11 +195,10 @@ def test_figures_along_tau_have_ratios_above_marks_below_and_a_plausible_range(o
         ratios = numbers["sensitivity"]["hazard_ratios"]["imputed"][family]
         for plot in ("scores", "less", "ranks"):
             box = page.locator(f"#plot-{plot}")
-            assert box.locator("path.plausible").count() == 1
-            assert box.locator("path.mark").count() == len(dependent.plausible_tau().benchmarks) + 1
-            ticks = {
-                float(t.text_content()): float(t.get_attribute("x")) for t in box.locator(".above").all()
-            }
+            assert box.locator("> svg .plausible rect").count() == 1
+            assert box.locator(".mark path").count() == len(dependent.plausible_tau().benchmarks) + 1
+            texts = box.locator(".above[aria-label='x-axis tick label'] text").all()
+            ticks = {float(t.text_content()): across(t) for t in texts}
             known = [(tau, ratio) for tau, ratio in zip(TAUS, ratios, strict=True) if ratio is not None]
             assert min(ticks) >= min(ratio for _, ratio in known) - 1e-9
             # Positions along the axis are linear in τ; that of a ratio lies where its logarithm is between two τ.

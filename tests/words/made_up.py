@@ -12,24 +12,17 @@ from cocensor.words import headline
 from cocensor.words.names import ISOLATE
 
 ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3}
-PARTS = (
-    "certain",
-    "lead",
-    "beyond",
-    "plausible",
-    "after_dropout",
-    "support",
-    "by",
-    "extent",
-    "hint",
-    "caution",
-)
 
 
 def told(*made_up, **options):
     """The headline by made-up scores; see ``made``."""
     found = headline(*made(*made_up, **options))
-    return replace(found, **{part: plain(getattr(found, part)) for part in PARTS})
+    return replace(found, **{part: plain(said) for part, said in vars(found).items()})
+
+
+def answer(found):
+    """The first paragraph of a headline: who is best, and how far that holds."""
+    return f"{found.lead} {found.along}"
 
 
 def made(evaluation, grid, scores, families=None, ipcw=None, error=None, plausible=(-0.2, 0.2), ratios=None):

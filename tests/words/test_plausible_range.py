@@ -4,6 +4,7 @@ The standard error of each score is 0.01: two models are told apart where they d
 """
 
 from dataclasses import replace
+from math import floor
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from cocensor.words import (
     plausible_tau_in_words,
 )
 from cocensor.words.names import ISOLATE, ON_PAGE
-from tests.words.made_up import made, says, told
+from tests.words.made_up import answer, made, plain, says, told
 
 ERROR = 0.01
 A_FIRST, TIE = {"a": 0.1, "b": 0.2}, {"a": 0.1, "b": 0.11}
@@ -30,78 +31,123 @@ def line(b, taus=TAUS, family="frank"):
 
 
 @pytest.mark.parametrize(
-    ("b", "plausible", "lead", "beyond"),
+    ("b", "plausible", "facts"),
     [
-        ([0.2] * 4, (-0.2, 0.2), ["throughout", "-0.2 to 0.2"], ["every dependence", "-0.4 to 0.8"]),
-        ([0.2] * 4, (-0.4, 0.8), ["throughout", "-0.4 to 0.8"], []),
-        ([0.2, 0.2, 0.1, 0.1], (-0.2, 0.2), ["throughout"], ["Beyond it", "lost at about τ = 0.28"]),  # 0.289
+        ([0.2] * 4, (-0.2, 0.2), ["throughout", "-0.2 to 0.2", "every dependence", "-0.4 to 0.8"]),
+        ([0.2] * 4, (-0.4, 0.8), ["throughout", "-0.4 to 0.8"]),
+        (
+            [0.2, 0.2, 0.1, 0.1],  # lost at 0.289
+            (-0.2, 0.2),
+            ["throughout", "τ of 0.28 or more, the data cannot tell a and b apart"],
+        ),
         (
             [0.2, 0.2, 0.1, 0.1],
             (0.0, 0.4),
-            ["0 to 0.4", "only while τ is below about 0.28"],
-            ["It is lost there"],
+            ["part", "up to about 0.28", "Beyond that, the data cannot tell a and b apart", "0 to 0.4"],
         ),
+        ([0.1, 0.2, 0.2, 0.2], (-0.4, 0.2), ["part", "at least about -0.28", "Beyond that", "a and b apart"]),
         (
-            [0.1, 0.2, 0.2, 0.2],
-            (-0.4, 0.2),
-            ["only while τ is above about -0.28"],
-            ["there (healthy leavers)"],
+            [0.1, 0.2, 0.1, 0.1],
+            (-0.4, 0.4),
+            ["between about -0.28 and 0.28", "-0.28 or less", "0.28 or more"],
         ),
-        ([0.1, 0.2, 0.1, 0.1], (-0.4, 0.4), ["above about -0.28 and below about 0.28"], ["-0.28", "0.28"]),
+        ([0.2, 0.2, 0.1, 0.1], (0.5, 0.7), ["not so within", "0.5 to 0.7", "τ of 0.28 or more"]),
         (
-            [0.2, 0.2, 0.1, 0.1],
-            (0.5, 0.7),
-            ["not within the plausible range"],
-            ["It is lost at about τ = 0.28"],
+            [0.2, 0.2, 0.2, 0.2],
+            (0.5, 0.95),
+            ["as far as it was tried", "0.5 to 0.8 was tried", "every dependence"],
         ),
-        ([0.2, 0.2, 0.2, 0.2], (0.5, 0.95), ["as far as it was tried", "0.5 to 0.8"], ["every dependence"]),
-        ([0.2] * 4, (0.9, 0.95), ["0.9 to 0.95, was not tried"], ["every dependence"]),
+        ([0.2] * 4, (0.9, 0.95), ["was not tried", "0.9 to 0.95", "every dependence"]),
     ],
 )
-def test_the_plausible_range_comes_first_and_the_rest_second(three, b, plausible, lead, beyond):
+def test_the_plausible_range_comes_first_and_the_rest_second(three, b, plausible, facts):
     found = told(three, line(b), A_FIRST, error=ERROR, plausible=plausible)
-    assert says(found.lead, "a beats b", *lead)
-    assert says(found.beyond, *beyond) if beyond else not found.beyond
+    assert says(answer(found), "a predicts better than b", *facts)
+    assert ("tried" in found.along) == any("tried" in fact or "every" in fact for fact in facts)
+
+
+@pytest.mark.parametrize(
+    ("b", "facts"),
+    [
+        ([0.2, 0.2, 0.1, 0.1], ["up to about 1.8 times as fast (Kendall’s τ up to about 0.28;"]),
+        ([0.1, 0.2, 0.2, 0.2], ["at least about 0.54 times as fast (Kendall’s τ at least about -0.28;"]),
+        (
+            [0.1, 0.2, 0.1, 0.1],
+            ["between about 0.54 and 1.8 times as fast", "0.54 times as fast or less (τ of -0.28"],
+        ),
+        (
+            [0.2, 0.2, 0.05, 0.05],
+            ["At 1.8 times as fast or more (τ of 0.27 or more), b may be better", "2.3", "it is"],
+        ),
+    ],
+)
+def test_the_clinic_hears_how_fast_those_who_left_would_have_had_the_event(three, b, facts):
+    """The ratio (1 + τ) / (1 − τ) is Clayton's; between points of the grid its logarithm moves along a line."""
+    evaluation, grid = made(three, line(b), A_FIRST, error=ERROR, plausible=(-0.4, 0.4))
+    found = headline(evaluation, with_ratios(grid, lambda tau: (1 + tau) / (1 - tau)))
+    assert says(plain(found.along), *facts)
+
+
+def test_each_scale_has_the_family_that_is_lost_first_on_it(three):
+    """Under Joe the lead is lost at a greater τ than under Clayton, but at a smaller hazard ratio."""
+    lines = line([0.2, 0.2, 0.1, 0.1], family="clayton") | line([0.2, 0.2, 0.12, 0.1], family="joe")
+    evaluation, grid = made(three, lines, A_FIRST, error=ERROR, plausible=(-0.4, 0.8))
+    steep = with_ratios(grid, lambda tau: (1 + tau) / (1 - tau)).answers["imputed"]["clayton"]
+    flat = with_ratios(grid, lambda tau: 1 + tau / 2).answers["imputed"]["joe"]
+    grid = replace(grid, answers={"imputed": {"clayton": steep, "joe": flat}})
+    ends = {family: grid.lead("a", "b", family).lost_above for family in ("clayton", "joe")}
+    assert ends["clayton"] < ends["joe"]
+    ratio = grid.hazard_ratio("joe", ends["joe"])
+    assert ratio < grid.hazard_ratio("clayton", ends["clayton"])
+    assert says(
+        headline(evaluation, grid).along,
+        f"up to about {ratio:.1f} times",
+        f"up to about {floor(ends['clayton'] * 100) / 100}",
+    )
 
 
 def test_a_limit_is_not_rounded_out_of_the_range_that_it_lies_in(three):
     found = told(three, line([0.2, 0.2, 0.1, 0.1]), A_FIRST, error=ERROR, plausible=(0.25, 0.5))
-    assert says(found.lead, "only while τ is below about 0.28")  # 0.289
+    assert says(answer(found), "τ is up to about 0.28")  # 0.289
 
 
 def test_within_the_range_all_families_that_reach_there_must_agree(three):
     gaussian = line([0.2, 0.1], (0.0, 0.2), "gaussian")  # lost at 0.145
     found = told(three, line([0.2] * 4) | gaussian, A_FIRST, error=ERROR)
-    assert says(found.lead, "a beats b", "only while τ is below about 0.14")
-    assert says(found.beyond, "under Gaussian alone")
+    assert says(answer(found), "a predicts better than b", "τ is up to about 0.14")
+    assert says(found.lost, "under Gaussian alone")
 
 
 def test_a_range_without_independence_has_its_own_verdict(three):
     found = told(three, line([0.11, 0.11, 0.2, 0.2]), TIE, error=ERROR, plausible=(0.4, 0.8))
+    said = answer(found)
     assert says(
-        found.lead, "a and b cannot be told apart", "Throughout the plausible range", "0.4 to 0.8, a beats b"
+        said,
+        "cannot tell a and b apart",
+        "Throughout the plausible range, a predicts better than b",
+        "0.4 to 0.8",
     )
     led = told(three, line([0.2] * 4), A_FIRST, error=ERROR, plausible=(0.4, 0.8))
-    assert led.lead.count("beats") == 1
+    assert answer(led).count("better than") == 1
 
 
 def test_a_tie_within_the_range_is_apart_from_one_beyond(three):
     holds = told(three, line([0.11] * 4), TIE, error=ERROR)
-    assert says(holds.lead, "cannot be told apart", "throughout")
-    assert says(holds.beyond, "every dependence")
+    assert says(answer(holds), "cannot tell a and b apart", "throughout", "every dependence")
     beyond = told(three, line([0.11, 0.11, 0.2, 0.2]), TIE, error=ERROR)
-    assert says(beyond.beyond, "Beyond it, they can")
+    assert says(answer(beyond), "throughout", "At τ = 0.4, a predicts better than b")
     within = told(three, line([0.11, 0.11, 0.2, 0.2]), TIE, error=ERROR, plausible=(0, 0.5))
-    assert says(within.lead, "within the plausible range", "they can")
+    assert says(within.along, "At Kendall’s τ = 0.4, a predicts better than b")
+    assert "stays so" not in within.along
 
 
 @pytest.mark.parametrize(
     ("plausible", "facts"),
     [
-        (PlausibleRange(-0.2, 0.2, "default", "x_test is needed."), ["|τ| up to 0.2", "default"]),
+        (PlausibleRange(-0.2, 0.2, "default", "x_test is needed."), ["τ from -0.2 to 0.2", "default"]),
         (PlausibleRange(0.0, 0.3, "asked"), ["τ from 0 to 0.3", "asked"]),
-        (PlausibleRange(-0.34, 0.34, "covariates"), ["|τ| up to 0.34", "three times", "together"]),
-        (PlausibleRange(-0.6, 0.6, "asked"), ["|τ| up to 0.6", "-0.4 to 0.6 was tried"]),
+        (PlausibleRange(-0.34, 0.34, "covariates"), ["τ from -0.34 to 0.34", "three times", "together"]),
+        (PlausibleRange(-0.6, 0.6, "asked"), ["τ from -0.6 to 0.6", "-0.4 to 0.6 was tried"]),
     ],
 )
 def test_who_decided_the_range_is_said(three, plausible, facts):
@@ -111,7 +157,7 @@ def test_who_decided_the_range_is_said(three, plausible, facts):
 
 def test_one_model_has_its_score_over_the_range(three):
     found = told(three, {"frank": ((0.0, 0.2, 0.8), {"a": [0.1, 0.12, 0.2]})}, {"a": 0.1}, error=ERROR)
-    assert says(found.support, "plausible range", "0 to 0.2", "0.1000 and 0.1200")
+    assert says(found.along, "plausible range", "0 to 0.2", "0.1000 and 0.1200")
     assert says(found.extent[0], "0.2000")
     evaluation, grid = made(three, {"frank": ((0.0, 0.2), {"a": [0.1, 0.12]})}, {"a": 0.1}, error=ERROR)
     assert repr(grid).count("0.1000 and 0.1200") == 1  # which is all of the grid
@@ -142,11 +188,12 @@ def test_tipping_points_are_those_of_the_table_of_tips_on_all_scales(three):
         for kind in ("interval", "estimate")
     }
     found = headline(evaluation, grid)
-    for text, tip in ((found.beyond, first["interval"]), (found.extent[0], first["estimate"])):
-        assert f"first under {tip.family.capitalize()}" in text
+    for text, tip in ((found.lost, first["interval"]), (found.extent[0], first["estimate"])):
+        under = f"under {tip.family.capitalize()}"
+        assert f"{under} first" in text or f"first {under}" in text
         assert f"a hazard ratio of {tip.hazard_ratio:.1f} right after leaving" in text
         assert f"{tip.multiple:.1f} times" in text
-    assert says(found.plausible, "from 0.65 to 1.5")  # √(0.6 / 1.4) and its inverse: halfway to ±0.4
+    assert says(found.plausible, "0.65 to 1.5 times as fast")  # √(0.6 / 1.4) and its inverse: halfway to ±0.4
 
 
 def test_scales_that_are_not_known_are_left_out(split, cox):
@@ -155,8 +202,9 @@ def test_scales_that_are_not_known_are_left_out(split, cox):
     bare = cc.evaluate(curves, test.y, y_train=train.y, metrics="ibs")
     evaluation, grid = made(bare, line([0.2, 0.2, 0.1, 0.1]), A_FIRST, error=ERROR, plausible=None)
     found = headline(evaluation, with_ratios(grid, lambda tau: None))
-    assert says(found.beyond, "lost at about τ = 0.28")
-    assert not any(word in found.beyond for word in ("nan", "inf", "hazard ratio", "times", ":"))
+    assert says(found.along, "τ of 0.28 or more")
+    said = found.along + found.lost
+    assert not any(word in said for word in ("nan", "inf", "hazard ratio", "times as", "effects"))
     assert says(found.plausible, "0.2", "no covariates")
 
 
@@ -178,8 +226,8 @@ def by_ratio(name="all", b=(0.2, 0.2, 0.2, 0.2)):
         ([0.1, 0.2, 0.1, 0.1], ["a beats b", "from about 0.61 to 1.6"]),
         ([0.2, 0.2, 0.0, 0.0], ["a beats b", "; from ρ = 2 on, b beats it"]),
         ([0.2, 0.2, 0.2, 0.0], ["a beats b", "; at ρ = 4, b beats it"]),
-        ([0.11] * 4, ["a and b cannot be told apart for any ρ", "0.5 to 4"]),
-        ([0.11, 0.11, 0.11, 0.2], ["a and b cannot be told apart at ρ = 1", "at ρ = 4 they can"]),
+        ([0.11] * 4, ["cannot tell a and b apart for any ρ", "0.5 to 4"]),
+        ([0.11, 0.11, 0.11, 0.2], ["cannot tell a and b apart at ρ = 1", "at ρ = 4 they can"]),
     ],
 )
 def test_up_to_which_hazard_ratio_it_holds(three, b, facts):
@@ -194,7 +242,7 @@ def test_models_told_apart_at_independence_are_no_tie_along_the_ratio(three):
     lines = {"all": (RATIOS, {model: [score] * 4 for model, score in scores.items()})}
     over_tau = {"frank": ((0.0, 0.4), {model: [score] * 2 for model, score in scores.items()})}
     _, grid = made(three, over_tau, scores, error=ERROR, ratios=lines)
-    assert says(grid.after_dropout.statement, "a and b cannot be told apart for any ρ")
+    assert says(grid.after_dropout.statement, "cannot tell a and b apart for any ρ")
 
 
 def test_without_dropouts_nothing_is_said_of_those_who_left(split, cox):
@@ -203,7 +251,11 @@ def test_without_dropouts_nothing_is_said_of_those_who_left(split, cox):
     found = cc.evaluate({"a": cox(0, 1), "b": cox(0)}, ends, test.X, metrics="ibs")
     grid = found.sensitivity(("frank", "hazard_ratio"), (0.0, 0.2))
     assert grid.after_dropout.statement == ""
-    assert says(repr(grid), "nobody dropped out")
+    assert says(repr(grid), "Nobody dropped out")
+    said = headline(found, grid)
+    assert says(plain(said.lead), "Nobody dropped out")
+    assert "dropped out" not in said.question
+    assert not said.along
 
 
 def test_scores_without_intervals_and_single_models_along_the_ratio(three):
@@ -268,8 +320,10 @@ def test_what_holds_whatever_the_dependence(three, bound, facts, never):
 def test_a_metric_without_bounds_says_so(split, cox, tmp_path):
     _, test = split
     found = cc.evaluate({"a": cox(0, 1), "b": cox(0)}, test.y, metrics="concordance", adjustments="ipcw")
-    assert any(says(said, "concordance", "no sharp bounds") for said in beside_scores(found, None))
-    assert "no sharp bounds" in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert any(
+        says(said, "concordance", "sharp bounds cannot be computed") for said in beside_scores(found, None)
+    )
+    assert "sharp bounds cannot be computed" in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 def test_many_pairs_are_told_in_short(three):
@@ -289,9 +343,9 @@ def test_bounds_of_the_first_metric_lead_where_they_are_certain(three):
     evaluation._analyses["bounds", "ibs"] = bounds(three, a_b=Bound(-0.04, -0.02, 0.001, 0.001))
     found = headline(evaluation, grid)
     assert says(found.certain, f"{ISOLATE[0]}a{ISOLATE[1]} beats {ISOLATE[0]}b{ISOLATE[1]}")
-    assert "Without any assumption" not in found.support
+    assert "Without any assumption" not in found.open
     evaluation._analyses["bounds", "ibs"] = bounds(three, a_b=Bound(-0.04, 0.02, 0.001, 0.001))
-    assert says(headline(evaluation, grid).support, "Without any assumption", "-0.020 to 0.040")
+    assert says(headline(evaluation, grid).open, "Without any assumption", "-0.020 to 0.040")
 
 
 # --- benchmarks -------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ The standard error of each score is 0.01 unless said otherwise, so that two mode
 interval, where they differ by more than 1.96 √2 0.01 = 0.0277.
 """
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.words import headline, winners_in_words
-from tests.words.made_up import made, plain, says, told
+from tests.words.made_up import answer, made, plain, says, told
 
 ERROR = 0.01
 TAUS = (0.0, 0.4, 0.8)
@@ -31,14 +32,18 @@ def along(taus=TAUS, family="frank", **lines):
     [
         ({"a": 0.1, "b": 0.2}, ["a beats b"], "apart"),
         ({"a": 0.1, "b": 0.2, "c": 0.3}, ["a is best"], "apart"),
-        ({"a": 0.1, "b": 0.11}, ["a and b cannot be told apart"], "b be"),
-        ({"a": 0.1, "b": 0.11, "c": 0.2}, ["a and b cannot be told apart", "both beat c"], "is best"),
-        ({"a": 0.1, "b": 0.11, "c": 0.12}, ["no model can be told from another"], "beat"),
+        ({"a": 0.1, "b": 0.11}, ["cannot tell a and b apart"], "b be"),
+        ({"a": 0.1, "b": 0.11, "c": 0.2}, ["cannot tell a and b apart", "both beat c"], "is best"),
+        ({"a": 0.1, "b": 0.11, "c": 0.12}, ["cannot tell the 3 models apart"], "beat"),
         # Told to be worse by the one-sided test of being best, but not by the interval of the difference.
-        ({"a": 0.1, "b": 0.125}, ["a is ahead of b", "holds 0"], "beat"),
-        ({"a": 0.1, "b": 0.125, "c": 0.2}, ["a and b cannot be told apart", "both beat c"], "is best"),
+        ({"a": 0.1, "b": 0.125}, ["a is ahead of b", "includes 0"], "beat"),
+        ({"a": 0.1, "b": 0.125, "c": 0.2}, ["cannot tell a and b apart", "both beat c"], "is best"),
         # c is told from a alone.
-        ({"a": 0.1, "b": 0.12, "c": 0.14}, ["a and b cannot", "c is not best", "each of them"], "beat"),
+        (
+            {"a": 0.1, "b": 0.12, "c": 0.14},
+            ["cannot tell a and b apart", "c is not best", "some of them"],
+            "beat",
+        ),
         # Each differs from a by two standard errors: too little to be told from the best of four.
         (
             {"a": 0.1, "b": 0.1283, "c": 0.1283, "d": 0.1283},
@@ -47,17 +52,20 @@ def along(taus=TAUS, family="frank", **lines):
         ),
         ({"a": 0.1, "twin": 0.1}, ["a and twin are equally good"], "apart"),
         ({"a": 0.1, "twin": 0.1, "b": 0.2}, ["a and twin are equally good", "both beat b"], "apart"),
-        ({"a": 0.1, "twin": 0.1, "b": 0.11}, ["no model can be told from another"], "equally"),
+        ({"a": 0.1, "twin": 0.1, "b": 0.11}, ["cannot tell the 3 models apart"], "equally"),
     ],
 )
 def test_who_is_best_as_far_as_the_data_tell(three, scores, facts, never):
-    found = told(three, constant(scores), scores, error=ERROR)
-    assert says(found.lead, "independent given the predictions and the covariates", *facts)
-    assert never not in found.lead
     evaluation, grid = made(three, constant(scores), scores, error=ERROR)
-    for text in (evaluation.ranking().statement, grid.statement, winners_in_words(evaluation)):
+    for text in (evaluation.ranking().statement, winners_in_words(evaluation)):
         assert says(text, *facts)
         assert never not in text
+    spelled = {"beats": "predicts better than", "beat": "predict better than", "is best": "predicts best"}
+    for short, long in spelled.items():
+        facts = [re.sub(rf"\b{short}\b", long, fact) for fact in facts]
+    for text in (plain(headline(evaluation, grid).lead), grid.statement):
+        assert says(text, "about as fast as comparable patients who stayed", *facts)
+        assert spelled.get(never, never) not in text.split(".")[0]
 
 
 def test_a_model_that_alone_has_a_score_is_not_the_best(three):
@@ -71,16 +79,16 @@ def test_a_model_that_alone_has_a_score_is_not_the_best(three):
     ("error", "facts", "never"),
     [
         ({"a": ERROR, "b": ERROR, "c": np.nan}, ["a beats b", "c has no interval"], "is best"),
-        ({"a": ERROR, "b": np.nan, "c": np.nan}, ["a has the best score", "missing"], "beat"),
-        (np.nan, ["a has the best score", "missing"], "beat"),
+        ({"a": ERROR, "b": np.nan, "c": np.nan}, ["a has the best score", "no intervals"], "beat"),
+        (np.nan, ["a has the best score", "no intervals"], "beat"),
     ],
 )
 def test_nothing_is_told_from_a_model_without_an_interval(three, error, facts, never):
     scores = {"a": 0.1, "b": 0.2, "c": 0.3}
     found = told(three, constant(scores), scores, error=error)
-    assert says(found.lead, *facts)
+    assert says(found.lead, *[fact.replace("beats", "predicts better than") for fact in facts])
     assert never not in found.lead
-    assert says(found.caution, "imputed", "no interval", "c", "nobody knows")
+    assert says(found.caution, "imputation", "no interval", "c", "nobody knows")
     assert ".." not in found.caution
     evaluation, _ = made(three, constant(scores), scores, error=error)
     assert says(evaluation.ranking().statement, *facts)
@@ -91,8 +99,8 @@ def test_a_coin_has_no_interval_of_its_own_but_can_be_told_from(three):
     scores = {"a": 0.1, "b": 0.25}
     evaluation, grid = made(three, constant(scores), scores, error={"a": ERROR, "b": 0.0})
     assert np.isnan(evaluation.score("b").standard_error)
-    for text in (evaluation.ranking().statement, grid.statement):
-        assert says(text, "a beats b")
+    assert says(evaluation.ranking().statement, "a beats b")
+    assert says(grid.statement, "a predicts better than b")
 
 
 # --- how far it holds over τ ----------------------------------------------------------------------------------
@@ -104,34 +112,36 @@ STAYS, LOST = [0.1, 0.1, 0.1], [0.2, 0.14, 0.1]  # the interval reaches 0 at τ 
 def test_a_lead_holds_up_to_where_the_interval_of_any_family_reaches_0(three):
     frank = along(a=STAYS, b=LOST)
     found = told(three, frank, A_FIRST, error=ERROR)
-    assert says(found.lead, "a beats b", "throughout the plausible range")
-    assert says(found.beyond, "Beyond it", "lost at about τ = 0.52, under Frank")
+    assert says(answer(found), "a predicts better than b", "throughout the plausible range")
+    assert says(found.along, "τ of 0.52 or more, the data cannot tell a and b apart")
+    assert says(found.lost, "τ = 0.52", "under Frank")
     later = along(family="joe", a=STAYS, b=[0.2, 0.2, 0.1])
-    assert says(told(three, frank | later, A_FIRST, error=ERROR).beyond, "τ = 0.52, first under Frank")
+    assert says(told(three, frank | later, A_FIRST, error=ERROR).lost, "τ = 0.52", "under Frank first")
     sooner = along(family="joe", a=STAYS, b=[0.2, 0.1, 0.1])  # at 0.289
-    assert says(told(three, frank | sooner, A_FIRST, error=ERROR).beyond, "τ = 0.28, first under Joe")
+    assert says(told(three, frank | sooner, A_FIRST, error=ERROR).lost, "τ = 0.28", "under Joe first")
     everywhere = told(three, constant(A_FIRST), A_FIRST, error=ERROR)
-    assert says(everywhere.lead, "a beats b", "throughout")
-    assert says(everywhere.beyond, "every dependence")
+    assert says(answer(everywhere), "a predicts better than b", "throughout", "every dependence")
     _, grid = made(three, frank, A_FIRST, error=ERROR)
-    assert says(grid.statement, "imputed", "τ = 0 (independent censoring)", "a beats b", "τ = 0.52")
+    assert says(
+        grid.statement, "imputation", "about as fast", "a predicts better than b", "τ of 0.52 or more"
+    )
 
 
 def test_the_least_lead_is_told_first_and_longer_ones_after_it(three):
     scores = {"a": 0.1, "b": 0.11, "c": 0.2, "d": 0.2}
     found = told(three, along(a=STAYS, b=[0.11] * 3, c=[0.2] * 3, d=LOST), scores, error=ERROR)
-    assert says(found.lead, "a and b cannot be told apart", "both beat c and d", "throughout")
-    assert says(found.beyond, "τ = 0.42")
+    assert says(answer(found), "cannot tell a and b apart", "both predict better than c and d", "throughout")
+    assert says(found.along, "τ of 0.42 or more, the data cannot tell b and d apart")
     assert says(found.extent[0], "a and b beat c at every dependence")
 
 
 def test_below_independence_too(three):
     taus = (-0.4, 0.0, 0.4)
     both = told(three, along(taus, a=[0.1] * 3, b=[0.1, 0.2, 0.1]), A_FIRST, error=ERROR)  # at ±0.289
-    assert says(both.beyond, "-0.28 (healthy leavers)", "0.28")
+    assert says(both.along, "τ of -0.28 or less", "a and b apart", "τ of 0.28 or more", "a and b apart")
     below = told(three, along(taus, a=[0.1] * 3, b=[0.1, 0.2, 0.2]), A_FIRST, error=ERROR)
-    assert says(below.beyond, "-0.28 (healthy leavers)")
-    assert "0.28 (" not in below.beyond.replace("-0.28 (", "")
+    assert says(below.along, "τ of -0.28 or less", "a and b apart")
+    assert "or more" not in below.along
 
 
 @pytest.mark.parametrize(
@@ -140,22 +150,29 @@ def test_below_independence_too(three):
 def test_nothing_is_claimed_between_0_and_a_grid_that_does_not_reach_it(three, taus, start, end):
     worse = sorted([0.2, 0.12, 0.1], reverse=taus[0] > 0)
     grid = made(three, along(taus, a=[0.1] * 3, b=worse), {"a": 0.1, "b": 0.2}, error=ERROR)[1]
-    assert says(grid.statement, f"at τ = {start}", "a beats b", "was not tried", f"lost at about τ = {end}")
+    more = "more" if taus[0] > 0 else "less"
+    assert says(
+        grid.statement,
+        f"At Kendall’s τ = {start}",
+        "a predicts better than b",
+        "was not tried",
+        f"τ of {end} or {more}",
+    )
 
 
 def test_a_missing_interval_ends_a_lead_without_a_claim(three):
     found = told(three, along(a=STAYS, b=[0.2, 0.2, None]), A_FIRST, error=ERROR)
-    assert says(found.beyond, "up to τ = 0.4", "missing")
+    assert says(found.along, "up to τ = 0.4", "missing")
     inside = told(three, along(a=STAYS, b=[0.2, 0.2, None]), A_FIRST, error=ERROR, plausible=(0, 0.6))
-    assert says(inside.lead, "a beats b", "only while", "at most 0.4", "missing")
+    assert says(answer(inside), "a predicts better than b", "as long as", "up to about 0.4", "missing")
     assert says(found.extent[-1], "b has no score at 1")
 
 
 def test_families_without_an_answer_are_not_claimed(three):
     found = told(three, constant(A_FIRST), A_FIRST, families=("frank", "joe"), error=ERROR)
-    assert says(found.beyond, "every dependence that has an answer")
+    assert says(found.along, "every dependence that has an answer")
     alone = told(three, constant(A_FIRST, (0.0,)), A_FIRST, error=ERROR)
-    assert says(alone.lead, "a beats b", "no dependence was tried")
+    assert says(answer(alone), "a predicts better than b", "No dependence was tried")
 
 
 def test_where_the_order_turns_has_an_interval_and_the_digits_that_it_deserves(three):
@@ -172,31 +189,34 @@ def test_where_the_order_turns_has_an_interval_and_the_digits_that_it_deserves(t
 
 def test_a_turn_of_which_nothing_is_known_is_not_told(three):
     found = told(three, along(a=[0.1] * 3, b=[0.11, 0.1, 0.09]), {"a": 0.1, "b": 0.11}, error=ERROR)
-    assert says(found.lead, "a and b cannot be told apart", "throughout")
-    assert says(found.beyond, "every dependence that was tried")
+    assert says(answer(found), "cannot tell a and b apart", "throughout", "every dependence that was tried")
     assert not any("order" in line for line in found.extent)
     assert says(found.extent[0], "3 points", "any model at 3")
 
 
 def test_a_reversal_needs_the_simultaneous_band(three):
     far = told(three, along(a=[0.1, 0.1, 0.2], b=[0.2, 0.12, 0.1]), A_FIRST, error=ERROR)
-    assert says(far.beyond, "τ = 0.36", "at τ = 0.8, b beats it")
-    assert not any("b beats" in line for line in far.extent)  # said already
+    assert says(far.along, "τ of 0.36 or more", "a and b apart", "τ of 0.47 or more, b may be better")
+    assert says(far.along, "b may be better", "at a τ of 0.8 or more, it is")
     # By 0.03: more than the interval reaches, 0.0277, and less than the band, 0.034.
     near = told(three, along(a=[0.1, 0.1, 0.13], b=[0.2, 0.12, 0.1]), A_FIRST, error=ERROR)
-    assert not any("b beats" in line for line in (near.lead, near.beyond, *near.extent))
+    assert says(near.along, "b may be better")
+    assert "it is" not in near.along
+    assert not any("b beats" in line for line in near.extent)
     on = told(three, along(a=[0.1, 0.2, 0.2], b=[0.2, 0.1, 0.1]), A_FIRST, error=ERROR)
-    assert says(on.beyond, "from τ = 0.4 on, b beats it")
+    assert says(on.along, "at a τ of 0.4 or more, it is")
     other = along(family="joe", a=STAYS, b=[0.2] * 3)
     some = told(three, along(a=[0.1, 0.2, 0.2], b=[0.2, 0.1, 0.1]) | other, A_FIRST, error=ERROR)
-    assert "b beats" not in some.beyond
+    assert says(some.along, "b may be better")
+    assert "it is" not in some.along
     assert any(says(line, "b beats a from τ = 0.4 on under Frank") for line in some.extent)
 
 
 def test_a_tie_that_ends_is_said_to(three):
     found = told(three, along(a=STAYS, b=[0.11, 0.11, 0.2]), {"a": 0.1, "b": 0.11}, error=ERROR)
-    assert says(found.lead, "a and b cannot be told apart", "throughout")
-    assert says(found.beyond, "Beyond it, they can")
+    assert says(
+        answer(found), "cannot tell a and b apart", "throughout", "At τ = 0.8, a predicts better than b"
+    )
     assert any(says(line, "a beats b at τ = 0.8") for line in found.extent)
     assert says(found.extent[-1], "3 points", "any model at 2", "a at 1")
 
@@ -204,9 +224,9 @@ def test_a_tie_that_ends_is_said_to(three):
 def test_equals_that_stay_and_that_part(three):
     same = {"a": 0.1, "twin": 0.1}
     stay = told(three, along(a=STAYS, twin=STAYS), same, error=ERROR)
-    assert says(stay.lead, "equally good", "every dependence")
+    assert says(answer(stay), "equally good", "every dependence")
     part = told(three, along(a=STAYS, twin=[0.1, 0.1, 0.2]), same, error=ERROR)
-    assert "every dependence" not in part.lead
+    assert "every dependence" not in answer(part)
 
 
 def test_where_greater_is_better_the_greatest_wins(three):
@@ -215,9 +235,11 @@ def test_where_greater_is_better_the_greatest_wins(three):
 
     greater = replace(three, data=replace(three.data, metrics=(Reversed(),)))
     found = told(greater, along(a=[0.2, 0.2, 0.1], b=[0.1, 0.18, 0.2]), {"a": 0.2, "b": 0.1}, error=ERROR)
-    assert says(found.lead, "a beats b", "throughout")
-    assert says(found.beyond, "τ = 0.36", "at τ = 0.8, b beats it")
-    assert says(found.support, "of a is 0.200", "b with 0.100", "Greater is better")
+    assert says(answer(found), "a predicts better than b", "throughout", "τ of 0.36 or more")
+    assert says(found.along, "b may be better", "τ of 0.8 or more, it is")
+    assert says(
+        found.support, "of a is 0.200, against 0.100 for b", "difference of 0.100", "greater is better"
+    )
     evaluation, _ = made(greater, constant(A_FIRST), {"a": 0.2, "b": 0.1}, error=ERROR)
     assert list(evaluation.ranking().ranges["imputed"]) == ["1", "2"]
 
@@ -227,9 +249,10 @@ def test_a_given_copula_is_the_start_and_the_grid_still_goes_outward_from_0(spli
     models = {"a": cox(0, 1, 2), "b": cox(0)}
     given = cc.evaluate(models, test.y, test.X, y_train=train.y, copula=cc.Frank.from_tau(0.3), metrics="ibs")
     found = made(given, along(a=STAYS, b=[0.11, 0.2, 0.2]), A_FIRST, error=ERROR)
-    assert says(plain(headline(*found).lead), "τ = 0.3", "a beats b", "not", "τ = 0.")
+    assert says(plain(answer(headline(*found))), "τ = 0.3", "a predicts better than b", "not so", "at τ = 0.")
     found = made(given, along(a=STAYS, b=[0.2, 0.1, 0.1]), A_FIRST, error=ERROR)  # lost at 0.289
-    assert says(plain(headline(*found).lead), "τ = 0.3", "a beats b", "under every family throughout")
+    said = plain(answer(headline(*found)))
+    assert says(said, "τ = 0.3", "a predicts better than b", "under every family throughout")
 
 
 # --- scores, usual weights, one model ---------------------------------------------------------------------------
@@ -237,11 +260,14 @@ def test_a_given_copula_is_the_start_and_the_grid_still_goes_outward_from_0(spli
 
 def test_scores_have_the_digits_that_their_errors_deserve(three):
     found = told(three, constant(A_FIRST), A_FIRST, error=ERROR)
-    assert says(found.support, "of a is 0.100 (95 % interval 0.080 to 0.120)", "b with 0.200")
-    assert says(found.support, "difference of 0.100 (95 % interval 0.072 to 0.128)")
+    assert says(
+        found.support,
+        "of a is 0.100, against 0.200 for b",
+        "difference of 0.100 (95 % interval 0.072 to 0.128)",
+    )
     tiny = {"a": 0.00001, "b": 0.00002}
     found = told(three, constant(tiny), tiny, error=1e-6)
-    assert says(found.support, "0.0000100", "0.0000080 to 0.0000120", "0.0000200")
+    assert says(found.support, "0.0000100", "0.0000200")
     without = told(three, constant(tiny), tiny)
     assert says(without.support, "1e-05", "2e-05")
 
@@ -249,46 +275,55 @@ def test_scores_have_the_digits_that_their_errors_deserve(three):
 @pytest.mark.parametrize(
     ("ours", "ipcw", "said"),
     [
-        ({"a": 0.1, "b": 0.2}, {"a": 0.2, "b": 0.1}, "By “IPCW”, b beats a"),
-        ({"a": 0.1, "b": 0.2}, {"a": 0.11, "b": 0.1}, "“IPCW” cannot tell a and b apart"),
+        (
+            {"a": 0.1, "b": 0.2},
+            {"a": 0.2, "b": 0.1},
+            ["different answers", "b predicts better than a", "0.200"],
+        ),
+        (
+            {"a": 0.1, "b": 0.2},
+            {"a": 0.11, "b": 0.1},
+            ["different answers", "cannot tell a and b apart", "0.110"],
+        ),
+        ({"a": 0.1, "b": 0.2}, {"a": 0.12, "b": 0.2}, ["same answer", "0.120 by IPCW and 0.100 here"]),
         ({"a": 0.1, "b": 0.2}, {"a": 0.1, "b": 0.2}, None),
-        ({"a": 0.1, "b": 0.11}, {"a": 0.1, "b": 0.2}, None),
     ],
 )
 def test_the_usual_weights_are_named_where_they_can_tell_another_or_cannot_tell(three, ours, ipcw, said):
-    support = told(three, constant(ours), ours, ipcw=ipcw, error=ERROR).support
-    assert ("IPCW" in support) == (said is not None)
-    assert said is None or said in support
+    usual = told(three, constant(ours), ours, ipcw=ipcw, error=ERROR).usual
+    assert says(usual, "IPCW", *said) if said else not usual
 
 
 def test_adjustments_without_a_best_model_in_common_are_said_to_disagree(three):
     apart, _ = made(three, constant(A_FIRST), A_FIRST, ipcw={"a": 0.2, "b": 0.1}, error=ERROR)
     said = apart.ranking().statement
-    assert says(said, "Which model is best depends", "IPCW, b beats a", "imputed, a beats b")
+    assert says(said, "Which model is best depends", "IPCW, b beats a", "imputation, a beats b")
     open_, _ = made(three, constant(A_FIRST), A_FIRST, ipcw={"a": 0.11, "b": 0.1}, error=ERROR)
     assert "depends" not in open_.ranking().statement
 
 
 def test_one_model_has_its_score_and_a_range_with_and_without_sampling_error(three):
     found = told(three, along(a=[0.1, 0.12, 0.15]), {"a": 0.1}, error=ERROR)
-    assert says(found.lead, "one model", "a")
-    assert says(found.support, "0.100 (95 % interval 0.080 to 0.120)")
-    assert says(found.extent[0], "0.1000", "0.1500", "0.0804 and 0.1696 at 95 %")
+    assert says(found.lead, "of a is 0.100 (95 % interval 0.080 to 0.120)")
+    assert says(found.support, "one model", "a")
+    assert says(found.extent[0], "0.1000", "0.1500", "0.0804 and 0.1696 (95 %)")
     _, grid = made(three, along(a=[0.1, 0.12, 0.15]), {"a": 0.1}, error=ERROR)
     assert says(grid.statement, "0.1000 and 0.1500", "0.0804 and 0.1696")
 
 
-def test_a_caution_says_which_intervals_are_from_a_bootstrap(three):
+def test_the_small_print_says_which_intervals_are_from_a_bootstrap(three):
     """Scores drawn again may be a tie where the formulas of the grid tell a winner."""
     evaluation = cc.evaluate(three.data.predictions, three.data.samples.y_test, n_resamples=4, metrics="ibs")
     grid = evaluation.sensitivity("frank", [0.0, 0.3])
     assert all(each.resampling is None for each in grid.answers[grid.primary]["frank"].values())
-    assert says(headline(evaluation, grid).caution, "4 bootstrap samples", "formulas")
-    assert "bootstrap" not in headline(three, None).caution
+    assert says(headline(evaluation, grid).intervals, "4 bootstrap samples", "formulas")
+    assert "bootstrap" not in headline(three, None).intervals
 
 
-def test_a_caution_says_what_intervals_take_for_given(three):
-    assert says(told(three, constant(A_FIRST), A_FIRST, error=ERROR).caution, "95 %", "trained", "copula")
+def test_what_intervals_take_for_given_is_small_print_and_no_caution(three):
+    found = told(three, constant(A_FIRST), A_FIRST, error=ERROR)
+    assert says(found.intervals, "95 %", "trained", "dependence")
+    assert not found.caution
 
 
 # --- ranks and tables -------------------------------------------------------------------------------------------

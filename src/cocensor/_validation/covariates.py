@@ -13,7 +13,7 @@ from cocensor._validation.frames import Covariates, as_frame, column_names
 from cocensor._validation.refusals import as_tuple, refuse_column
 from cocensor._validation.types import FloatArray
 
-_GO_ON = "mend it, choose other columns (covariates=[...]), or go on without (covariates=None)."
+_GO_ON = "correct it, choose other columns (covariates=[...]), or use no covariates (covariates=None)."
 
 
 def coded(asked: Any, parts: Sequence[tuple[Any, str]]) -> tuple[list[Any], dict[str, tuple[str, ...]]]:
@@ -54,7 +54,7 @@ def coded(asked: Any, parts: Sequence[tuple[Any, str]]) -> tuple[list[Any], dict
         if any(values.dtype.kind == "U" for values in read):
             if any(values.dtype.kind != "U" for values in read):
                 raise ValueError(
-                    f"column {label!r} must have categories in all parts, but has numbers in one; {_GO_ON}"
+                    f"column {label!r} must have categories in every sample, but has numbers in one; {_GO_ON}"
                 )
             every = tuple(sorted(set().union(*(np.unique(values).tolist() for values in read))))
             levels[label] = every
@@ -66,7 +66,7 @@ def coded(asked: Any, parts: Sequence[tuple[Any, str]]) -> tuple[list[Any], dict
         for block, values in zip(blocks, read, strict=True):
             block.append(values)
     if not names:
-        raise ValueError(f"{parts[0][1]} must have a column that varies; {_GO_ON}")
+        raise ValueError(f"{parts[0][1]} must have at least one column that varies; {_GO_ON}")
     matrices = [np.hstack(block) for block in blocks]
     if named is None and len(chosen) == len(labels) and not levels:
         return list(matrices), levels
@@ -120,7 +120,7 @@ def _chosen(asked: Any, named: list[str] | None, n: int, name: str) -> list[int]
         else:
             raise ValueError(f"covariates must name columns of {name}, which has {n}, but one is {each!r}.")
     if not places:
-        raise ValueError("covariates is empty: give None to go on without.")
+        raise ValueError("covariates is empty: give None to use no covariates.")
     if len(set(places)) < len(places):
         raise ValueError(f"covariates must differ, but are {asked!r}.")
     return places

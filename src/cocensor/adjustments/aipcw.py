@@ -128,8 +128,8 @@ class AIPCW(Adjustment):
     def assumption(self) -> str:
         """What the weights rest on."""
         return (
-            "Censoring is independent of the event given the covariates, and the model of the one or of the other is "
-            "right."
+            "Censoring is independent of the event given the covariates, and the model of the event "
+            "or that of the censoring is correct."
         )
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
@@ -138,7 +138,7 @@ class AIPCW(Adjustment):
         x = as_matrix(x, "x_train")
         check_length(x, "x_train", len(y), "y_train")
         if not y.n_events:
-            raise ValueError("y_train has no event: there is no model of the event given covariates.")
+            raise ValueError("y_train has no event: the event cannot be modelled given covariates.")
         if self.folds > len(y):
             raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
         y = Survival(y.time, y.event)  # whoever is censored is censored
@@ -215,7 +215,7 @@ class _FittedAIPCW(Fitted):
             said = (
                 f"The probability of being uncensored falls below {floor:g} for {lifted} of {len(y)} subjects"
             )
-            notes += (Note("decision", f"{said}, and counts as {floor:g} there."),)
+            notes += (Note("decision", f"{said}, and is set to {floor:g} there."),)
         status = Status(grid, len(y), tuple(groups), notes=notes)
         remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
         status.until = no_score_from(grid.sorted, *_extent(status), len(y), remedy)

@@ -135,7 +135,7 @@ class Fitted(ABC):
 
         One number for all, a mapping from reasons of dropouts (others have 1), or one number for each test subject.
         """
-        raise ValueError(f"{self.adjustment!r} takes no hazard ratio after dropout.")
+        raise ValueError(f"{self.adjustment!r} does not accept a hazard ratio after dropout.")
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
         """Fitted again to subjects drawn from those that it was fitted to, by default from scratch.

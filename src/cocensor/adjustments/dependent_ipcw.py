@@ -165,7 +165,7 @@ class _IPCWFromMargins(Fitted):
         """1 over the chance that an event at t is seen, before the end of the study is considered."""
         curve = self._event.survival_
         if not curve.times.size:
-            raise ValueError("y_train has no event: what an event stands for is not known.")
+            raise ValueError("y_train has no event: the weight of an event cannot be estimated.")
         # Before the first event its step stands in.
         index = np.maximum(lookup(curve.times, t) - 1, 0)
         weights = self._step_weights[index]
@@ -240,8 +240,8 @@ class _IPCWFromJoint(Fitted):
 def _warn_from(until: float, grid: TimeGrid) -> None:
     if grid.last >= until:
         warnings.warn(
-            f"from time {shown_time(until)} on fewer than {SMALLEST_CHANCE:.0%} of the events are seen: scores there "
-            "are NaN; choose a horizon before that time.",
+            f"from time {shown_time(until)} on fewer than {SMALLEST_CHANCE:.0%} of the events are observed: "
+            "scores there are NaN; choose an earlier horizon.",
             HorizonWarning,
             stacklevel=5,
         )

@@ -41,7 +41,7 @@ def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
     if not isinstance(ratio, dict):
         return
     if y.reason is None:
-        raise ValueError(f"{name} must have the reason of each dropout where hazard_ratio is by reason.")
+        raise ValueError(f"{name} must give the reason for each dropout where hazard_ratio is by reason.")
     for reason in ratio:
         if reason not in y.reasons:
             known = ", ".join(map(repr, y.reasons)) or "none"
@@ -68,7 +68,7 @@ def resolve(ratio: Ratio | None, y: Survival, sample: Survival) -> HazardRatio |
 
 def _by_reason(ratio: dict[str, float], y: Survival, sample: Survival) -> HazardRatio:
     if y.reason is None or sample.reason is None:
-        raise ValueError("y_test must have the reason of each dropout where hazard_ratio is by reason.")
+        raise ValueError("y_test must give the reason for each dropout where hazard_ratio is by reason.")
     own, others = (np.array([ratio.get(why, 1.0) for why in each]) for each in (y.reason, sample.reason))
     dropped = sample.dropout & (sample.time > 0)
     if not dropped.any():

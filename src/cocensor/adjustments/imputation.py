@@ -175,22 +175,26 @@ class Imputation(JointSettings, Adjustment):
     def assumption(self) -> str:
         """What the adjustment rests on."""
         if not self.given:
-            return "Event and dropout have the stated copula, and the predictions add nothing to the censoring time."
+            return (
+                "Event and dropout have the stated copula, and the predictions add no information "
+                "to the censoring time."
+            )
         known = {
             "covariates": "the covariates",
             "prediction": "the evaluated model's own risk score",
             "predictions": "the risk scores of all models",
-            "everything": "the risk scores of all models and the covariates that there are",
+            "everything": "the risk scores of all models and any covariates",
         }
         z = " and ".join(known[each] for each in self.given)
         if self.hazard_ratio is not None:
             times = in_words(self.hazard_ratio)
             return (
-                f"Given {z}, event and dropout are independent up to the dropout, with margins of the stated form. "
-                f"After dropout, the hazard is {times} that of those alike still under observation."
+                f"Given {z}, event and dropout are independent up to the dropout, with margins of the "
+                f"stated form. After dropout, the hazard is {times} that of similar subjects still "
+                "under observation."
             )
         stated = isinstance(self.copula, Copula)
-        copula = "the stated copula" if stated else f"a {self._family} copula, θ by best fit"
+        copula = "the stated copula" if stated else f"a {self._family} copula with θ estimated"
         return f"Given {z}, event and dropout have {copula} and margins of the stated form."
 
     @property
@@ -227,14 +231,14 @@ class Imputation(JointSettings, Adjustment):
             check_reasons(self.hazard_ratio, y, "y_train")
             return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
         if not predictions:
-            raise ValueError("predictions are needed: the joint model is given them.")
+            raise ValueError("predictions are needed: the joint model conditions on them.")
         check_reasons(self.hazard_ratio, y, "y_test")
         known = x if {"covariates", "everything"} & set(self.given) else None
         recipe = Recipe(**{each.name: getattr(self, each.name) for each in fields(Recipe)})
         n_dropouts, few, seen = int(y.dropout.sum()), [], y
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
-            text = f"Dropouts are too few for a margin of their own ({n_dropouts}): "
-            few = [Note("decision", f"{text}the joint model takes them for ends of study.")]
+            text = f"There are not enough dropouts to model them ({n_dropouts}): "
+            few = [Note("decision", f"{text}the joint model treats them as ends of study.")]
             seen = Survival(y.time, y.event, ~y.event)
         design, notes = judge_design(known, predictions, seen, recipe, folds)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
@@ -321,8 +325,8 @@ class _ImputationFromJoint(Fitted):
             z = self.design.matrix
         if grid.last > model.t_max_:
             warnings.warn(
-                f"times pass {shown_time(model.t_max_)}, the last time that the joint model was fitted to: "
-                "beyond it the margins extrapolate.",
+                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
+                "it the margins are extrapolated.",
                 HorizonWarning,
                 stacklevel=4,
             )
@@ -352,14 +356,14 @@ class _ImputationFromJoint(Fitted):
         """Refuse others than the subjects that were fitted to: what they are given is not known."""
         n = len(self.y)
         if len(y) != n:
-            raise ValueError(f"y_test must be the {n} subjects fitted to, but has {len(y)}.")
+            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}.")
         if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
-            raise ValueError(f"y_test must be the {n} subjects fitted to, but their outcomes are others.")
+            raise ValueError(f"y_test must hold the {n} subjects of the fit, but their outcomes differ.")
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:
     if not isinstance(given, str | tuple | list):
-        raise TypeError(f"given must be a text or several, but is of type {type(given).__name__}.")
+        raise TypeError(f"given must be a string or several, but is of type {type(given).__name__}.")
     listed = (given,) if isinstance(given, str) else tuple(given)
     for each in listed:
         check_choice(each, "given", _GIVEN)

@@ -49,11 +49,11 @@ class ImputedByJoint(Status):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """A hazard that would fall if it could."""
+        """A cumulative hazard that only the constraint keeps from falling."""
         if not self._influence.held:
             return ()
         return (
-            "A hazard of the joint model would fall if it could: intervals take it for held, the bootstrap does not.",
+            "A cumulative hazard of the joint model is kept from falling: only the bootstrap allows for it.",
         )
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:

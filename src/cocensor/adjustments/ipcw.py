@@ -117,7 +117,7 @@ class IPCW(Adjustment):
         """What the weights rest on."""
         if self.censoring == "km":
             return "Censoring is independent of the event and of the predictions."
-        return "Censoring is independent of the event given the covariates, and its model is right."
+        return "Censoring is independent of the event given the covariates, and its model is correct."
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         sample = y
@@ -228,8 +228,8 @@ class _FittedIPCW(Fitted):
         if not (beyond.size and last_censored) or y.event.all() or how.tail or how.convention != "left_limit":
             return np.inf
         warnings.warn(
-            f"nobody is seen after time {shown_time(end)}, when the last subject is censored: scores from time "
-            f"{shown_time(beyond[0])} on are NaN.",
+            f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
+            f"scores from time {shown_time(beyond[0])} on are NaN.",
             HorizonWarning,
             stacklevel=4,
         )
@@ -245,8 +245,8 @@ class _FittedIPCW(Fitted):
             if how.min_probability is None and how.convention == "scikit-survival":
                 t = float(np.broadcast_to(times, small.shape)[small].min())
                 warnings.warn(
-                    f"{int(small.sum())} weights count as 0, as scikit-survival has it: the probability of being "
-                    f"uncensored is 0 there, from time {t:g} on.",
+                    f"{int(small.sum())} weights are set to 0, as in scikit-survival: the probability "
+                    f"of being uncensored is 0 there, from time {t:g} on.",
                     HorizonWarning,
                     stacklevel=2,
                 )
@@ -256,8 +256,8 @@ class _FittedIPCW(Fitted):
                 # A Kaplan–Meier curve reaches 0 with its last step; of a model only the times asked for are known.
                 zero = t if self.curve is None else float(self.curve.times[-1])
                 raise ValueError(
-                    f"the censoring curve has reached 0 at time {zero:g}, but a weight is needed at time {t:g}: a "
-                    f"horizon before {zero:g} is safe, or set min_probability."
+                    f"the censoring curve reaches 0 at time {zero:g}, but a weight is needed at time "
+                    f"{t:g}: choose a horizon before {zero:g}, or set min_probability."
                 )
             probability = np.where(small, how.min_probability, probability)
         return np.divide(1.0, probability, out=np.zeros(probability.shape), where=needed), small

@@ -16,7 +16,7 @@ from cocensor.joint.settings import AskedTimeKind, Knots, check_settings, resolv
 from cocensor.outcomes import Survival
 
 #: Why nothing is known of the error that a fit brings in.
-FITTED_ELSEWHERE = "the joint model was fitted elsewhere, and how is not known."
+FITTED_ELSEWHERE = "the joint model was fitted elsewhere, and its settings are unknown."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,5 +102,5 @@ class JointFit:
 def check_covariates(x: Any, name: str, n: int, of: str) -> None:
     """Refuse covariates that are missing, no numbers, or of another length."""
     if x is None:
-        raise ValueError(f"{name} is needed: the joint model is given covariates.")
+        raise ValueError(f"{name} is needed: the joint model conditions on covariates.")
     check_length(as_matrix(x, name), name, n, of)

@@ -94,7 +94,10 @@ def judge_design(
     for name, predicted in predictions.items():
         read, n_extreme = _scores(predicted, y, recipe.score_times)
         if n_extreme:
-            text = f"{n_extreme} predictions that were read are 0 or 1: they get the most extreme score of the others."
+            text = (
+                f"{n_extreme} predictions are 0 or 1: their risk scores are set to the most "
+                "extreme of the others."
+            )
             notes.append(Note("decision", text, model=name))
         if not read:
             text = "There is no risk score: the predictions are 0 or 1, or the same for all."
@@ -111,7 +114,7 @@ def judge_design(
                     bent.add(f"{name}, curvature {k}", curve, shrunk["curvature"])
         times = " and ".join(shown_time(t) for t in read if t is not None)
         if times:
-            notes.append(Note("decision", f"The risk score is read at time {times}.", model=name))
+            notes.append(Note("decision", f"The risk score is taken at time {times}.", model=name))
     covariates = _Columns()
     if x is not None:
         matrix = as_matrix(x, "x_test")
@@ -120,15 +123,15 @@ def judge_design(
             if not np.isfinite(_spread(matrix[:, i])):
                 reached = np.abs(matrix[:, i]).max()
                 raise ValueError(
-                    f"x_test must be of moderate size, but column {name!r} reaches {reached:g}: "
-                    "measure it in another unit."
+                    f"x_test must have values of moderate size, but column {name!r} reaches "
+                    f"{reached:g}: use another unit."
                 )
             covariates.add(name, matrix[:, i], shrunk["covariates"])
     parts = (scores, others, covariates, bent)
     kept, left_out = _independent(parts, informative(y.time))
     if left_out:
         which = ", ".join(left_out)
-        text = f"Left out of what the judge is given, as constant or explained by the rest: {which}."
+        text = f"Left out of the imputation model because constant or determined by the rest: {which}."
         notes.append(Note("decision", text))
     names = [name for part in parts for name in part.names]
     values = [value for part in parts for value in part.values]
@@ -144,8 +147,8 @@ def judge_design(
             ridges[column] = "scores"
         if beyond:
             text = (
-                f"With {rarer} events or dropouts, {free} of {free + len(beyond)} risk scores act freely, and the "
-                "others are shrunk."
+                f"With {rarer} events or dropouts, {free} of {free + len(beyond)} risk scores enter "
+                "the imputation model freely; the others are shrunk."
             )
             notes.append(Note("decision", text))
     design = Design(
@@ -237,6 +240,8 @@ def _scores(
 
 def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> FloatArray:
     """Where the predictions of a model are read: within what is known of them, and where they differ."""
+    if predicted.only_at is not None:
+        return np.array([predicted.only_at])
     if isinstance(score_times, int):
         n_levels = min(score_times, len(y))  # which gives all of the times
         levels = np.arange(1, n_levels + 1) / (n_levels + 1)

@@ -34,8 +34,8 @@ def no_score_from(times: FloatArray, total: FloatArray, largest: FloatArray, n: 
     if share.max() > max(LARGEST_SHARE, LARGEST_SHARE * _FEW / n):
         worst = int(np.argmax(share))
         said.append(
-            f"at time {shown_time(times[worst])} one subject carries {share[worst]:.0%} of all weight: scores there "
-            "rest on it."
+            f"at time {shown_time(times[worst])} one subject carries {share[worst]:.0%} of the total weight: "
+            "scores there depend on that subject."
         )
     for each in said:
         warnings.warn(each, HorizonWarning, stacklevel=5)

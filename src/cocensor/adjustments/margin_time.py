@@ -144,4 +144,4 @@ class _FittedMarginTime(Fitted):
 
 def _after_all(n: int, last: float) -> str:
     who, whose = ("1 subject is", "its") if n == 1 else (f"{n} subjects are", "their")
-    return f"{who} censored after {shown_time(last)}, the last training time: {whose} event counts as happening then."
+    return f"{who} censored after {shown_time(last)}, the last training time: {whose} event is assumed to happen then."

@@ -29,13 +29,13 @@ _REGISTRY: dict[str, _Entry] = {
     "margin": _Entry("Dep (CG, paper)", MarginTime, True),
     "dep": _Entry("IBS-Dep (paper)", lambda copula: MarginTime(copula, "uncertainty"), True),
     "cg_q": _Entry("CG-Q (paper)", lambda copula: Imputation((), copula, "event_free"), True),
-    "imputed_margins": _Entry("imputed from margins", lambda copula: Imputation((), copula), True),
-    "imputed": _Entry("imputed", lambda copula: Imputation("everything", copula), True),
+    "imputed_margins": _Entry("imputation from margins", lambda copula: Imputation((), copula), True),
+    "imputed": _Entry("imputation", lambda copula: Imputation("everything", copula), True),
     "imputed_covariates": _Entry(
-        "imputed given covariates", lambda copula: Imputation("covariates", copula), True
+        "imputation given covariates", lambda copula: Imputation("covariates", copula), True
     ),
     "imputed_prediction": _Entry(
-        "imputed given the prediction", lambda copula: Imputation("prediction", copula), True
+        "imputation given the prediction", lambda copula: Imputation("prediction", copula), True
     ),
     "dependent_ipcw": _Entry("dependent IPCW", DependentIPCW, True),
 }
@@ -64,7 +64,7 @@ def register_adjustment(
     >>> unregister_adjustment("floored")
     """
     if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(f"name must be a text such as 'my_weights', but is {name!r}.")
+        raise ValueError(f"name must be a string such as 'my_weights', but is {name!r}.")
     if name in _REGISTRY:
         raise ValueError(f"name must not be taken, but {name!r} is an adjustment already.")
     _REGISTRY[name] = _Entry(label or name, make, with_copula)

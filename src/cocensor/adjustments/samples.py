@@ -39,7 +39,7 @@ class Samples:
         if self.y_train is not None:
             return adjustment.fit(self.y_train, self.x_train)
         if "covariates" in adjustment.needs and self.x_test is None:
-            raise ValueError("x_test is needed: the adjustment is given covariates.")
+            raise ValueError("x_test is needed: the adjustment conditions on covariates.")
         return adjustment.fit(self.y_test, self.x_test)
 
     def groups(

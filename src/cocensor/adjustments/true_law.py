@@ -70,7 +70,9 @@ class _FittedLaw(Fitted):
     adjustment: TrueLaw
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
-        raise ValueError("the law of the simulation is that of the test subjects as they are.")
+        raise ValueError(
+            "the law of the simulation holds for the test subjects as drawn, not for a resample."
+        )
 
     def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
         law, cut = self.adjustment, grid.cut(y.time)

@@ -24,9 +24,9 @@ _SPELT = {"identity": "id", "exit_": "exit"}
 _NOT_OF_THE_STUDY = ("config", "save_config", "return")
 # What a key must be by the type of its option, and the types of TOML that can say it.
 _RULES: dict[Any, tuple[str, tuple[type, ...]]] = {
-    str: ("a text in quotes", (str, int, float, date)),
+    str: ("text in quotes", (str, int, float, date)),
     Path: ("a path in quotes", (str,)),
-    list[str]: ("a list of texts in quotes", (list,)),
+    list[str]: ("a list of strings in quotes", (list,)),
     bool: ("true or false", (bool,)),
     float: ("a number", (int, float)),
     int: ("a whole number", (int,)),
@@ -46,7 +46,9 @@ def options_in(file: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
         if key not in parameters:
             near = get_close_matches(key, parameters, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "cocensor evaluate --help lists them."
-            raise ValueError(f"{file} has the key {key!r}, but the study has no such option: {hint}")
+            raise ValueError(
+                f"{file} has the key {key!r}, which is not an option of cocensor evaluate: {hint}"
+            )
         kind = kinds[parameters[key]]
         rule, types = _RULES[kind]
         if type(value) not in types or (kind == list[str] and not all(type(each) is str for each in value)):
@@ -59,8 +61,10 @@ def options_in(file: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
 def config_text(options: Mapping[str, Any], file: Path) -> str:
     """The options of a run, by parameter, as TOML for ``file``: all that have a value, given or by default."""
     lines = [
-        f"# The options of a run of cocensor evaluate {cc.__version__}, which --config reads. Paths start in this "
-        "file's folder."
+        (
+            f"# Options of a run of cocensor evaluate {cc.__version__}, for --config. Paths are relative "
+            "to this file's folder."
+        )
     ]
     for parameter, value in options.items():
         if parameter in _NOT_OF_THE_STUDY or value is None or value == []:
@@ -124,8 +128,10 @@ Config = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="A study in TOML, as --save-config writes it: its keys are options, and its paths start in its folder. "
-        "Options that are given here win.",
+        help=(
+            "Options in a TOML file, as --save-config writes it. Its paths are relative to its "
+            "folder. Options on the command line win."
+        ),
         rich_help_panel=_PANEL,
         callback=_read,
         is_eager=True,
@@ -135,7 +141,7 @@ SaveConfig = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write all options of this run, TOML, so that cocensor evaluate --config FILE runs it again.",
+        help="Write all options of this run to a TOML file. cocensor evaluate --config FILE repeats the run.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -21,6 +21,7 @@ from cocensor.cli.outputs import terminating_in_order
 _N_TIMES = 60
 _COVARIATES = 10
 _FEW = 3
+_TRUE_TIME = "true_months"
 
 
 def demo(
@@ -35,7 +36,8 @@ def demo(
 
     Draws patients from the paper's design, whose dropout depends on their event (Clayton copula), fits three models to
     one half of them, writes the data and the predictions for the other half as CSV files, and runs "cocensor evaluate"
-    on these files. As the patients are simulated, their true event times are known, and so are the true scores.
+    on these files. As the patients are simulated, their true event times are known (--true-time), and so are the true
+    scores.
 
     Example: cocensor demo --tau 0.3 --seed 1 --out another-demo
     """
@@ -45,7 +47,7 @@ def demo(
             raise ValueError(f"--out must be a new or an empty folder, but {out} is there.")
         train, test, models = simulated(n, copula, seed)
         chance = (
-            f"and not by chance: Clayton copula, τ = {tau:g}"
+            f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
             if tau
             else "independently of it given covariates"
         )
@@ -64,14 +66,15 @@ def demo(
                 event="died",
                 covariates=",".join(_names()),
                 identity="patient",
+                true_time=_TRUE_TIME,
                 predictions=[f"{name}={file}" for name, file in files.items()],
                 out=folder / "report.html",
                 title=f"Simulated patients whose dropout {'depends on' if tau else 'is independent of'} their event",
             )
         say(said.getvalue().replace(str(folder), str(out)).rstrip())
-        say(_truth(train, test, models))
         say(
-            f"\nOpen {out / 'report.html'} in a browser. The data and predictions beside it are what you would bring."
+            f"\nOpen {out / 'report.html'} in a browser. The data and predictions beside it are what you would bring, "
+            f"without {_TRUE_TIME}: only a simulation knows the true event times."
         )
 
 
@@ -88,7 +91,6 @@ def simulated(
         "few": cc.CoxPH().fit(train.X[:, :_FEW], train.y).survival(times, test.X[:, :_FEW]),
         "joint": joint.survival(times, test.X),
     }
-    # As written to the files: one rounding more would make the truth another's.
     curves = {
         name: cc.Predictions(times, table.round(6), interpolation="linear")
         for name, table in predicted.items()
@@ -123,8 +125,10 @@ def _written(
         ("train", train, patients[: len(train)]),
         ("test", test, patients[len(train) :]),
     ):
-        table = np.column_stack([numbers, part.y.time, part.y.event, part.X])
-        _write(out / f"{name}.csv", ["patient", "months", "died", *_names()], table)
+        columns = {"patient": numbers, "months": part.y.time, "died": part.y.event}
+        columns |= dict(zip(_names(), part.X.T, strict=True))
+        columns |= {_TRUE_TIME: part.event_time} if name == "test" else {}
+        _write(out / f"{name}.csv", list(columns), np.column_stack(list(columns.values())))
     files = {name: out / f"{name}.csv" for name in models}
     for name, curves in models.items():
         table = np.column_stack([patients[len(train) :], curves.probabilities])
@@ -134,26 +138,3 @@ def _written(
 
 def _write(path: Path, names: list[str], table: FloatArray) -> None:
     np.savetxt(path, table, delimiter=",", header=",".join(names), comments="", fmt="%.17g")
-
-
-def _truth(
-    train: cc.simulate.SyntheticSample,
-    test: cc.simulate.SyntheticSample,
-    models: dict[str, cc.Predictions],
-) -> str:
-    """What the models score with the event times that a study would not have seen."""
-    asked: dict[str, str | cc.Adjustment] = {"IPCW": "ipcw", "imputed": "imputed"}
-    asked["truth"] = cc.Oracle(test.event_time)
-    found = cc.evaluate(
-        models, test.y, test.X, y_train=train.y, adjustments=asked, metrics="ibs", confidence_level=None
-    )
-    by_adjustment = {
-        name: {model: found.score(model, adjustment=name).value for model in models} for name in asked
-    }
-    scores = ", ".join(f"{model} {score:.4f}" for model, score in by_adjustment["truth"].items())
-    best = {name: min(scores, key=scores.__getitem__) for name, scores in by_adjustment.items()}
-    wrong = [name for name in best if best[name] != best["truth"]]
-    said = "IPCW and imputed pick it too"
-    if wrong:
-        said = f"at independence {' and '.join(wrong)} {'pick' if len(wrong) > 1 else 'picks'} the wrong one"
-    return f"\nThe truth, with every event time known: {scores}. {best['truth']} is best; {said}."

@@ -39,6 +39,8 @@ from cocensor.cli.outcomes import (
     Reason,
     Time,
     TimeUnit,
+    TrueTime,
+    true_times_of,
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
@@ -67,8 +69,8 @@ from cocensor.words import beside_scores, minor_notes
 _SCORES = "Scores"
 _OUTPUT = "Output"
 _CALIBRATION = ("ici", "e50", "e90", "d_calibration")
-_BETWEEN = {"linear": "linear between its times", "step": "steps at its times"}
-_BEYOND = {"none": "nothing beyond", "last": "the last value beyond"}
+_BETWEEN = {"linear": "linear between times", "step": "a step function"}
+_BEYOND = {"none": "nothing after the last time", "last": "constant after the last time"}
 
 
 def evaluate(
@@ -81,8 +83,10 @@ def evaluate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Training sample, with the columns of the test sample. Without it everything is learned from the "
-            "test sample, as for out-of-fold predictions.",
+            help=(
+                "Training sample, with the same columns as the test sample. Without it, everything "
+                "is estimated from the test sample, as for out-of-fold predictions."
+            ),
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -94,15 +98,16 @@ def evaluate(
     data_lock: DataLock = None,
     time_unit: TimeUnit = None,
     reason: Reason = None,
+    true_time: TrueTime = None,
     identity: Identity = None,
     folds: Folds = None,
     interpolation: Annotated[
-        str, typer.Option(help="Between predicted times: linear or step.", rich_help_panel=PREDICTIONS)
+        str, typer.Option(help="Curves between predicted times: linear or step.", rich_help_panel=PREDICTIONS)
     ] = "linear",
     tail: Annotated[
         str,
         typer.Option(
-            help="Beyond the last predicted time: none (scores end there) or last (it is held).",
+            help="Curves after the last predicted time: none (scores end there) or last (constant).",
             rich_help_panel=PREDICTIONS,
         ),
     ] = "none",
@@ -111,8 +116,11 @@ def evaluate(
         str,
         typer.Option(
             metavar="FAMILY",
-            help="The dependence of event and dropout that is left given what the judge conditions on: independence, "
-            "select (by likelihood), or with --tau clayton, frank, gumbel, joe or gaussian.",
+            help=(
+                "Assumed dependence of event and dropout given the predictions and any covariates: "
+                "independence, select (by likelihood), or, with --tau, clayton, frank, gumbel, joe "
+                "or gaussian."
+            ),
             rich_help_panel=ASSUMPTIONS,
         ),
     ] = "independence",
@@ -123,8 +131,10 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="A,B,...",
-            help=f"Some of {', '.join(cc.adjustment_names())}, or paper: ipcw, imputed and the paper's. By default "
-            "ipcw and imputed.",
+            help=(
+                f"One or more of {', '.join(cc.adjustment_names())}, or paper (ipcw, imputed and "
+                "those of the paper). By default ipcw and imputed."
+            ),
             rich_help_panel=ASSUMPTIONS,
         ),
     ] = None,
@@ -132,7 +142,7 @@ def evaluate(
         bool,
         typer.Option(
             "--hint/--no-hint",
-            help="Look for the copula that fits best, as a hint: no score rests on it.",
+            help="Also select the copula that fits best. It is a hint: no score depends on it.",
             rich_help_panel=ASSUMPTIONS,
         ),
     ] = True,
@@ -148,8 +158,10 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="T,T,...",
-            help="Kendall's τ of the sensitivity analysis. By default tenths from -0.3, or from the lowest plausible "
-            "one, to 0.9.",
+            help=(
+                "Values of Kendall's τ in the sensitivity analysis. By default -0.3, or the lowest "
+                "plausible one, to 0.9 in steps of 0.1."
+            ),
             rich_help_panel=ASSUMPTIONS,
         ),
     ] = None,
@@ -160,8 +172,10 @@ def evaluate(
         str,
         typer.Option(
             metavar="A,B,...",
-            help=f"Some of {', '.join(cc.metric_names())}, or default: {', '.join(DEFAULT_METRICS)}. Verdicts are by "
-            "the first.",
+            help=(
+                f"One or more of {', '.join(cc.metric_names())}, or default "
+                f"({', '.join(DEFAULT_METRICS)}). The first decides which model is best."
+            ),
             rich_help_panel=_SCORES,
         ),
     ] = "default",
@@ -169,29 +183,36 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="T,T,...",
-            help="Single times, such as 12,24,60, for metrics that have values there, such as brier and auc. Without "
-            "them default has quartiles of the event times, and others have the horizon.",
+            help=(
+                "Times for metrics at single times, such as brier and auc: for example 12,24,60. By "
+                "default the quartiles of the event times for the default metrics, and the horizon "
+                "for others."
+            ),
             rich_help_panel=_SCORES,
         ),
     ] = None,
     floor: Annotated[
         float | None,
         typer.Option(
-            help="For ils: smaller probabilities count as this one, such as 0.01.", rich_help_panel=_SCORES
+            help="For ils: smaller probabilities are raised to this one, such as 0.01.",
+            rich_help_panel=_SCORES,
         ),
     ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="For net_benefit: the risk from which one treats, such as 0.2.", rich_help_panel=_SCORES
+            help="For net_benefit: the predicted risk at which one would treat, such as 0.2.",
+            rich_help_panel=_SCORES,
         ),
     ] = None,
     horizon: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="End of the scored interval: a time, t_max, or a share still at risk such as 10%. By default 5% or "
-            "the end of the predictions, whichever comes first.",
+            help=(
+                "End of the scored interval: a time, t_max, or the share still at risk, such as "
+                "10%. By default 5% or the end of the predictions, whichever comes first."
+            ),
             rich_help_panel=_SCORES,
         ),
     ] = None,
@@ -207,8 +228,11 @@ def evaluate(
         int | None,
         typer.Option(
             metavar="N",
-            help="Intervals of the scores from so many bootstrap samples, such as 500, instead of formulas. All "
-            "adjustments are fitted again to each. Over other copulas and over time, formulas stay.",
+            help=(
+                "Number of bootstrap samples, such as 500, for the intervals of the scores. All "
+                "adjustments are refitted to each. Intervals over time and over other copulas still "
+                "come from formulas."
+            ),
             rich_help_panel=_SCORES,
         ),
     ] = None,
@@ -217,10 +241,12 @@ def evaluate(
         typer.Option(metavar="N", help="Seed of the bootstrap. By default 0.", rich_help_panel=_SCORES),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The report, HTML.", rich_help_panel=_OUTPUT)
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write the report (HTML).", rich_help_panel=_OUTPUT),
     ] = None,
     json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="All numbers, JSON.", rich_help_panel=_OUTPUT)
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write all numbers (JSON).", rich_help_panel=_OUTPUT),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.", rich_help_panel=_OUTPUT)] = None,
     config: Config = None,
@@ -250,12 +276,12 @@ def evaluate(
         check_choice(interpolation, "--interpolation", tuple(_BETWEEN))
         check_choice(tail, "--tail", tuple(_BEYOND))
         if title is not None and out is None:
-            raise ValueError("--title is the report's: give --out too.")
+            raise ValueError("--title belongs to the report: give --out too.")
         columns = OutcomeColumns(
             event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
         )
         notes += columns.notes
-        named = {**columns.by_option, "id": identity, "folds": folds}
+        named = {**columns.by_option, "true-time": true_time, "id": identity, "folds": folds}
         names = covariates_asked(covariates, **named)
         settings: dict[str, Any] = {
             "copula": copula_of(copula, tau),
@@ -275,6 +301,8 @@ def evaluate(
             samples = [subjects] if train is None else [read_table(train), subjects]
             y = [columns.read(table, training=table is not subjects) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
+            if true_time is not None:
+                settings["true_times"] = true_times_of(subjects, true_time, y[-1])
             if folds is not None:
                 settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]
             if hazard_ratio_by is not None:
@@ -359,6 +387,7 @@ def _analyse(
 
 def _limits_of_curves(result: cc.Evaluation) -> None:
     """Compute how far the curves of the report may be off, under the primary adjustment."""
+    with_curves = result.data.scored_by(cc.metric("d_calibration"))
     for metric in result.data.metrics:
         found = result.under().values[metric.name]
         time = result.horizon.time if metric.at is None else metric.at
@@ -367,7 +396,8 @@ def _limits_of_curves(result: cc.Evaluation) -> None:
         if metric.family in _CALIBRATION:
             for model in found:
                 result.calibration_curve(model, time)
-                result.d_calibration(model)
+                if model in with_curves:
+                    result.d_calibration(model)
         elif metric.family == "net_benefit" and found:
             result.decision_curve(time)
         elif any(each.profile is not None for each in found.values()):

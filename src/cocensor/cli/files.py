@@ -70,9 +70,9 @@ class Table:
         """A column that should have numbers; a text among them, which makes all of them texts, is pointed at."""
         return self._spelt(name, NUMBER, "numbers")
 
-    def flags(self, name: str) -> Any:
-        """A column that should have TRUE and FALSE or 1 and 0."""
-        rule = "TRUE and FALSE or 1 and 0"
+    def flags(self, name: str, limit: str = "") -> Any:
+        """A column that should have TRUE and FALSE or 1 and 0; a refusal adds the ``limit``."""
+        rule = f"TRUE and FALSE or 1 and 0{limit}"
         values = self._spelt(name, _FLAG, rule)
         if is_text(values.type):
             return [text.lower() in ("true", "1") for text in values.to_pylist()]
@@ -129,7 +129,7 @@ def read_content(path: Path) -> bytes:
 
 
 def read_table(path: Path, identity: str | None = None, content: bytes | None = None) -> Table:
-    """The table in a CSV or Parquet file, or in the first sheet of a workbook, told apart by content.
+    """The table in a CSV or Parquet file, or in the first sheet of a workbook, recognised by content.
 
     CSV is UTF-8, UTF-16 with a byte-order mark, or else Windows-1252. A semicolon or a tab in the header separates
     columns, else a comma does; with the former two, numbers may have decimal commas, as spreadsheets of many countries
@@ -193,7 +193,7 @@ def _as_utf8(content: bytes) -> tuple[bytes, str]:
         if "\0" in text:
             break
         if codec == "cp1252":
-            decision += f": are its texts right, such as {_first_beyond_ascii(text)!r}?"
+            decision += f": check its text, such as {_first_beyond_ascii(text)!r}."
         return content if not decision else text.encode(), decision
     raise ValueError(
         "it must be a Parquet file or a CSV file in UTF-8, UTF-16 or Windows-1252: save it as one of these."

@@ -45,8 +45,8 @@ from cocensor.words import candidates_as_text, choice_in_words
 _MODEL = "Model"
 _OUTPUT = "Output"
 _PENALISED = (
-    "The penalty {:g} draws θ and τ of the candidates towards independence, but not the profile: --penalty 0 fits "
-    "without it."
+    "The penalty {:g} shrinks θ and τ of the candidates towards independence; the profile has no "
+    "penalty. --penalty 0 fits without it."
 )
 
 
@@ -66,8 +66,7 @@ def fit_copula(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Subjects to judge the families by, with the columns of the training sample. By default "
-            "cross-validation.",
+            help="Validation sample to compare the families on, with the same columns. By default cross-validation.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -75,7 +74,7 @@ def fit_copula(
         str,
         typer.Option(
             metavar="A,B,...",
-            help="Candidate families, also gaussian. Independence is always one.",
+            help="Candidate families, gaussian among them. Independence is always a candidate.",
             rich_help_panel=_MODEL,
         ),
     ] = ",".join(CANDIDATES),
@@ -91,18 +90,21 @@ def fit_copula(
         ),
     ] = None,
     json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="All numbers, JSON.", rich_help_panel=_OUTPUT)
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to write all numbers (JSON).", rich_help_panel=_OUTPUT),
     ] = None,
     figure: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="The profile likelihood, PNG, PDF or SVG.", rich_help_panel=_OUTPUT
+            metavar="FILE",
+            help="Where to draw the profile likelihood (PNG, PDF or SVG).",
+            rich_help_panel=_OUTPUT,
         ),
     ] = None,
 ) -> None:
     """Fit copulas of event and dropout, choose one by likelihood, and show which τ fit about as well.
 
-    The data tell the dependence only by way of the assumed margins: take the result as a hint.
+    The data inform on the dependence only through the assumed form of the margins: take the result as a hint.
 
     Example: cocensor fit-copula --train train.csv --time months --event died --covariates age,stage --figure tau.png
     """
@@ -115,7 +117,7 @@ def fit_copula(
         for family in candidates:
             check_choice(family, "--families", tuple(cc.copula_families()))
         if set(candidates) == {"independence"}:
-            raise ValueError("--families must have one besides independence.")
+            raise ValueError("--families must include one besides independence.")
         columns = OutcomeColumns(
             event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
         )
@@ -170,7 +172,7 @@ def _text(
     lines = [
         candidates_as_text(choice),
         "",
-        "Profile likelihood over τ, margins fitted at each: which τ are not told from the best (95 %)",
+        "Profile likelihood over τ, margins refitted at each: the best τ of each family, and its 95 % interval",
         "",
         f"{'family':<14}{'best τ':>8}{'from':>8}{'to':>8}{'below the best of all':>24}",
     ]

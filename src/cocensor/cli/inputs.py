@@ -30,7 +30,7 @@ Covariates = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...",
-        help="Columns of covariates, with commas. A text column becomes indicators of its levels.",
+        help="Covariate columns, separated by commas. A text column enters as indicators of its levels.",
         rich_help_panel=DATA,
     ),
 ]
@@ -46,8 +46,8 @@ PredictionFiles = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=FILE",
-        help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
-        'named after times, or "risk" alone, a risk score. Once per model; a name has no "=".',
+        help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, times as "
+        'column names; or one column "risk", a risk score. Once per model; NAME has no "=".',
         rich_help_panel=PREDICTIONS,
     ),
 ]
@@ -55,8 +55,10 @@ Risks = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=COLUMN",
-        help="A model that is a risk score alone, the greater the riskier: a column of the test sample. It is "
-        "scored by auc and concordance. Once per model.",
+        help=(
+            "A model that is a risk score, greater for a higher risk: a column of the test sample. "
+            "It is scored by auc and concordance alone. Once per model."
+        ),
         rich_help_panel=PREDICTIONS,
     ),
 ]
@@ -65,8 +67,10 @@ Identity = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Match rows of the test sample and of predictions by this column, which all have. Else they must "
-        "come in the same order.",
+        help=(
+            "Column that identifies subjects in the test sample and in every prediction file. "
+            "Without it, rows must be in the same order."
+        ),
         rich_help_panel=PREDICTIONS,
     ),
 ]
@@ -88,10 +92,10 @@ def items(text: str, option: str) -> list[str]:
     """The parts of ``text`` between commas: some, and each of them once."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
-        raise ValueError(f"{option} must be names with commas between, but is {text!r}.")
+        raise ValueError(f"{option} must be names separated by commas, but is {text!r}.")
     twice = repeated(parts)
     if twice:
-        raise ValueError(f"{option} must not repeat itself, but has {twice[0]!r} twice.")
+        raise ValueError(f"{option} must not repeat a name, but has {twice[0]!r} twice.")
     return parts
 
 
@@ -109,7 +113,7 @@ def numbers(text: str, option: str) -> list[float]:
     parts = items(text, option)
     other = [part for part in parts if not NUMBER.fullmatch(part)]
     if other:
-        raise ValueError(f"{option} must be numbers with commas between, but one is {other[0]!r}.")
+        raise ValueError(f"{option} must be numbers separated by commas, but one is {other[0]!r}.")
     return [float(part) for part in parts]
 
 
@@ -123,7 +127,7 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
         return [None, *(None for _ in others)]
     import pyarrow as pa
 
-    go_on = ": fill it, or go on without it in --covariates"
+    go_on = ": fill it in, or leave the column out of --covariates"
     parts = [pa.table({name: table.column(name, go_on) for name in names}) for table in (train, *others)]
     texts = [
         name for name, values in zip(names, parts[0].columns, strict=True) if _is_text(values, name, train)
@@ -132,12 +136,12 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
     for part, table in zip(parts[1:], others, strict=True):
         for name, values in zip(names, part.columns, strict=True):
             if _is_text(values, name, table) and name not in among_texts:
-                raise ValueError(f"{table.path}: column {name!r} has texts, but numbers in {train.path}.")
+                raise ValueError(f"{table.path}: column {name!r} has text, but numbers in {train.path}.")
     with train.named():
         encoder = Encoder(texts, scaling=None).fit(parts[0])
     levels = {name: len(parts[0].column(name).unique()) for name in texts}
     notes += [
-        Note("decision", f"Covariate {name!r} is text: indicators stand for its {n} levels.")
+        Note("decision", f"Covariate {name!r} is text: it enters as indicators of its {n} levels.")
         for name, n in levels.items()
     ]
     notes += [
@@ -178,6 +182,11 @@ def predictions_of(
     if identity is not None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
+    if identity is None and len(table) != len(test) and len(columns) - len(test) in (0, 1):
+        raise ValueError(
+            f"{table.path} has {len(table)} rows and {len(columns)} columns for {len(test)} test subjects: transposed? "
+            "it must have a row per subject and a column per time."
+        )
     if columns[:1] == [""]:
         columns = columns[1:]
         _check_row_names(table, identity)
@@ -213,19 +222,11 @@ def _curves(
         array = np.column_stack(
             [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
         )
-        curves = Predictions(times, array, interpolation, tail, source)
-    if times[times > 0].size == 1:
-        before = (
-            "a straight line from 1 at time 0"
-            if interpolation == "linear"
-            else "a curve that is 1 until then"
-        )
-        text = (
-            f"{table.path}: it has one time, {times[-1]:g}. Only scores at that time rest on what is in the file "
-            f"(--metrics brier,auc,ici --at {times[-1]:g}). Scores over time, or at other times, rest on {before}."
-        )
-        notes.append(Note("caution", text))
-    return curves
+        if times.size == 2 and times[0] == 0 and (array[:, 0] == 1).all():
+            times, array = times[1:], array[:, 1:]  # 1 at time 0 makes no curve of a prediction at one time
+        if times.size == 1:
+            return Predictions(times, array, source=f"{escaped(table.path.name)}, at time {times[0]:g} alone")
+        return Predictions(times, array, interpolation, tail, source)
 
 
 def risk_scores_of(table: Table, column: str) -> RiskScores:
@@ -256,8 +257,9 @@ def _check_levels(texts: list[str], name: str, table: Table) -> None:
     meant = [text for text in texts if NUMBER.fullmatch(re.sub("[.,]", "", text))]
     if other and 2 * len(meant) > len(texts):
         raise ValueError(
-            f"{table.path}: column {name!r} has mostly numbers, but row {other[0]} is {texts[other[0]]!r} (a number "
-            f"is like 1{table.decimal}5 here): mend it, or spell all levels as texts."
+            f"{table.path}: column {name!r} has mostly numbers, but row {other[0]} is "
+            f"{texts[other[0]]!r} (a number is like 1{table.decimal}5 here): correct it, or write all "
+            "levels as text."
         )
 
 
@@ -271,7 +273,7 @@ def _times(columns: list[str], decimal: str, identity: str | None) -> FloatArray
         hint = f": did you mean --id {other[0]}?" if identity is None and other[0] else "."
         raise ValueError(f"column names must be times, but one is {other[0]!r}{hint}")
     if not spelt:
-        raise ValueError("there is no column that is named after a time.")
+        raise ValueError("no column name is a time.")
     times = as_vector([float(text) for text in spelt], "times")
     if times.min() < 0:
         raise ValueError(f"times must not be negative, but column {columns[times.argmin()]!r} is.")
@@ -280,7 +282,7 @@ def _times(columns: list[str], decimal: str, identity: str | None) -> FloatArray
         before, after = columns[falls[0] : falls[0] + 2]
         raise ValueError(f"times must increase strictly, but column {after!r} comes after {before!r}.")
     if times[-1] == 0:
-        raise ValueError("there is no column that is named after a time beyond 0.")
+        raise ValueError("no column name is a time after 0.")
     return times
 
 
@@ -290,8 +292,8 @@ def _check_row_names(table: Table, identity: str | None) -> None:
     counted = [[str(k + start) for k in range(len(table))] for start in (0, 1)]
     if identity is None and found not in counted:
         raise ValueError(
-            f"{table.path}: the first column has no name and does not number the rows (it starts with {found[0]!r}): "
-            "name it and give --id, or leave it out."
+            f"{table.path}: the first column has no name and does not number the rows (it starts with "
+            f"{found[0]!r}): name it and give --id, or remove it."
         )
 
 

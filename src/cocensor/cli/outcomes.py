@@ -8,17 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import check_choice
+from cocensor._validation import NO_COMPETING_EVENTS, FloatArray, check_choice
 from cocensor.cli.files import Table
+from cocensor.evaluation.truth import as_true_times
 from cocensor.outcomes import ISO_DATE, UNITS, Survival, TimeAxis
 
 OUTCOMES = "Outcomes"
-_STILL = ": for whoever is still under observation, write the data lock"
+_STILL = ": for subjects still under observation, give the data lock"
 Time = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Observed time of event or censoring. Or dates: --entry, --exit and --data-lock.",
+        help="Column: the observed time of event or censoring. Or give dates: --entry, --exit and --data-lock.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -26,7 +27,7 @@ Event = Annotated[
     str,
     typer.Option(
         metavar="COLUMN",
-        help="TRUE or 1 where the event was seen, FALSE or 0 where it was not.",
+        help="Column: TRUE or 1 if the event was observed, FALSE or 0 if not.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -34,7 +35,7 @@ Administrative = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="TRUE or 1 where the end of the study censored, and not a dropout.",
+        help="Column: TRUE or 1 if censored by the end of the study, not by dropout.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -42,8 +43,10 @@ FollowUp = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Instead of --administrative: the time at which the study would have ended for each subject. Who is "
-        "censored then was censored by the end of the study.",
+        help=(
+            "Instead of --administrative, a column: the time at which the study would have ended "
+            "for each subject. Subjects censored then count as censored by the end of the study."
+        ),
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -51,7 +54,7 @@ Entry = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Instead of --time: the date on which each subject entered, such as 2021-03-31.",
+        help="Instead of --time, a column: the date of entry, such as 2021-03-31.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -60,7 +63,7 @@ Exit = Annotated[
     typer.Option(
         "--exit",
         metavar="COLUMN",
-        help="With --entry: the date of the event, or the last one under observation.",
+        help="With --entry, a column: the date of the event, or the last date under observation.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -68,8 +71,10 @@ DataLock = Annotated[
     str | None,
     typer.Option(
         metavar="DATE|COLUMN",
-        help="With --entry: the last date that the data tell of, one for all or a column. Who is censored on it was "
-        "censored by the end of the study.",
+        help=(
+            "With --entry: the date of the data lock, one for all or a column. Subjects censored on "
+            "it count as censored by the end of the study."
+        ),
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -87,10 +92,26 @@ Reason = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Why each dropout left, in words; empty for others.",
+        help="Column: the reason for each dropout, as text; empty for other subjects.",
         rich_help_panel=OUTCOMES,
     ),
 ]
+TrueTime = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Simulated data: the column of the test sample with the true event times, those of censored subjects "
+        "included. Scores by them are shown beside the others.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+
+
+def true_times_of(test: Table, column: str, y: Survival) -> FloatArray:
+    """``--true-time``: the event time of each test subject."""
+    values = test.numbers(column)
+    with test.named():
+        return as_true_times(values, y, f"column {column!r}")
 
 
 @dataclass(frozen=True)
@@ -112,15 +133,15 @@ class OutcomeColumns:
         if self.time is None and not dates:
             raise ValueError("--time COLUMN is needed, or dates: --entry, --exit and --data-lock.")
         if self.time is not None and dates:
-            raise ValueError(f"--time and {dates[0]} are two ways to say when: give one of them.")
+            raise ValueError(f"--time and {dates[0]} are two ways to give times: use one of them.")
         if dates and len(dates) < 3:
             raise ValueError(
-                f"--entry, --exit and --data-lock belong together, but {' and '.join(dates)} came alone."
+                f"--entry, --exit and --data-lock must be given together, but only {' and '.join(dates)} came."
             )
         ends = self._given("data_lock", "follow_up", "administrative")
         if len(ends) > 1:
             raise ValueError(
-                f"{ends[0]} and {ends[1]} are two ways to say whom the end of the study censored: give one of them."
+                f"{ends[0]} and {ends[1]} are two ways to mark the end of the study: use one of them."
             )
         if self.time_unit is not None:
             if dates:
@@ -170,7 +191,7 @@ class OutcomeColumns:
 
     def read(self, table: Table, *, training: bool = False) -> Survival:
         """The outcomes in a table; one for training may do without reasons."""
-        events = table.flags(self.event)
+        events = table.flags(self.event, NO_COMPETING_EVENTS)
         unnamed = self.reason is None or (training and self.reason not in table.data.column_names)
         why = None if unnamed else table.sparse(str(self.reason))
         if self.entry is not None and self.exit is not None:

@@ -34,7 +34,7 @@ def _check_output(option: str, path: Path, suffixes: _Suffixes) -> None:
     if path.suffix.lower() not in suffixes:
         raise ValueError(f"{option} must end in {' or '.join(suffixes)}, but is {path}.")
     if not path.parent.is_dir():
-        raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is none.")
+        raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is not one.")
     target = behind_links(path)
     writable = os.access(target.parent, os.W_OK) and (not target.exists() or os.access(target, os.W_OK))
     if target.is_dir() or not writable:

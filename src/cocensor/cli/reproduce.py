@@ -12,7 +12,7 @@ from cocensor.cli.console import progress_bar, refuse, refusing, say, warn
 
 def reproduce(
     names: Annotated[list[str] | None, typer.Argument(help="Experiments by name, or 'all'.")] = None,
-    show: Annotated[bool, typer.Option("--list", help="Show the experiments, and run none.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="List the experiments, and run none.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for the results, one sub-folder per experiment.")] = Path(
         "reproduction"
     ),
@@ -29,7 +29,7 @@ def reproduce(
     ] = None,
     learners: Annotated[str | None, typer.Option(help="Only these learners, with commas.")] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="One seed and small samples: a minute in all.")
+        bool, typer.Option("--quick", help="One seed and small samples: about a minute in all.")
     ] = False,
     n_jobs: Annotated[int, typer.Option(min=1, help="How many processes.")] = 1,
     backend: Annotated[str, typer.Option(help="loky: this machine. dask: a cluster.")] = "loky",
@@ -54,7 +54,7 @@ def reproduce(
         asked = {"datasets": datasets, "strategies": strategies, "learners": learners}
         only = {name: tuple(text.split(",")) for name, text in asked.items() if text is not None}
         if quick and seeds is not None:
-            raise ValueError(f"--seeds must not be given with --quick, which takes one, but is {seeds}.")
+            raise ValueError(f"--seeds must not be given with --quick, which uses one, but is {seeds}.")
         runs = [_configured(known[name], only, names, protocol, seeds, quick) for name in chosen]
     failed = 0
     for experiment in runs:

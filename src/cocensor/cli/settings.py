@@ -48,8 +48,10 @@ Covariates = Annotated[
     str | None,
     typer.Option(
         metavar="A,B,...|all",
-        help="Columns of covariates, with commas. A text column becomes indicators of its levels. With all, every "
-        "column of the test sample that no other option names.",
+        help=(
+            "Covariate columns, separated by commas. A text column enters as indicators of its "
+            "levels. all means every column of the test sample that no other option names."
+        ),
         rich_help_panel=DATA,
     ),
 ]
@@ -67,18 +69,16 @@ def all_covariates(test: Table, named: Collection[str | None], notes: list[Note]
     # A spreadsheet or R puts row names there.
     columns = [name for name in found if name]
     if not columns:
-        raise ValueError(
-            f"--covariates must have columns, but all is none: other options name those of {test.path}."
-        )
+        raise ValueError(f"--covariates all finds no column: other options name every column of {test.path}.")
     if ALL in columns and len(columns) > 1:
         raise ValueError(
-            f"--covariates all may be all columns of {test.path} or its column {ALL!r}: rename that one."
+            f"--covariates all may mean every column of {test.path}, or its column {ALL!r}: rename that column."
         )
     for name in columns:
         if _all_differ(test, name):
             raise ValueError(
-                f"--covariates all has the column {name!r} of {test.path}, in which every row has another text: if it "
-                f"is an id, give --id {name}; else name the covariates."
+                f"--covariates all includes the column {name!r} of {test.path}, whose text differs in "
+                f"every row: if it is an id, give --id {name}; otherwise name the covariates."
             )
     left_out = " A column without a name is left out." if "" in found else ""
     text = (
@@ -100,8 +100,10 @@ Strict = Annotated[
     bool,
     typer.Option(
         "--strict/--no-strict",
-        help="End with exit code 2, and write nothing, where a model's predictions are refused. By default the others "
-        "are scored, and a note says why.",
+        help=(
+            "End with exit code 2, and write nothing, if a model's predictions are refused. By "
+            "default the other models are scored, and a note says why."
+        ),
         rich_help_panel=PREDICTIONS,
     ),
 ]
@@ -112,7 +114,7 @@ def check_refused(result: cc.Evaluation, models: Collection[str]) -> None:
     refused = set(models) - set(result.data.predictions)
     why = [f"{note.model}: {note.text}" for note in result.notes if note.model in refused]
     if why:
-        raise ValueError(f"--strict takes all models or none, but predictions are refused. {' '.join(why)}")
+        raise ValueError(f"--strict scores all models or none, but predictions are refused. {' '.join(why)}")
 
 
 def copula_of(family: str, tau: float | None) -> Any:
@@ -120,7 +122,7 @@ def copula_of(family: str, tau: float | None) -> Any:
     check_choice(family, "--copula", ("select", *cc.copula_families()))
     if family in ("select", "independence"):
         if tau is not None:
-            raise ValueError(f"--tau must come with the family of a --copula, but that is {family}.")
+            raise ValueError(f"--tau must come with a copula family in --copula, but that is {family}.")
         return "select" if family == "select" else None
     if tau is None:
         raise ValueError(f"--tau is needed for the {family} copula.")
@@ -179,11 +181,11 @@ def horizon_of(text: str | None) -> Any:
 def intervals_of(confidence: str, bootstrap: int | None, seed: int | None) -> dict[str, Any]:
     """``--confidence``, ``--bootstrap`` and ``--seed``."""
     if bootstrap is None and seed is not None:
-        raise ValueError(f"--seed is that of --bootstrap, but there is none: it is {seed}.")
+        raise ValueError(f"--seed must come with --bootstrap, but is {seed} without it.")
     if confidence == "none":
         if bootstrap is not None:
             raise ValueError(
-                f"--bootstrap gives intervals, but --confidence is none: --bootstrap is {bootstrap}."
+                f"--bootstrap computes intervals and must not come with --confidence none, but is {bootstrap}."
             )
         return {"confidence_level": None}
     try:
@@ -203,8 +205,10 @@ HazardRatios = Annotated[
     str | None,
     typer.Option(
         metavar="R,R,...",
-        help="Hazard ratios after dropout of the sensitivity analysis, against those alike who are still under "
-        "observation. By default 0.5,1,1.5,2,3,5.",
+        help=(
+            "Hazard ratios after dropout in the sensitivity analysis, relative to similar subjects "
+            "still under observation. By default 0.5,1,1.5,2,3,5."
+        ),
         rich_help_panel=ASSUMPTIONS,
     ),
 ]
@@ -212,7 +216,10 @@ HazardRatioBy = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Also move the hazard ratio after dropout of each of these groups alone: a column of the test sample.",
+        help=(
+            "Also vary the hazard ratio after dropout in one group at a time. A column of the test "
+            "sample names the groups."
+        ),
         rich_help_panel=ASSUMPTIONS,
     ),
 ]
@@ -220,8 +227,10 @@ Plausible = Annotated[
     str | None,
     typer.Option(
         metavar="LOW,HIGH",
-        help="From which to which Kendall's τ the dependence is held plausible, such as 0,0.3. By default up to 0.2, "
-        "or three times what all covariates together would induce.",
+        help=(
+            "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default up to "
+            "0.2, or three times what all covariates together would induce."
+        ),
         rich_help_panel=ASSUMPTIONS,
     ),
 ]
@@ -237,13 +246,13 @@ def sensitivity_grid(
     """``--families``, ``--taus``, ``--hazard-ratios`` and ``--plausible``."""
     chosen = None if families is None else items(families, "--families")
     if "independence" in (chosen or ()):
-        raise ValueError("--families must not have independence: τ = 0 is independence already.")
+        raise ValueError("--families must not include independence: τ = 0 is independence already.")
     known = {name: kind.tau_range for name, kind in cc.copula_families().items() if name != "independence"}
     for family in chosen or ():
         check_choice(family, "--families", (*known, HAZARD_RATIO))
     copulas = [name for name in chosen or known if name in known]
     if not copulas:
-        raise ValueError(f"--families must have a copula beside {HAZARD_RATIO}, but is {families}.")
+        raise ValueError(f"--families must include a copula besides {HAZARD_RATIO}, but is {families}.")
     grid = None if taus is None else numbers(taus, "--taus")
     for tau in grid or ():
         check_number(tau, "--taus", lower=-1.0, upper=1.0)
@@ -255,7 +264,7 @@ def sensitivity_grid(
             raise ValueError(f"--hazard-ratios must be above 0, but one is {ratio:g}.")
     for given, option in ((hazard_ratios, "--hazard-ratios"), (hazard_ratio_by, "--hazard-ratio-by")):
         if given is not None and chosen is not None and HAZARD_RATIO not in chosen:
-            raise ValueError(f"--families must have {HAZARD_RATIO} for {option}, but is {families}.")
+            raise ValueError(f"--families must include {HAZARD_RATIO} for {option}, but is {families}.")
     held = None if plausible is None else numbers(plausible, "--plausible")
     if held is not None and (len(held) != 2 or held[0] > held[1]):
         raise ValueError(f"--plausible must be LOW,HIGH, such as 0,0.3, but is {plausible}.")

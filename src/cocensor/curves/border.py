@@ -7,7 +7,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from cocensor._validation import FloatArray, as_table, as_times, as_vector
+from cocensor._validation import FloatArray, as_table
 from cocensor.curves.checks import count_rounded
 from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.risk_scores import RiskScores
@@ -72,7 +72,7 @@ def predict(model: Any, X: Any) -> Predictions:
     if method is None:
         raise TypeError(f"{kind} has no method that predicts survival curves.")
     if X is None:
-        raise ValueError(f"x_test is needed: {kind} is a model that has yet to predict.")
+        raise ValueError(f"x_test is needed: {kind} is a fitted model and predicts from covariates.")
     source = f"{kind}.{method}"
     try:
         predicted = getattr(model, method)(X)
@@ -104,8 +104,8 @@ def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, name: s
         if are_step_functions(estimate):
             return Predictions.from_step_functions(estimate)
         if isinstance(estimate, tuple) and len(estimate) == 2:
-            own = as_times(as_vector(estimate[0], "times"), "times")
-            return Predictions(own, as_table(estimate[1], "probabilities"), source="array with its times")
+            own, table = estimate[0], as_table(estimate[1], "probabilities")
+            return Predictions(own, table, source="array with its times")
         if nw.dependencies.is_into_dataframe(estimate):
             return Predictions.from_frame(estimate, n, times=times)
         if hasattr(estimate, "fit"):
@@ -144,7 +144,7 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
     if column and table.ndim == 1:
         table = table[:, None]
     if table.ndim != 2:
-        why = "one number per subject is no survival curve"
+        why = "one number per subject is not a survival curve"
         if times is not None and table.shape == (n,) and times.size == 1:
             why = f"with one number per subject the time is a number too, {times[0]:g} and not [{times[0]:g}]"
         raise ValueError(
@@ -155,9 +155,10 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
             f"{name} is an array and needs its times: give times=, or a pair (times, array) as the model."
         )
     if table.shape != (n, times.size):
+        why = f": {table.shape[0]} rows and {n} columns for {n} test subjects: transposed? give a row per subject."
         raise ValueError(
             f"{name} must have one row per test subject and one column per time, ({n}, {times.size}), but its shape "
-            f"is {table.shape}."
+            f"is {table.shape}{why if table.shape[1] == n else '.'}"
         )
     if table.dtype not in (np.float32, np.float64):
         table = table.astype(np.float64)

@@ -40,14 +40,15 @@ class Predictions:
     r"""Predicted survival curves of n subjects on one grid of m times.
 
     :math:`S_i(0) = 1` is implied where the grid does not hold 0. Between grid times a curve is
-    interpolated linearly or held as a step; beyond the last one it follows ``tail``. All is checked when
+    interpolated linearly or held as a step; beyond the last one it follows ``tail``. One time without a tail makes no
+    curve: it is a prediction at this time alone (``only_at``), and says nothing of others. All is checked when
     predictions are made, and never again.
 
     Parameters
     ----------
-    times : array-like of shape (m,)
-        Strictly increasing times.
-    probabilities : array-like of shape (n, m)
+    times : array-like of shape (m,), or a number
+        Strictly increasing times, or the one time of a prediction.
+    probabilities : array-like of shape (n, m), or (n,) at one time
         :math:`\hat S_i(t)`, in [0, 1] and not increasing along a row. What is off by at most 1e-6 is the rounding of
         single precision: a rise is let pass, a value outside of [0, 1] is read as 0 or 1, and ``n_rounded`` counts
         the latter. Kept without a copy, in its own precision: do not write to it later.
@@ -67,6 +68,8 @@ class Predictions:
            [0.95, 0.8 , 0.7 ]])
     >>> curves.median()
     array([1.75,  inf])
+    >>> Predictions(12.0, [0.8, 0.4, 0.9]).only_at
+    12.0
     """
 
     times: FloatArray
@@ -82,11 +85,12 @@ class Predictions:
         check_choice(self.interpolation, "interpolation", ("linear", "step"))
         if self.tail is not None:
             check_choice(self.tail, "tail", TAILS)
-        times = as_times(as_vector(self.times, "times", copy=True), "times")
+        single = not np.ndim(self.times)
+        times = as_times(as_vector(self.times, "times", copy=True, single=True), "times")
         if not times.size:
             raise ValueError("times is empty: a curve needs at least one time.")
         check_increasing(times)
-        table = as_probability_table(self.probabilities, "probabilities", times)
+        table = as_probability_table(self.probabilities, "probabilities", times, column=single)
         object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
         object.__setattr__(self, "times", read_only(times))
         object.__setattr__(self, "probabilities", read_only(table))
@@ -187,6 +191,22 @@ class Predictions:
         """Up to when the curves are known; those that say what they do beyond their grid are known for good."""
         return float(self.times[-1]) if self.tail is None else np.inf
 
+    @property
+    def only_at(self) -> float | None:
+        """The one time that there is a prediction for, where nothing says what holds at others; None of curves."""
+        return float(self.times[0]) if self.times.size == 1 and self.tail is None else None
+
+    def known_at(self, times: FloatArray) -> bool:
+        """Whether there are probabilities at all of the ``times``."""
+        if self.only_at is not None:
+            return bool((times == self.only_at).all())
+        return bool(times.max(initial=0.0) <= self.end)
+
+    @property
+    def limit(self) -> str | None:
+        """In words, why there are no survival curves; None where there are."""
+        return None if self.only_at is None else f"predicts at time {self.only_at:g} alone"
+
     def __call__(self, times: npt.ArrayLike) -> FloatArray:
         """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
         return self.read(as_times(as_vector(times, "times"), "times"), slice(None))
@@ -205,7 +225,7 @@ class Predictions:
 
     def on(self, times: FloatArray) -> Predictions:
         """The same, kept at ``times`` (sorted, each once) alone, where it is read without interpolation."""
-        if np.array_equal(times, self.times):
+        if np.array_equal(times, self.times) or self.only_at is not None:
             return self
         values = np.empty((len(self), times.size))
         for rows in row_blocks(*values.shape):
@@ -218,6 +238,8 @@ class Predictions:
         left = np.searchsorted(grid, t, side="right") - 1
         if t.size and np.array_equal(grid[left], t) and (np.diff(left) == 1).all():
             return table[:, left[0] : left[0] + t.size]
+        if not self.known_at(t):
+            self._check_curve(t[t != grid[0]][0], "times")
         # In double precision: a line between two times would be rounded once more.
         result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
         result[:, left < 0] = 1.0  # S(0) = 1 is implied
@@ -246,6 +268,7 @@ class Predictions:
         infinity without one.
         """
         p = check_number(p, "p", lower=0.0, upper=1.0)
+        self._check_curve(p, "p")
         level = 1.0 - p
         below = self.probabilities <= level + QUANTILE_TOLERANCE
         reached = below.any(axis=1)
@@ -265,6 +288,7 @@ class Predictions:
     def restricted_mean(self, horizon: float) -> FloatArray:
         r"""Each subject's mean survival time up to ``horizon``, :math:`\int_0^{horizon} S_i(t)\,dt`."""
         horizon = check_number(horizon, "horizon", lower=0.0)
+        self._check_curve(horizon, "horizon")
         end = float(self.times[-1])
         inner = self.times[(self.times > 0) & (self.times < horizon)]
         knots = np.concatenate(([0.0], inner, [min(horizon, end)]))
@@ -282,6 +306,13 @@ class Predictions:
     @property
     def _last(self) -> FloatArray:
         return self.probabilities[:, -1].astype(np.float64)
+
+    def _check_curve(self, asked: float, name: str) -> None:
+        """Refuse what needs a curve, asked for by an argument, of a prediction at one time alone."""
+        if self.only_at is not None:
+            raise ValueError(
+                f"{name} asks for a survival curve by {asked:g}, but there is only a prediction at {self.only_at:g}."
+            )
 
     def _tail_beyond(self, t: float, name: str) -> Tail:
         if self.tail is None:

@@ -39,7 +39,7 @@ class RiskScores(Predictions):
     @property
     def probabilities(self) -> npt.NDArray[np.floating[Any]]:
         """There are none."""
-        raise ValueError("a risk score orders subjects, and is no survival curve.")
+        raise ValueError("a risk score orders subjects; it is not a survival curve.")
 
     def __len__(self) -> int:
         return int(self.risk.size)
@@ -49,6 +49,15 @@ class RiskScores(Predictions):
 
     def __repr__(self) -> str:
         return f"RiskScores(n={len(self)})"
+
+    @property
+    def limit(self) -> str | None:
+        """Why there are no survival curves."""
+        return "is a risk score"
+
+    def known_at(self, times: FloatArray) -> bool:
+        """There are no probabilities at any time."""
+        return False
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """There are no probabilities."""

@@ -148,7 +148,7 @@ def read_rows(recipe: Recipe, data_home: DataHome) -> CheckedRows:
         columns=columns,
         time=time,
         event=as_flags(event, title(recipe.event)),
-        dropped=tuple(f"column {name}, which is no feature" for name in extra),
+        dropped=tuple(f"column {name}, which is not a feature" for name in extra),
     )
 
 

@@ -64,7 +64,7 @@ class Dataset:
                 {c for c in named if named.count(c) > 1}
             )
             raise ValueError(
-                "categorical and numeric must name each column of X once, but not so "
+                "categorical and numeric must name each column of X once, but do not for "
                 f"{', '.join(map(repr, wrong))}."
             )
 

@@ -95,7 +95,7 @@ class Encoder:
         # What is too small or too large for a standard deviation is refused rather than scaled to nonsense.
         if not np.isfinite(spread).all():
             raise ValueError(
-                f"X must be of moderate size, but column {columns[int(np.argmax(spread))]!r} overflows."
+                f"X must have values of moderate size, but column {columns[int(np.argmax(spread))]!r} overflows."
             )
         varies = spread > 0
         single = {name for name in self.categorical if len(self._levels[name]) < 2}
@@ -107,7 +107,8 @@ class Encoder:
         self.groups_ = tuple(groups[i] for i in self._kept)
         if not self._kept.size:
             raise ValueError(
-                f"X must vary in at least one column, but has {', '.join(map(repr, self._input))} alone."
+                "X must vary in at least one column, but does not: its columns are "
+                f"{', '.join(map(repr, self._input))}."
             )
         kept = raw[:, self._kept]
         number = np.array([group not in categorical for group in self.groups_])

@@ -40,7 +40,7 @@ def load_flchain(data_home: DataHome = None, *, chapter: bool = False) -> Datase
     rows = read_rows(RECIPE, data_home).drop_zero_times()
     if not chapter:
         columns = {name: column for name, column in rows.columns.items() if name != _CHAPTER}
-        note = f"column {_CHAPTER}, which tells who died"
+        note = f"column {_CHAPTER}, which reveals who died"
         rows = replace(rows, columns=columns, dropped=(*rows.dropped, note))
     return rows.dataset()
 

@@ -37,7 +37,9 @@ def stratified_split(
     rng = as_generator(seed)
     sizes = _sizes(weights, len(outcomes), rng)
     if not sizes.all():
-        raise ValueError(f"shares must give every part a subject, but {len(outcomes)} subjects are too few.")
+        raise ValueError(
+            f"shares must give every part a subject, but there are only {len(outcomes)} subjects."
+        )
     return _dealt(outcomes, sizes, bins, rng)
 
 

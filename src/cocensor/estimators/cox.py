@@ -224,8 +224,9 @@ class CoxPH:
         self.converged_, self.n_iter_ = found.converged, found.n_iter
         if not found.converged:
             warnings.warn(
-                f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate events from the "
-                "rest, so that its coefficient has no finite optimum; set ridge above 0.",
+                f"CoxPH did not converge in {self.n_iter_} iterations: a covariate may separate "
+                "events from the rest, so that its coefficient has no finite estimate; set ridge "
+                "above 0.",
                 FitWarning,
                 stacklevel=3,
             )
@@ -239,8 +240,8 @@ def centre_and_scale(X: FloatArray, weight: FloatArray | None = None) -> tuple[F
     if outside.any():
         column = int(np.argmax(outside))
         raise ValueError(
-            f"X must be of moderate size, but column {column} reaches "
-            f"{np.abs(X[:, column]).max():g}: measure it in another unit."
+            f"X must have values of moderate size, but column {column} reaches "
+            f"{np.abs(X[:, column]).max():g}: use another unit."
         )
     return centre, np.where(scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300), 0.0, scale)
 
@@ -258,8 +259,8 @@ def _check_information(own: npt.NDArray[Any], curvature: npt.NDArray[Any]) -> No
     if own.size and own.min() <= 1e-12 * own.max():
         column = int(np.argmin(own))
         raise ValueError(
-            f"X must vary among those at risk when it happens, but column {column} does not: leave it out, or set "
-            "ridge above 0."
+            f"X must vary among those at risk at the event times, but column {column} does not: leave "
+            "it out, or set ridge above 0."
         )
     if curvature[0] <= 1e-12 * curvature[-1]:
         raise ValueError("X has linearly dependent columns: leave one out, or set ridge above 0.")

@@ -265,10 +265,7 @@ class MarginEstimator:
         """S_C before and after ``c``, which are equal between the steps; before the first, those of the first."""
         dropout = self._dropout_curve()
         if not dropout.times.size:
-            raise ValueError(
-                "given='dropout' needs dropouts in the fitted sample, but it has none: when they "
-                "come is not known."
-            )
+            raise ValueError("given='dropout' needs dropouts in the fitted sample, but there are none.")
         c = np.maximum(c, dropout.times[0])
         above, below = np.asarray(dropout(c, "left")), np.asarray(dropout(c))
         if (above == 0).any():

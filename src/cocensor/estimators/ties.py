@@ -23,9 +23,10 @@ def warn_of_ties(t: FloatArray, moved: FloatArray, standard_error: FloatArray) -
     share[~np.isfinite(share)] = 0.0  # before the first event, and where the curve has reached 0
     if share.size and share.max() > _MOST_MOVED:
         warnings.warn(
-            f"events and dropouts share so many times that which of them comes first moves the curve by "
-            f"{share.max():.1f} standard errors at t = {np.ravel(t)[np.argmax(share)]:g}, and intervals cover too "
-            "little: take finer times, or spread each time at random over the interval that it stands for.",
+            "events and dropouts share many times. Which of them comes first moves the curve by "
+            f"{share.max():.1f} standard errors at t = {np.ravel(t)[np.argmax(share)]:g}. Intervals "
+            "are too narrow: use finer times, or spread each time at random over the interval that "
+            "it stands for.",
             TiedTimesWarning,
             stacklevel=3,
         )

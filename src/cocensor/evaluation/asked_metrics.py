@@ -11,7 +11,8 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, as_times, as_tuple, as_vector, read_only
 from cocensor.curves import Predictions, TimeGrid
-from cocensor.metrics import Metric, metric
+from cocensor.metrics import BrierScore, Metric, metric
+from cocensor.metrics.single_time import time_in_name
 from cocensor.outcomes import Survival, TimeAxis
 
 #: Metrics that are asked for together.
@@ -59,31 +60,46 @@ def as_single_times(at: Any, metrics: Sequence[Metric]) -> tuple[float, ...] | N
     return tuple(found.tolist())
 
 
-def without_curves(metrics: tuple[Metric, ...], as_a_set: bool) -> tuple[tuple[Metric, ...], list[Note]]:
-    """The metrics that score models all of which are risk scores; others are refused, but left out of a set."""
-    able = tuple(each for each in metrics if not each.needs_curves)
-    if len(able) == len(metrics):
-        return metrics, []
-    left = [each for each in metrics if each.needs_curves]
-    if not (as_a_set and able):
+def scorable(
+    metrics: Sequence[Metric],
+    predictions: Mapping[str, Predictions],
+    times: TimeGrid,
+    as_a_set: bool,
+    refused: Mapping[str, Exception],
+) -> tuple[tuple[Metric, ...], list[Note]]:
+    """The metrics that can score a model, and a note on those left out; asked for by name, one is refused instead.
+
+    Of a metric at several times that can score somebody at one of them, the others are left out.
+    """
+    able = [each for each in metrics if any(each.can_score(of, times) for of in predictions.values())]
+    lost = [each for each in metrics if each not in able]
+    if not lost:
+        return tuple(metrics), []
+    families = {each.family for each in able}
+    hopeless = [each for each in lost if not (families if as_a_set else each.family in families)]
+    if hopeless:
+        why = "; ".join(f"{name!r} {of.limit}" for name, of in predictions.items())
+        others = "".join(f" {name!r} is refused: {fault}" for name, fault in refused.items())
         raise ValueError(
-            f"metrics must do with risk scores, as all models are, but {left[0].name!r} needs survival curves."
+            f"metrics must do with what models predict, but {hopeless[0].name!r} needs survival curves: {why}.{others}"
         )
-    named = ", ".join(each.name for each in left)
-    return able, [
-        Note("decision", f"Left out, as all models are risk scores and no survival curves: {named}.")
-    ]
+    named = ", ".join(each.name for each in lost)
+    return tuple(able), [Note("decision", f"Left out, as no model predicts what they need: {named}.")]
 
 
-def unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predictions]) -> list[Note]:
-    """Why risk scores have no value by some metrics."""
-    left = [each.label for each in metrics if each.needs_curves]
-    text = f"there is none by the {', '.join(left)}: a risk score orders subjects, and is no survival curve."
-    return [
-        Note("missing", text, model=name)
-        for name, each in predictions.items()
-        if left and each.risk is not None
-    ]
+def unscored(
+    metrics: Sequence[Metric], predictions: Mapping[str, Predictions], times: TimeGrid
+) -> list[Note]:
+    """Why models that predict no survival curves have no value by some metrics."""
+    notes = []
+    for name, of in predictions.items():
+        left = [each.label for each in metrics if not each.can_score(of, times)]
+        if left:
+            text = f"there is none by the {', '.join(left)}: it {of.limit}."
+            if of.only_at is not None and len(left) < len(metrics):
+                text = f"there is none but at {time_in_name(of.only_at)}, the only time that it predicts."
+            notes.append(Note("missing", text, model=name))
+    return notes
 
 
 def ranked_across_folds(predictions: Mapping[str, Predictions]) -> list[Note]:
@@ -95,18 +111,41 @@ def ranked_across_folds(predictions: Mapping[str, Predictions]) -> list[Note]:
     return [Note("caution", text, model=name) for name, each in predictions.items() if each.risk is not None]
 
 
-def default_times(y: Survival, times: FloatArray, axis: TimeAxis) -> tuple[tuple[float, ...], list[Note]]:
+def default_times(
+    y: Survival, times: FloatArray, predictions: Mapping[str, Predictions], axis: TimeAxis
+) -> tuple[tuple[float, ...], list[Note]]:
     """A few single times within ``times``, and a note that says which and why."""
+    parts = []
+    if any(each.only_at is None for each in predictions.values()):
+        why = "quartiles of the observed event times up to the horizon, rounded to two digits"
+        parts.append((_quartiles(y, times), why))
+    parts.append((single_predictions(predictions), "the only time that some models predict"))
+    # Times that would be called the same are one.
+    found = {time_in_name(t): t for at, _ in parts for t in at}
+    said = [f"{axis.said(*at)}, {why}" for at, why in parts if at]
+    if not said:
+        return (), []
+    return tuple(sorted(found.values())), [
+        Note("decision", f"Scores at single times are at {'; and at '.join(said)}.")
+    ]
+
+
+def single_predictions(predictions: Mapping[str, Predictions]) -> list[float]:
+    """The times of models that predict at one time alone."""
+    return sorted({each.only_at for each in predictions.values() if each.only_at is not None})
+
+
+def default_metrics(at: Sequence[float], predictions: Mapping[str, Predictions]) -> tuple[Metric, ...]:
+    """The default ones; where models predict at one time alone, with the Brier score there."""
+    first, *others = as_metrics(DEFAULT_METRICS)
+    there = set(single_predictions(predictions)) & set(at)
+    return first, *(BrierScore(t) for t in sorted(there)), *others
+
+
+def _quartiles(y: Survival, times: FloatArray) -> list[float]:
     first, end = float(times.min()), float(times.max())
     seen = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
-    if not seen.size:
-        return (), []
-    found = sorted({_in_two_digits(float(t), end) for t in np.quantile(seen, _QUARTILES)})
-    text = (
-        f"Scores at single times are at {axis.said(*found)}: quartiles of the observed event times up to the "
-        "horizon, rounded to two digits."
-    )
-    return tuple(found), [Note("decision", text)]
+    return sorted({_in_two_digits(float(t), end) for t in np.quantile(seen, _QUARTILES)}) if seen.size else []
 
 
 def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Metric, ...]:

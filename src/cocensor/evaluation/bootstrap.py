@@ -18,7 +18,7 @@ from cocensor.evaluation.data import REFERENCE, EvaluationData, ResampledData, R
 from cocensor.evaluation.scores import NO_INTERVAL, AdjustmentScores, merged, scores_in_resample
 from cocensor.inference import Estimates
 
-# Of the resamples, how many without a score a caution tells of, and how many leave no interval.
+# Of the resamples, how many without a score lead to a caution, and how many leave no interval.
 _MANY_FAILED, _TOO_MANY_FAILED = 0.05, 0.5
 _GIVEN_FITTED = "the adjustment was given fitted, and cannot be fitted again."
 
@@ -111,12 +111,16 @@ class _Replicates:
         self.reasons[number] = tuple(dict.fromkeys(note.text for note in scores.notes_of("missing")))
 
     def scores(self, models: tuple[str, ...], how: Resampling) -> AdjustmentScores:
-        """The scores of all subjects with the errors that the resamples tell."""
-        drawn = f"Errors of scores are from {how.n_resamples} bootstrap samples of subjects (seed {how.seed})"
-        told = (
-            f"{drawn}, to each of which the adjustment is fitted; over time and other copulas, from formulas."
+        """The scores of all subjects with the standard errors of the resamples."""
+        drawn = (
+            f"Standard errors of scores are from {how.n_resamples} bootstrap samples of subjects "
+            f"(seed {how.seed})"
         )
-        notes = [Note("decision", told, self.of_all.name)]
+        text = (
+            f"{drawn}. The adjustment is refitted to each. Standard errors over time and for other "
+            "copulas are from formulas."
+        )
+        notes = [Note("decision", text, self.of_all.name)]
         errors, cautions = {}, list[Note]()
         for metric, values in _values(self.of_all).items():
             replicates = self.values[metric]

@@ -23,7 +23,8 @@ from cocensor.outcomes import TimeAxis
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
 ABOUT_INTERVALS = Note(
-    "decision", "Intervals are about these trained models up to this horizon, and take the copula for true."
+    "decision",
+    "Intervals are for these trained models up to this horizon. They assume that the copula is correct.",
 )
 # Curves on grids of their own are kept at the times of the evaluation, if all of them together stay below this.
 _MOST_KEPT = 512 * 2**20
@@ -101,6 +102,13 @@ class EvaluationData:
         """The times at which a metric needs a status: one and the same object for equal times."""
         grid = metric.grid(self.grid)
         return grid if grid is self.grid else self._grids.setdefault(grid.times.tobytes(), grid)
+
+    def scored_by(self, metric: Metric) -> tuple[str, ...]:
+        """The models whose predictions are enough for a metric."""
+        known = self.predictions
+        return tuple(
+            name for name in self.models if name in known and metric.can_score(known[name], self.grid)
+        )
 
     @cached_property
     def reference(self) -> Predictions:

@@ -64,12 +64,12 @@ class Details(CurveFindings):
     ) -> dict[str, DecisionCurve]:
         """By model the net benefit of acting on its predictions for ``at``, over risk thresholds.
 
-        Of all models that predict survival curves; see :func:`decision_curve`.
+        Of all models that predict a chance for this time; see :func:`decision_curve`.
         """
         chosen = THRESHOLDS if thresholds is None else as_thresholds(thresholds)
         grid, y = self._grid_at(at), self.data.samples.y_test
         key = ("decision_curves", self.under(adjustment).name, grid.last, tuple(chosen.tolist()))
-        able = tuple(name for name, each in self.data.predictions.items() if each.risk is None)
+        able = self.data.scored_by(BrierScore(grid.last))
 
         def compute() -> dict[str, DecisionCurve]:
             found: dict[str, DecisionCurve] = {}
@@ -112,14 +112,15 @@ class Details(CurveFindings):
                     (note.text for note in missing if note.model in (None, name)), "there is no score."
                 )
                 raise ValueError(f"model {name!r} has no score under {found.name!r}: {why}")
-            if self.data.predictions[name].risk is not None:
-                raise ValueError(f"model must predict survival curves, but {name!r} is a risk score.")
+            predicted = self.data.predictions[name]
+            if not predicted.known_at(grid.times):
+                raise ValueError(f"model must predict survival curves, but {name!r} {predicted.limit}.")
         for fitted, served in found.served:
             names = [name for name in served if name in models]
             if names:
                 with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
                     status = self.data.samples.status(fitted, grid)
                 if status.until <= grid.last:
-                    raise ValueError(f"{found.name!r} has no answer from time {status.until:g} on.")
+                    raise ValueError(f"{found.name!r} has no score from time {status.until:g} on.")
                 read = self.data.read_at(grid)
                 yield status, {name: read[name] for name in names}

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, FloatArray, Progress, check_number, collected, column_names
-from cocensor.adjustments import Fitted
+from cocensor.adjustments import Fitted, Oracle
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
 from cocensor.curves import Predictions, TimeGrid, as_predictions
+from cocensor.evaluation.alarms import find_alarms
 from cocensor.evaluation.asked_metrics import (
     DEFAULT_METRICS,
     as_metrics,
     as_scored_times,
     as_single_times,
     at_single_times,
+    default_metrics,
     default_times,
     ranked_across_folds,
+    scorable,
     unscored,
-    without_curves,
 )
 from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Resampling
 from cocensor.evaluation.hint import CopulaHint, hinted
@@ -41,7 +44,14 @@ from cocensor.evaluation.options import (
 )
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
-from cocensor.evaluation.times import HorizonRule, met_by_steps, times_of_samples, within_predictions
+from cocensor.evaluation.times import (
+    HorizonRule,
+    met_by_steps,
+    past_horizon,
+    times_of_samples,
+    within_predictions,
+)
+from cocensor.evaluation.truth import TRUTH, as_true_times
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival, TimeAxis, unmarked_end
@@ -62,6 +72,7 @@ def evaluate(
     copula: Any = None,
     covariates: str | int | Sequence[str | int] | None = "all",
     folds: Any = None,
+    true_times: npt.ArrayLike | None = None,
     confidence_level: float | None = 0.95,
     time_name: str | None = None,
     time_unit: str | None = None,
@@ -79,8 +90,10 @@ def evaluate(
         its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted estimator of
         scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``. An array
         (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and ``"concordance"``,
-        score it. A model whose predictions are refused has no scores, and a note says why; a ``ValueError`` in the
-        place of a model is such a refusal. The others are scored without it.
+        score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone: metrics at this time
+        score it, no others do, and it does not move the horizon. A model whose predictions are refused has no scores,
+        and a note says why; a ``ValueError`` in the place of a model is such a refusal. The others are scored without
+        it.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
@@ -106,7 +119,7 @@ def evaluate(
         By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
         which all predictions are known.
     copula : None, Copula, CopulaChoice or "select"
-        The dependence of event and dropout that is left given what the judge conditions on, for adjustments by name
+        The dependence of event and dropout given the predictions and any covariates, for adjustments by name
         that rest on a copula: none by default, that is, independence. Data cannot check it: see
         :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.copula_hint` for the one that fits best. With a given or
         selected copula the verdict rests on it.
@@ -117,9 +130,12 @@ def evaluate(
         For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
         models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and
         concordance rank them as they are.
+    true_times : array-like, optional
+        For simulated or semi-synthetic data, the event time of every test subject, censored ones included. Scores by
+        them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
-        test sample, up to the horizon, and take the copula for true. None computes none.
+        test sample, up to the horizon, and assume that the copula is correct. None computes none.
     time_name, time_unit : str, optional
         What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
         converted.
@@ -148,7 +164,7 @@ def evaluate(
     >>> round(float(result.score("all", metric="ibs", adjustment="ipcw")), 4)
     0.1147
     >>> print(result.ranking().statement)
-    Under IPCW, all and one cannot be told apart. Under imputed, one beats all.
+    Under IPCW, all and one cannot be told apart. Under imputation, one beats all.
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
@@ -156,6 +172,7 @@ def evaluate(
     asked_metrics = as_metrics(DEFAULT_METRICS if by_default else metrics)
     asked_at = as_single_times(at, asked_metrics)
     asked_times = None if times is None else as_scored_times(times, asked_metrics)
+    oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     if confidence_level is not None:
         confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
     time_axis = TimeAxis(time_name, time_unit)
@@ -179,33 +196,42 @@ def evaluate(
         faults |= short
     if not predictions:
         raise next(iter(faults.values()))
-    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
     grid, ends = within_predictions(samples, predictions, grid, ends)
+    faults |= past_horizon(predictions, ends)
+    predictions = {name: each for name, each in predictions.items() if name not in faults}
+    if not predictions:
+        raise next(iter(faults.values()))
+    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
     if asked_times is None:
-        grid = met_by_steps(grid, predictions)
-    if all(each.risk is not None for each in predictions.values()):
-        asked_metrics, left_out = without_curves(asked_metrics, by_default)
-        notes += left_out
-    notes += unscored(asked_metrics, predictions)
+        grid = met_by_steps(grid, predictions, ends)
     if folds is not None:
         notes += ranked_across_folds(predictions)
     if asked_at is None and by_default:
-        asked_at, said = default_times(test, grid, time_axis)
+        asked_at, said = default_times(test, grid, predictions, time_axis)
         notes += said
     if asked_at and asked_at[-1] > ends.time:
         raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
+    if by_default:
+        asked_metrics = default_metrics(asked_at or (), predictions)
+    scored, left_out = scorable(
+        at_single_times(asked_metrics, asked_at or ()), predictions, TimeGrid.of(grid), by_default, faults
+    )
+    notes += [*left_out, *unscored(scored, predictions, TimeGrid.of(grid))]
     data = EvaluationData(
         predictions,
         samples,
         TimeGrid.of(grid),
-        tuple(each.in_unit(time_unit) for each in at_single_times(asked_metrics, asked_at or ())),
+        tuple(each.in_unit(time_unit) for each in scored),
         tuple(models),
         covariates,
         confidence_level,
         time_axis,
     )
     if train is None:
-        text = "There is no training sample: adjustments and the reference curve learn from the test sample."
+        text = (
+            "There is no training sample: adjustments and the reference curve are estimated from "
+            "the test sample."
+        )
         notes.append(Note("decision", text))
     if confidence_level is not None:
         notes.append(ABOUT_INTERVALS)
@@ -213,7 +239,7 @@ def evaluate(
     if rest_on_given_copula(asked):
         assumed = _assumed(copula, asked, data, notes)
     elif copula is not None:
-        text = "The copula that was asked for is not used: no adjustment by name rests on one."
+        text = "The copula is not used: no adjustment given by name depends on one."
         notes.append(Note("caution", text))
     made, not_made = labelled_adjustments(asked, assumed.copula, as_a_set)
     report = progress or (lambda done, total: None)
@@ -226,7 +252,9 @@ def evaluate(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
-    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template)
+    truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
+    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template, truth=truth)
+    found = replace(found, alarms=find_alarms(found))
     if resampling is None:
         return found
     return found.bootstrap(resampling.n_resamples, seed=resampling.seed, progress=progress)
@@ -242,7 +270,7 @@ def _check_names(models: Any) -> None:
         raise ValueError("models is empty: at least one is needed.")
     for name in models:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"models must have texts as names, but one is {name!r}.")
+            raise TypeError(f"models must have strings as names, but one is {name!r}.")
 
 
 def _predictions(
@@ -260,7 +288,7 @@ def _predictions(
             continue
         rounded = found[name].n_rounded
         if rounded:
-            text = f"{rounded} probabilities leave [0, 1] by less than 1e-6: they are read as 0 or 1."
+            text = f"{rounded} probabilities lie outside [0, 1] by less than 1e-6: they are read as 0 or 1."
             notes.append(Note("decision", text, model=name))
     return found, faults
 
@@ -274,7 +302,7 @@ def _reaching(
             f"{asked} must not pass {each.end:g}, the end of models[{name!r}], but {_asks(asked)} {end:g}."
         )
         for name, each in predictions.items()
-        if each.end < end
+        if each.only_at is None and each.end < end
     }
     return {name: each for name, each in predictions.items() if name not in faults}, faults
 
@@ -296,15 +324,15 @@ def _assumed(
     else:
         hint = hinted(data.samples, _fitted_judge(asked, data))
         if hint.choice is None:
-            text = f"No copula could be selected, so that independence stands in: {hint.notes[0]}"
+            text = f"No copula could be selected, and independence is assumed: {hint.notes[0]}"
             notes.append(Note("decision", text))
             return AssumedCopula(Independence(), "independence")
         notes += hint.notes
         found = AssumedCopula(hint.choice.copula, "selected", hint)
     if not found.copula.is_independence:
         named = f"a {found.copula.name.capitalize()} copula with τ = {found.copula.tau:.2g}"
-        why = "data cannot check it, and at independence it may be another."
-        notes.append(Note("caution", f"The verdict rests on {named}, as {found.origin}: {why}"))
+        why = "The data cannot check this, and the answer may differ at independence."
+        notes.append(Note("caution", f"The answer assumes {named}, as {found.origin}. {why}"))
     return found
 
 

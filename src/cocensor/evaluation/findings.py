@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor._validation import check_choice, make_frame
 from cocensor.adjustments import IPCW
+from cocensor.evaluation.alarms import Alarm
 from cocensor.evaluation.bootstrap import bootstrapped
 from cocensor.evaluation.data import REFERENCE, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.judge import preference
@@ -20,7 +21,7 @@ from cocensor.inference import (
     Estimates,
     as_estimates,
     compare,
-    not_told_from_best,
+    indistinguishable_from_best,
     pairwise,
 )
 from cocensor.metrics import Metric
@@ -31,7 +32,7 @@ from cocensor.outcomes import TimeAxis
 _NO_ERROR = 1e-14
 #: Of intervals that are asked for where the evaluation itself has none.
 DEFAULT_LEVEL = 0.95
-NOT_ASKED = "no interval was asked for"
+NOT_ASKED = "no interval was requested"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,12 +46,21 @@ class Findings:
     notes: tuple[Note, ...]
     #: A frame of the library that tables are made with; None for pandas or pyarrow.
     template: Any = None
+    truth: AdjustmentScores | None = None
+    #: Nonsense among predictions and outcomes.
+    alarms: tuple[Alarm, ...] = ()
     _analyses: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def models(self) -> tuple[str, ...]:
         """The names of the models."""
         return self.data.models
+
+    @property
+    def contenders(self) -> tuple[str, ...]:
+        """The models that may be called best: those that have predictions, and that no alarm disqualifies."""
+        off = {alarm.model for alarm in self.alarms if alarm.disqualifies}
+        return () if None in off else tuple(model for model in self.data.predictions if model not in off)
 
     @property
     def times(self) -> Any:
@@ -169,7 +179,7 @@ class Findings:
             errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
         error = self._error(errors, model)
         if not by.has_skill:
-            error["missing"] = f"the {by.label} has no skill: there is nothing to be better than"
+            error["missing"] = f"skill is not defined for the {by.label}"
         return Score(
             **(error | {"value": value}),
             model=model,
@@ -219,15 +229,18 @@ class Findings:
         columns = ("a", "b", "difference", "standard_error", "low", "high", "pvalue", "adjusted_pvalue")
         return self._frame(columns, rows)
 
-    def not_told_from_best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
-        """The models that cannot be told from the best: those that multiple comparisons with the best keep.
+    def indistinguishable_from_best(
+        self, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[str, ...]:
+        """The models that cannot be distinguished from the best: those that multiple comparisons with the best keep.
 
         The truly best one is among them with a chance of at least the confidence level, in large samples. A model
-        without an interval is kept, as nothing tells it from the best.
+        without an interval is kept, as nothing sets it apart from the best. One that is no contender is not among them.
         """
         by = self.metric(metric)
         errors = self._model_errors(metric, adjustment)
-        return not_told_from_best(errors, by.direction, self._level)
+        errors = errors.only([name for name in errors.names if name in self.contenders])
+        return indistinguishable_from_best(errors, by.direction, self._level)
 
     @property
     def confidence_level(self) -> float | None:
@@ -289,30 +302,31 @@ class Findings:
         return {"standard_error": np.nan, "missing": why}
 
     def best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
-        """The models that cannot be told from the best; without intervals, the best by their scores alone.
+        """The models that cannot be distinguished from the best; without intervals, the best by their scores alone.
 
-        Empty under an adjustment that does not vote where there is one that does.
+        Empty under an adjustment that does not vote where there is one that does, and where no model is a contender.
         """
         ranked = self.ranks(metric, adjustment)
         if self.confidence_level is None:
             return tuple(model for model, rank in ranked.items() if rank == 1)
-        kept = self.not_told_from_best(metric, adjustment) if ranked else ()
+        kept = self.indistinguishable_from_best(metric, adjustment) if ranked else ()
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 
     def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
-        """The rank of every model that has a score; equal scores share the better rank.
+        """The rank of every contender that has a score; equal scores share the better rank.
 
         Nothing ranks by an adjustment that does not vote where there is one that does.
         """
         by, found = self.metric(metric), self.under(adjustment)
         if found.name not in self.voting:
             return {}
-        return by.ranks({model: found.value(by.name, model) for model in self.models})
+        return by.ranks({model: found.value(by.name, model) for model in self.contenders})
 
     def table(self) -> Any:
         """One row per metric, adjustment and model: score with its error and interval, skill and rank.
 
-        ``best`` says whether the model cannot be told from the best one; without intervals, whether it is the best.
+        ``best`` says whether the model cannot be distinguished from the best; without intervals, whether it is best.
+        Where the true event times are known, ``truth`` is the score by them.
         """
         level = self.confidence_level
         rows = []
@@ -323,11 +337,12 @@ class Findings:
                     score = self.score(model, metric, name)
                     error = () if level is None else (score.standard_error, *score.confidence_interval(level))
                     skill = self.skill(model, metric, name).value
-                    rows.append(
-                        (metric, name, model, score.value, *error, skill, ranked.get(model), model in best)
-                    )
+                    known = () if self.truth is None else (self.truth.value(metric, model),)
+                    found = (score.value, *error, skill, ranked.get(model), model in best, *known)
+                    rows.append((metric, name, model, *found))
         errors = () if level is None else ("standard_error", "low", "high")
-        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best")
+        truth = () if self.truth is None else ("truth",)
+        columns = ("metric", "adjustment", "model", "score", *errors, "skill", "rank", "best", *truth)
         return self._frame(columns, rows)
 
     def _computed_once(self, key: Any, compute: Callable[[], Any]) -> Any:

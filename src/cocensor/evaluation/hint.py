@@ -1,4 +1,4 @@
-"""Which copula the likelihood would choose, given what the judge conditions on: a hint, beside the verdict."""
+"""Which copula the likelihood would choose, given the predictions and any covariates: a hint, beside the verdict."""
 
 from __future__ import annotations
 

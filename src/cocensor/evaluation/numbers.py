@@ -70,6 +70,7 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
                 "name": name,
                 "source": predictions[name].source if name in predictions else None,
                 "risk_score": name in predictions and predictions[name].risk is not None,
+                "only_at": predictions[name].only_at if name in predictions else None,
             }
             for name in evaluation.models
         ],
@@ -94,8 +95,17 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         "metrics": [_metric(evaluation, metric) for metric in evaluation.data.metrics],
         "details": detail_numbers(evaluation),
         "ranking": winners_in_words(evaluation),
+        "alarms": [
+            {"kind": each.kind, "text": each.text, "model": each.model, "disqualifies": each.disqualifies}
+            for each in evaluation.alarms
+        ],
         "notes": [asdict(note) for note in evaluation.notes],
     }
+    if evaluation.truth is not None:
+        found["truth"] = {
+            metric: {model: each.value for model, each in values.items()}
+            for metric, values in evaluation.truth.values.items()
+        }
     for name in _ANALYSES:
         analysis = evaluation.computed(name)
         if analysis is not None:
@@ -105,9 +115,11 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _at_risk(evaluation: Evaluation) -> dict[str, Any]:
-    """How many of the test sample are at risk at a few round times up to the horizon."""
-    times = evaluation.time_axis.marks(0.0, evaluation.horizon.time)
-    return {"times": times, "test": evaluation.data.samples.y_test.risk_table.at_risk_at(times).tolist()}
+    """How many of each sample are at risk at a few round times up to the horizon."""
+    times, samples = evaluation.time_axis.marks(0.0, evaluation.horizon.time), evaluation.data.samples
+    parts = {"train": samples.y_train, "test": samples.y_test}
+    counts = {name: y.risk_table.at_risk_at(times).tolist() for name, y in parts.items() if y is not None}
+    return {"times": times, **counts}
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:

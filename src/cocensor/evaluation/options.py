@@ -92,9 +92,9 @@ def usable_covariates(
     if parts and asked is not None:
         try:
             matrices, levels = coded(asked, [(x, name) for x, name, _, _ in parts])
-            what = "has categories: indicators stand for its"
+            what = "is categorical: it enters as indicators of its"
             notes = [
-                Note("decision", f"Covariate {name!r} {what} {len(of)} levels; {of[0]!r} is the base.")
+                Note("decision", f"Covariate {name!r} {what} {len(of)} levels; {of[0]!r} is the reference.")
                 for name, of in levels.items()
             ]
         except ValueError:
@@ -152,7 +152,9 @@ def as_adjustments(asked: Any) -> dict[str, AskedAdjustment]:
         raise ValueError("adjustments is empty: at least one is needed.")
     for name, each in asked.items():
         if not isinstance(name, str) or name in ("", "model"):
-            raise ValueError(f"adjustments must have texts other than 'model' as names, but one is {name!r}.")
+            raise ValueError(
+                f"adjustments must have strings other than 'model' as names, but one is {name!r}."
+            )
         made_adjustment(each, Independence())  # refuses what is none
     return dict(asked)
 
@@ -177,7 +179,7 @@ def labelled_adjustments(
     left = [name for name in asked if as_a_set and name in _ARCHIMEDEAN]
     if left and not isinstance(copula, ArchimedeanCopula):
         named = " and ".join(map(adjustment_label, left))
-        notes.append(Note("decision", f"{named} are left out: they need an Archimedean copula."))
+        notes.append(Note("decision", f"{named} are left out, because they need an Archimedean copula."))
         asked = {name: each for name, each in asked.items() if name not in left}
     labels = {name: _label(name, each) for name, each in asked.items()}
     shown = [each.casefold() for each in labels.values()]

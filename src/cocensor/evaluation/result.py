@@ -52,11 +52,11 @@ class Ranking:
     table : frame
         The rank of each model by its score (1 is best); equal scores share the better rank.
     ranges : frame or None
-        The ranks that the data leave open, such as "1–2": from 1 plus the number of models that are told to be better,
-        to the number of models less those that are told to be worse, each pair by the interval of its difference.
+        The ranks compatible with the data, such as "1–2": from 1 plus the number of models that are clearly better,
+        to the number of models less those that are clearly worse, each pair by the interval of its difference.
         Models whose ranges overlap may tie. None where no intervals were asked for.
     statement : str
-        Who is best, and who cannot be told apart, under which adjustment.
+        Who is best, and who cannot be distinguished, under which adjustment.
     """
 
     table: Any
@@ -67,7 +67,7 @@ class Ranking:
         tables = (
             [self.table]
             if self.ranges is None
-            else [self.table, "Ranks that the data leave open:", self.ranges]
+            else [self.table, "Ranks compatible with the data:", self.ranges]
         )
         return escaped("\n\n".join(map(str, [self.statement, *tables])))
 
@@ -88,6 +88,11 @@ class Evaluation(Resampled):
         The end of the interval that scores are averaged over, and why.
     notes : tuple of Note
         What was decided on the way; each of the ``results`` has its own.
+    truth : AdjustmentScores or None
+        For simulated data, the scores by the true event times; no verdict counts them.
+    alarms : tuple of Alarm
+        Nonsense among predictions and outcomes. A model with one that disqualifies is none of the ``contenders``: it
+        has scores, but no rank, and is not called best.
     """
 
     @property
@@ -225,7 +230,9 @@ class Evaluation(Resampled):
                 raise ValueError(
                     "y_test has no joint model: none could be fitted, or nobody's status had to be imputed."
                 )
-            raise ValueError("adjustments must have one that is given predictions, such as 'imputed'.")
+            raise ValueError(
+                "adjustments must include one that conditions on predictions, such as 'imputed'."
+            )
         if copula is None:
             return replace(judge.judge_fit, template=self.template)
 
@@ -238,7 +245,7 @@ class Evaluation(Resampled):
         return self._computed_once(("judge_fit", judge.name, copula), moved)
 
     def copula_hint(self) -> CopulaHint:
-        """Which copula fits best, given what the judge conditions on: a hint, on which no score rests.
+        """Which copula fits best, given the predictions and any covariates: a hint, on which no score depends.
 
         Without a judge, given the covariates of the sample that adjustments learn from. It is computed once, and then
         part of the report.

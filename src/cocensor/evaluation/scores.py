@@ -302,9 +302,8 @@ class _Scoring:
         """Score some models by a fit."""
         self.fits |= dict.fromkeys(models, fitted)
         for metric in self.data.in_order:
-            able = {
-                name: each for name, each in models.items() if each.risk is None or not metric.needs_curves
-            }
+            scored = {REFERENCE, *self.data.scored_by(metric)}
+            able = {name: each for name, each in models.items() if name in scored}
             if able:
                 self._evaluate(metric, fitted, able)
 
@@ -326,7 +325,7 @@ class _Scoring:
             self._missing(models, str(error))
             return
         if status.until <= status.grid.last:
-            self._missing(models, f"there is no answer from {self.data.time_axis.named(status.until)} on.")
+            self._missing(models, f"there is no score from {self.data.time_axis.named(status.until)} on.")
             return
         if set(models) != {REFERENCE}:
             self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]
@@ -363,7 +362,7 @@ class _Scoring:
         """How far the values of some models may be off, or why that is not known."""
         try:
             if status.n < 2:
-                raise ValueError("a single subject does not tell how far others would be off.")
+                raise ValueError("a single subject gives no standard error.")
             known = linearised or metric.functionals(status, read)
             found = influence(status, known, self.data.samples.y_test)
         except ValueError as error:

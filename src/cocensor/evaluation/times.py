@@ -47,18 +47,31 @@ def _grid(samples: Samples, n: int, horizon: str | float | Mapping[str, float]) 
 def within_predictions(
     samples: Samples, predictions: Mapping[str, Predictions], grid: FloatArray, ends: Horizon
 ) -> tuple[FloatArray, Horizon]:
-    """The times that all predictions are known at."""
-    known = min(each.end for each in predictions.values())
-    if ends.time <= known:
+    """The times that all curves are known at; without any, those up to the last time of a prediction."""
+    curves = [each.end for each in predictions.values() if each.only_at is None]
+    if curves:
+        known, reason = min(curves), "the largest time up to which all predictions are known"
+    else:
+        last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
+        within = [each.end for each in predictions.values() if each.end <= last]
+        known, reason = max(within, default=np.inf), "the last time that is predicted"
+    if ends.time <= known and (curves or ends.by != "default" or not np.isfinite(known)):
         return grid, ends
-    reason = "the largest time up to which all predictions are known"
     return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
 
 
-def met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions]) -> FloatArray:
-    """The grid, in which a step of a prediction that rounding puts behind a time has happened there."""
-    end = min(float(grid[-1]), *(each.end for each in predictions.values()))
+def past_horizon(predictions: Mapping[str, Predictions], ends: Horizon) -> dict[str, Exception]:
+    """Why predictions at one time alone cannot be scored: it lies past the end."""
+    return {
+        name: ValueError(f"models[{name!r}] {each.limit}, but scores end at {ends.time:g}, {ends.reason}.")
+        for name, each in predictions.items()
+        if each.only_at is not None and each.only_at > ends.time
+    }
+
+
+def met_by_steps(grid: FloatArray, predictions: Mapping[str, Predictions], ends: Horizon) -> FloatArray:
+    """The grid, in which a step of a curve that rounding puts behind a time has happened there."""
     for each in predictions.values():
-        if each.times.size:  # a risk score has no times
+        if each.times.size and each.only_at is None:  # a risk score has no times
             grid = np.maximum(grid, settled(grid, each.times))
-    return np.minimum(grid, end)
+    return np.minimum(grid, ends.time)

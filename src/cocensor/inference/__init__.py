@@ -2,7 +2,7 @@
 
 from cocensor.inference.along_axis import AxisCurve, Lead, lead
 from cocensor.inference.bands import Band, simultaneous_quantile
-from cocensor.inference.comparisons import Comparison, compare, not_told_from_best, pairwise
+from cocensor.inference.comparisons import Comparison, compare, indistinguishable_from_best, pairwise
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
 from cocensor.inference.ignorance import Uncertainty, imbens_manski_constant, uncertainty
 from cocensor.inference.influence import Influence, as_estimates, influence
@@ -23,9 +23,9 @@ __all__ = [
     "as_estimates",
     "compare",
     "imbens_manski_constant",
+    "indistinguishable_from_best",
     "influence",
     "lead",
-    "not_told_from_best",
     "pairwise",
     "simultaneous_quantile",
     "tipping_points",

@@ -1,4 +1,4 @@
-"""A score, or a difference of two, along an axis of dependence: who leads for certain, and from where to where.
+"""A score, or a difference of two, along an axis of dependence: who leads beyond chance, and from where to where.
 
 The axis is Kendall's τ, or the logarithm of a hazard ratio: 0 is independence. A line is what moves along it: a family
 of copulas, or whose hazard ratio it is.
@@ -88,7 +88,7 @@ class AxisCurve:
 
 @dataclass(frozen=True)
 class Lead:
-    """A difference is told from 0, with one sign, at every point of the grid from ``low`` to ``high``.
+    """A difference is distinct from 0, with one sign, at every point of the grid from ``low`` to ``high``.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Lead:
 
 
 def lead(curves: Mapping[str, AxisCurve], line: str | None = None) -> Lead | None:
-    r"""Where a difference is told from 0: a fixed sequence of tests outward from independence.
+    r"""Where a difference is distinct from 0: a fixed sequence of tests outward from independence.
 
     It starts at the point of the grid nearest to 0 (of two, the positive one) and goes up and down; either way it stops
     at the first where the interval of any line holds 0, changes side, or is missing. Each step is taken only if those
@@ -132,7 +132,7 @@ def lead(curves: Mapping[str, AxisCurve], line: str | None = None) -> Lead | Non
     Returns
     -------
     Lead or None
-        None where the difference is not told from 0 at the start.
+        None where the difference is not distinct from 0 at the start.
 
     Examples
     --------

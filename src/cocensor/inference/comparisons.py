@@ -1,4 +1,4 @@
-"""Which of several estimates differ, and which cannot be told from the best."""
+"""Which of several estimates differ, and which cannot be distinguished from the best."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Comparison:
         return float(2.0 * ndtr(-abs(self.difference) / self.standard_error))
 
     def better(self, direction: Direction, confidence_level: float = 0.95) -> str | None:
-        """The better one, where the interval of the difference does not hold 0; None where they cannot be told."""
+        """The better one, where the interval of the difference leaves out 0; None where it does not."""
         check_choice(direction, "direction", ("smaller", "greater"))
         low, high = self.confidence_interval(confidence_level)
         if not (low > 0 or high < 0):
@@ -118,22 +118,22 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
 
 
-def not_told_from_best(
+def indistinguishable_from_best(
     estimates: Estimates, direction: Direction, confidence_level: float = 0.95
 ) -> tuple[str, ...]:
-    r"""Those that cannot be told from the best: multiple comparisons with the best.
+    r"""Those that cannot be distinguished from the best: multiple comparisons with the best.
 
     With smaller values better, m is kept if :math:`\hat\theta_m - \hat\theta_k \le q_m\,\mathrm{se}_{mk}` for all k,
     :math:`q_m` the quantile of :math:`\max_k Z_{mk}`, Z normal with the correlations of the differences with m. The
     truly best one is kept with a chance of at least ``confidence_level`` in large samples. The best estimate is always
-    kept. Equal ones stay or go together. One without an interval is kept, as nothing tells it from the best; one
+    kept. Equal ones stay or go together. One without an interval is kept, as nothing sets it apart from the best; one
     without a value is not.
 
     Examples
     --------
     >>> import numpy as np
     >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
-    >>> not_told_from_best(scores, "smaller"), not_told_from_best(scores, "greater")
+    >>> indistinguishable_from_best(scores, "smaller"), indistinguishable_from_best(scores, "greater")
     (('a', 'b'), ('c',))
     """
     check_choice(direction, "direction", ("smaller", "greater"))

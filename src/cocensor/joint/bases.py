@@ -48,7 +48,7 @@ def margin_bases(
                 most = 0
         if most < 0:
             raise ValueError(
-                f"y has its {what}s at {own_times.size} different times, which is too few for grouped times."
+                f"y has {what}s at only {own_times.size} different times, not enough for grouped times."
             )
         if log_t.min() == log_t.max():
             raise ValueError(f"y must have different times, but all of them are {y.time[0]:g}.")

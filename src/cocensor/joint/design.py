@@ -93,7 +93,7 @@ def standardised(
         column = int(np.argmax(outside))
         reached = np.abs(X[:, column]).max()
         raise ValueError(
-            f"X must be of moderate size, but {named(column)} reaches {reached:g}: measure it in another unit."
+            f"X must have values of moderate size, but {named(column)} reaches {reached:g}: use another unit."
         )
     free = np.array([not ridge for ridge in design.ridge_of_effects[: design.n_columns]], dtype=bool)
     constant = scale <= 1e-12 * np.maximum(np.abs(centre), 1e-300)

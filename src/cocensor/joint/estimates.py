@@ -155,8 +155,8 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
         for i, share in enumerate(own if basis.present else (), start=at + basis.size):
             if not variance[i] * share < _UNKNOWN**2 and not problem.ridge[i]:
                 warnings.warn(
-                    f"the coefficient {names[i]!r} has no finite optimum: the covariate separates those to whom "
-                    "it happens from the rest.",
+                    f"the coefficient {names[i]!r} has no finite estimate: the covariate separates "
+                    "those with the outcome from the rest.",
                     FitWarning,
                     stacklevel=6,
                 )
@@ -164,15 +164,15 @@ def _warn_of_separation(problem: JointProblem, variance: FloatArray) -> None:
 
 
 def _warn_of_outcomes(problem: JointProblem, point: FloatArray) -> None:
-    """Name a column that a ridge could not hold: it all but tells what happened."""
-    at, told = 0, problem.design.names_of_effects
+    """Name a column that a ridge could not hold: it almost determines the outcome."""
+    at, names = 0, problem.design.names_of_effects
     for basis, size in zip(problem.bases, problem.likelihood.sizes, strict=True):
         for i in range(problem.design.n_columns if basis.present else 0):
             effect = point[at + basis.size + i]
             if problem.ridge[at + basis.size + i] and abs(effect) > _DECISIVE:
                 warnings.warn(
-                    f"the column {told[i]!r} all but tells what happened, with a log hazard ratio of {effect:.1f} per "
-                    "standard deviation: is it known before the outcome?",
+                    f"the column {names[i]!r} almost determines the outcome, with a log hazard ratio "
+                    f"of {effect:.1f} per standard deviation: was it known before the outcome?",
                     FitWarning,
                     stacklevel=6,
                 )

@@ -27,7 +27,7 @@ def fit_joint(
     r"""Fit event and dropout given covariates, with a copula between them, by maximum likelihood.
 
     Minimises the mean negative log-likelihood plus :math:`\lambda(\theta - \theta_0)^2`, the squared distance from
-    independence. It assumes that the margins have the stated form: the data tell about the dependence through
+    independence. It assumes that the margins have the stated form: the data inform on the dependence through
     nothing else.
 
     Parameters

@@ -139,7 +139,7 @@ class JointModel:
     def sample(self, X: Any = None, rng: Seed = None, n: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Draws of (E, C), one for each row of ``X``, or ``n`` of them from a model without covariates."""
         if X is None and n is None:
-            raise ValueError("X is None: say how many draws with n.")
+            raise ValueError("X is None: give the number of draws, n.")
         if X is not None and n is not None:
             raise ValueError("n must be None where X says how many draws there are.")
         if n is not None:
@@ -209,7 +209,7 @@ class JointModel:
                     f"{'yes' if each.converged else 'no'}{where}"
                 )
         if not self.theta_fixed:
-            lines += ["", "τ is identified by the form of the margins alone: a hint, not a measurement."]
+            lines += ["", "τ is identified only by the form of the margins: a hint, not a measurement."]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -103,8 +103,8 @@ class JointProblem:
         n_zero = int((~informative(everyone.time) & weighty).sum())
         if n_zero and included is None:
             warnings.warn(
-                f"{n_zero} subject{'s have' if n_zero > 1 else ' has'} a time of 0, which says nothing of a hazard: "
-                "the joint model is fitted without.",
+                f"{n_zero} subject{'s have' if n_zero > 1 else ' has'} a time of 0, which carries no "
+                "information on a hazard: the joint model is fitted without.",
                 FitWarning,
                 stacklevel=2,
             )
@@ -172,7 +172,7 @@ class JointProblem:
     def optimum(
         self, family: type[Copula], fixed: float | None, starts: Sequence[float] = STARTS
     ) -> tuple[Minimum, JointModel]:
-        """The same, as it was found and as it is told."""
+        """The same, as it was found and as it is described."""
         if not self.bases[1].present and fixed is None:
             raise ValueError("y has no dropout: the dependence cannot be estimated.")
         if fixed is not None:

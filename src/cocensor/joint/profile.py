@@ -15,7 +15,7 @@ from cocensor.copulas import copula_families
 if TYPE_CHECKING:
     from cocensor.joint.choice import CopulaChoice
 
-#: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum are not told apart.
+#: Half the 95 % quantile of χ² with one degree of freedom: τ within this of the maximum cannot be distinguished.
 CUT = 1.9207
 
 
@@ -61,7 +61,7 @@ class DependenceProfile:
         )
 
     def supported(self, family: str) -> tuple[float, float]:
-        """The smallest and largest τ that the likelihood of a family does not tell from its best (95 %)."""
+        """The smallest and largest τ that fit about as well as the best of a family (95 %)."""
         taus, values = self.curves[family]
         inside = taus[values >= values.max() - CUT]
         return float(inside.min()), float(inside.max())

@@ -149,15 +149,16 @@ def select_copula(
                 fitted = models if included is not None else _fit_all(prepared(~left), resolved, known)
             except ValueError as error:
                 raise ValueError(
-                    f"fold {k} of {len(held_out)} cannot be left out: {error} Take fewer folds or a validation part."
+                    f"fold {k} of {len(held_out)} cannot be left out: {error} Use fewer folds or a validation part."
                 ) from error
             rows = np.flatnonzero(left)
             totals.append(judged(fitted, design[rows], outcomes[rows]))
     validation = {name: sum(total[name] for total in totals) / n_judged for name in models}
     if np.isinf(list(validation.values())).all():
         raise ValueError(
-            f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood of 0 under "
-            "every one of them, because some times or covariates are far from those fitted to."
+            f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood "
+            "of 0 under every one of them, because some times or covariates are far from those of "
+            "the fit."
         )
     preferred = min(
         models,

@@ -31,7 +31,7 @@ from cocensor.metrics.single_time import SingleTimes
 
 @dataclass(frozen=True)
 class CumulativeDynamicAUC(SectionMetric):
-    """How well a model tells those who had the event by a time from those still event-free.
+    """How well a model separates those who had the event by a time from those still event-free.
 
     At the time ``at``; where that is None, the mean over the times of an evaluation, each weighted by the events since
     the time before. See :func:`cumulative_dynamic_auc`.
@@ -46,7 +46,7 @@ class CumulativeDynamicAUC(SectionMetric):
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     needs_curves: ClassVar[bool] = False
     single_times: ClassVar[SingleTimes] = "also"
-    profile_labels: ClassVar[tuple[str, str] | None] = ("share of false alarms", "share of events found")
+    profile_labels: ClassVar[tuple[str, str] | None] = ("false positive rate", "true positive rate")
     profile_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     undefined: ClassVar[str] = "nobody had the event, or nobody is event-free"
 

@@ -106,6 +106,12 @@ class Metric(ABC):
         """The times at which it needs a status, out of those of an evaluation: all, unless it says otherwise."""
         return times
 
+    def can_score(self, predictions: Predictions, times: TimeGrid) -> bool:
+        """Whether what one model predicts is enough for it at the ``times`` of an evaluation."""
+        if predictions.risk is not None:
+            return not self.needs_curves
+        return predictions.only_at is None or predictions.known_at(self.grid(times).times)
+
     def at_time(self, t: float) -> Metric:
         """The metric whose value is the one of this metric at one time, where it has values over time."""
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")

@@ -18,7 +18,7 @@ from cocensor.metrics.calibration_fit import SmoothCalibration, smooth_calibrati
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric
 
-#: A calibration curve is told at so many predictions, from their 1 % to their 99 % quantile.
+#: A calibration curve is given at so many predictions, from their 1 % to their 99 % quantile.
 _POINTS = 41
 
 
@@ -91,7 +91,7 @@ class HighCalibrationError(_CalibrationMetric):
 
 
 def curve_points(predicted: FloatArray) -> FloatArray:
-    """The predictions at which a calibration curve is told."""
+    """The predictions at which a calibration curve is given."""
     low, high = np.quantile(predicted, [0.01, 0.99])
     return np.linspace(low, high, _POINTS)
 
@@ -161,7 +161,7 @@ def integrated_calibration_index(
     at t, by the adjustment) and complementary log-log link on :math:`x_i = \log(-\log \hat S_i(t))`: an intercept and a
     natural cubic spline of 4 columns, whose 5 knots are at the quantiles .05, .275, .5, .725 and .95 of x over all
     subjects. Predictions of exactly 0 or 1, infinite on this scale, are held there at the most extreme of the others.
-    With fewer distinct predictions than coefficients, or where a spline tells events apart perfectly, the spline has
+    With fewer distinct predictions than coefficients, or where a spline separates events perfectly, the spline has
     fewer columns, down to none for constant predictions. Where nobody, or everybody, had the event the value is NaN.
 
     The index rests on the ``assumption`` of the adjustment; that of IPCW, the default, is that censoring is independent

@@ -23,7 +23,7 @@ from cocensor.metrics.sections import Section
 DF = 4
 # The outer knots are at these quantiles of x, the others between them, equally far in probability.
 _OUTER = (0.05, 0.95)
-# Columns of which a share of less is not told by the others are taken as told.
+# A column of which less than this share is unexplained by the others counts as explained.
 _LEAST_SHARE = 1e-10
 
 
@@ -105,22 +105,22 @@ class SmoothCalibration:
         if self.scores.held:
             yield Note(
                 "decision",
-                f"{self.scores.held} predictions of exactly 0 or 1 are taken for the most extreme of the others "
-                "where the curve is fitted.",
+                f"{self.scores.held} predictions of exactly 0 or 1 are replaced by the most extreme "
+                "of the others to fit the curve.",
             )
         if self.form.df < DF:
             yield Note(
                 "decision",
-                f"the calibration curve has {self.form.df} degrees of freedom instead of {DF}: the predictions, or "
-                "those who had the event, are too few for more.",
+                f"the calibration curve has {self.form.df} degrees of freedom instead of {DF}: there "
+                "are too few distinct predictions, or too few subjects with the event, for more.",
             )
 
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:
-    """The curve with as many degrees of freedom, up to 4, as data tell; None where nobody, or everybody, had the event.
+    """The curve with up to 4 degrees of freedom, as the data allow; None where nobody, or everybody, had the event.
 
     There must be more distinct predictions, of subjects that count, than degrees of freedom; and where the fit has no
-    solution, because the spline tells perfectly who had the event, there is one less.
+    solution, because the spline separates perfectly those with the event, there is one less.
     """
     a, b = section.event_free, section.event
     scores = Scores.of(section.survival)

@@ -100,7 +100,9 @@ def _fitted(section: Section, name: str, fit: CloglogFit | None, k: int) -> Valu
     if fit is None:
         share = section.event.sum() / (section.event + section.event_free).sum()
         perfect = (
-            "the predictions tell perfectly who had the event" if 0 < share < 1 else no_curve(section.time)
+            "the predictions separate perfectly those with the event from the others"
+            if 0 < share < 1
+            else no_curve(section.time)
         )
         return Value(name, np.nan, missing=perfect)
     return Value(name, float(fit.coefficients[k]), partial(_coefficient, section, fit, k))
@@ -133,7 +135,7 @@ def rows_of(values: Linearised, status: Status, y: Survival) -> tuple[FloatArray
     """Rows of the errors of values under a status, NaN where there are none; and why that is."""
     try:
         if status.n < 2:
-            raise ValueError("a single subject does not tell how far others would be off.")
+            raise ValueError("a single subject gives no standard error.")
         return batched_rows(status, values, y), ""
     except ValueError as error:
         return np.full((1, values.size), np.nan), str(error)

@@ -74,7 +74,7 @@ class Concordance(Metric):
         """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
         if status.until <= status.grid.last:
             raise ValueError(
-                f"times must not reach {status.until:g}, from where on the adjustment gives no answer."
+                f"times must not reach {status.until:g}, from where the adjustment gives no score."
             )
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):

@@ -211,7 +211,7 @@ def d_calibration_of(
         found: tuple[Any, ...]
         try:
             if status.n < 2:
-                raise ValueError("a single subject does not tell how far others would be off.")
+                raise ValueError("a single subject gives no standard error.")
             sums = [(cells, surplus, h) for h in np.eye(n_cells + 1)]
             moved = influence(status, cell_functionals(status, sums), y)
         except ValueError as error:
@@ -242,7 +242,7 @@ def _test(gap: FloatArray, expected: FloatArray, moved: Influence) -> tuple[floa
             np.nan,
             0,
             np.nan,
-            f"there are no two cells in which {_FEWEST:g} subjects are expected: no test.",
+            f"there is no test: fewer than two cells have {_FEWEST:g} or more expected subjects.",
         )
     pooled = np.zeros((expected.size, starts.size))
     pooled[by_level] = np.repeat(np.eye(starts.size), np.diff(starts, append=expected.size), axis=0)

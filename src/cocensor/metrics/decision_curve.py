@@ -134,7 +134,7 @@ def decision_curve_at(
     errors, missing = np.full((len(predictions), 3, thresholds.size), np.nan), None
     try:
         if status.n < 2:
-            raise ValueError("a single subject does not tell how far others would be off.")
+            raise ValueError("a single subject gives no standard error.")
         none, each = np.zeros((status.n, 1)), np.full((status.n, 1), 1.0 / status.normaliser)
         gradients = (DenseGradient(none, each), DenseGradient(each, none))
         everybody = influence(status, Functionals(gradients, np.ones((1, 1))), y)

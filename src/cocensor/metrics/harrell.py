@@ -54,7 +54,7 @@ def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
     if n_censored:
         warnings.warn(
             f"Harrell's C depends on when the {n_censored} of {len(outcomes)} subjects were censored: "
-            "concordance_index takes that out.",
+            "concordance_index corrects for that.",
             CensoringWarning,
             stacklevel=2,
         )
@@ -83,7 +83,7 @@ def smaller_before(values: IntArray) -> IntArray:
     """For each of some whole numbers from 0 on, how many before it are smaller; in n log n steps.
 
     Two numbers differ first in some bit, the greater has it, and they agree in all above: numbers in the order of
-    their bits above one, and within that in the order given, are told apart by that bit.
+    their bits above one, and within that in the order given, differ in that bit.
 
     Examples
     --------

@@ -95,8 +95,8 @@ def mean_losses(
     above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
     if above.any():
         warnings.warn(
-            f"a score at time {shown_time(grid.sorted[above][0])} is above {loss.largest:g}, the largest loss there "
-            "is: the weights stand for more subjects than there are.",
+            f"a score at time {shown_time(grid.sorted[above][0])} is above {loss.largest:g}, the largest "
+            "possible loss: the weights represent more subjects than there are.",
             HorizonWarning,
             stacklevel=4,
         )

@@ -18,7 +18,7 @@ from cocensor.metrics.base import Profile
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
-#: Thresholds that a decision curve is told at, unless others are given.
+#: Thresholds at which a decision curve is given, unless others are given.
 THRESHOLDS = np.arange(1, 100) / 100
 # Of all subjects at some thresholds so many derivatives are held at once.
 _AT_ONCE = 2**21

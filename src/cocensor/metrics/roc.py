@@ -16,7 +16,7 @@ from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import DenseGradient
 from cocensor.metrics.ranks import Order
 
-#: Shares of false alarms that a ROC curve is told at.
+#: False positive rates at which a ROC curve is given.
 FALSE_ALARMS = np.linspace(0.0, 1.0, 101)
 # A share of false alarms that the subjects give, up to rounding, is met.
 _ROUNDING = 1e-12

@@ -194,9 +194,12 @@ def _named(
     )
     if grid.last > found.end:
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
+    if found.risk is None and not found.known_at(grid.times):
+        other = grid.times[grid.times != found.only_at][0]
+        raise ValueError(f"times must be {found.only_at:g}, the one time of {called}, but has {other:g}.")
     if found.n_rounded:
         warnings.warn(
-            f"{called} has {found.n_rounded} values that leave [0, 1] by less than 1e-6: they are read as 0 or 1.",
+            f"{called} has {found.n_rounded} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.",
             PredictionWarning,
             stacklevel=4,
         )

@@ -30,7 +30,7 @@ class SingleTime:
         self._check_time(kind.name, kind.curve_label or kind.label)
 
     def _check_time(self, name: str, label: str) -> None:
-        """Check the time, and take it into the name, by which several are told apart."""
+        """Check the time, and take it into the name, which sets several apart."""
         if self.at is not None:
             at = float(as_times(np.asarray(check_number(self.at, "at")), "at"))
             said = time_in_name(at)

@@ -42,11 +42,11 @@ def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
     found = {name: share for name, y in samples.items() if (share := _share_at_end(y)) is not None}
     if not found:
         return []
-    shares = " and ".join(f"{share:.0%} of the censorings of the {name}" for name, share in found.items())
+    shares = " and ".join(f"{share:.0%} of the censored times in the {name}" for name, share in found.items())
     text = (
-        f"{shares.replace('%', ' %')} lie in the last tenth of follow-up: probably the end of the study, and not "
-        "dropout. Say so: mark them as administrative, or give the dates with the data lock, or the follow-up "
-        "that was planned."
+        f"{shares.replace('%', ' %')} lie in the last tenth of follow-up, probably because the study "
+        "ended and not because of dropout. If so, mark them as administrative, or give dates with "
+        "the data lock, or the planned follow-up."
     )
     return [Note("caution", text)]
 

@@ -18,6 +18,6 @@ def as_reasons(values: Any, dropout: BoolArray) -> npt.NDArray[np.object_]:
     for row in np.flatnonzero(dropout):
         text = "" if values[row] is None else spelled(values[row]).strip()
         if not text:
-            refuse_at((int(row),), values[row], "reason must be named of each dropout, if only as 'unknown'")
+            refuse_at((int(row),), values[row], "reason must be given for each dropout, if only as 'unknown'")
         found[row] = text
     return found

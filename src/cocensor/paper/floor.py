@@ -37,8 +37,8 @@ class Floor(SemiSyntheticCopula):
             "imputed, independence": judge(cc.Independence()),
         }
 
-    def _told(
+    def _informed(
         self, known: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
     ) -> dict[str, cc.Adjustment]:
-        """The copula is all that is told."""
+        """The copula is all that is known."""
         return {}

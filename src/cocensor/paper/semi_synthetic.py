@@ -116,8 +116,8 @@ class SemiSyntheticExperiment(Experiment):
         same = {"selected": repr(chosen), "censored": test.censoring_rate}
         rows = []
         for name, curves in models.items():
-            told = {} if known is None else self._told(known, test, curves)
-            rows += scoring.rows(curves, adjustments | told, learner=name, **same)
+            informed = {} if known is None else self._informed(known, test, curves)
+            rows += scoring.rows(curves, adjustments | informed, learner=name, **same)
         return rows
 
     def _predicted(
@@ -143,10 +143,10 @@ class SemiSyntheticExperiment(Experiment):
                     found[f"given {given}, {margins}, {label}"] = imputation(given, assumed, margins)
         return found
 
-    def _told(
+    def _informed(
         self, known: cc.Copula, test: SemiSyntheticSample, curves: cc.Predictions
     ) -> dict[str, cc.Adjustment]:
-        """Adjustments for one learner that are told more of the truth than the copula."""
+        """Adjustments for one learner that know more of the truth than the copula."""
         return _at_tau_given_the_score(known, test, curves)
 
     def summarise(self, rows: list[Row]) -> dict[str, list[Row]]:
@@ -226,9 +226,9 @@ def _at_tau_given_the_score(
     design, _ = judge_design(None, {"": curves}, test.y, Recipe())
     reached = test.tau_given(design.matrix[:, 0]) if design.n_columns else 0.0
     low, high = type(copula).tau_range
-    told = type(copula).from_tau(min(max(reached, low), high))
+    of_score = type(copula).from_tau(min(max(reached, low), high))
     return {
-        f"given prediction, {margins}, true given the score": imputation("prediction", told, margins)
+        f"given prediction, {margins}, true given the score": imputation("prediction", of_score, margins)
         for margins in MARGIN_FORMS
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import as_times, as_tuple, as_vector, check_choice
@@ -35,15 +36,20 @@ def asked_models(
 
 
 def with_curves(
-    evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
+    evaluation: Evaluation,
+    models: str | Sequence[str] | None,
+    argument: str = "models",
+    at: float | None = None,
 ) -> tuple[str, ...]:
-    """Models that predict survival curves, by default all such of the evaluation."""
-    names, scored = asked_models(evaluation, models, argument), evaluation.data.predictions
-    scores = [name for name in names if name in scored and scored[name].risk is not None]
+    """Models that predict survival curves, or the chance ``at`` a time, by default all such of the evaluation."""
+    names, known = asked_models(evaluation, models, argument), evaluation.data.predictions
+    times = evaluation.times if at is None else np.array([at])
+    limits = {name: known[name].limit for name in names if name in known and not known[name].known_at(times)}
     if models is None:
-        names = tuple(name for name in names if name in scored and name not in scores)
-    elif scores:
-        raise ValueError(f"{argument} must predict survival curves, but {scores[0]!r} is a risk score.")
+        names = tuple(name for name in names if name in known and name not in limits)
+    elif limits:
+        name, limit = next(iter(limits.items()))
+        raise ValueError(f"{argument} must predict survival curves, but {name!r} {limit}.")
     if not names:
-        raise ValueError(f"{argument} must predict survival curves, but all are risk scores.")
+        raise ValueError(f"{argument} must predict survival curves, but none does.")
     return names

@@ -105,7 +105,7 @@ class BenchmarkDisplay:
         level = level_in_words(self.confidence_level)
         ax.plot([], [], marker="o", color="0.4", linewidth=2.0, label=f"τ if left out, {level} interval")
         ax.plot(
-            [], [], marker="|", markersize=11.0, linestyle="none", color="black", label="shrunk for its noise"
+            [], [], marker="|", markersize=11.0, linestyle="none", color="black", label="shrunk for noise"
         )
         ax.plot(
             [],
@@ -113,11 +113,11 @@ class BenchmarkDisplay:
             marker="D",
             linestyle="none",
             color=_TIMES,
-            label="so many times the strongest",
+            label="multiples of the strongest",
         )
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.5, -0.5)
-        ax.set_xlabel("Kendall's τ of event and dropout that is induced")
+        ax.set_xlabel("induced Kendall's τ of event and dropout")
         ax.set_xlim(*ax.get_xlim())
         induced = [(f"{ratio:g}", induced_tau(ratio, ratio)) for ratio in _HIDDEN]
         places = [("1", 0.0), *((text, sign * tau) for text, tau in induced for sign in (1, -1))]

@@ -36,7 +36,7 @@ _BARS: dict[str, Any] = {
     "edgecolor": "0.5",
     "linewidth": 0.5,
     "align": "edge",
-    "label": "how many predictions",
+    "label": "number of predictions",
 }
 
 
@@ -99,7 +99,7 @@ class CalibrationDisplay:
         at : float or array-like, optional
             Up to the horizon; by default all single times of the evaluation.
         models : str or sequence of str, optional
-            By default all that predict survival curves.
+            By default all that predict a chance for the time.
         adjustment : str, optional
             By default the evaluation's ``primary``.
         band : "pointwise", "simultaneous" or None
@@ -110,7 +110,7 @@ class CalibrationDisplay:
         panels = {
             (model, t): evaluation.calibration_curve(model, t, scores.name)
             for t in asked_times(evaluation, at)
-            for model in with_curves(evaluation, models)
+            for model in with_curves(evaluation, models, at=t)
         }
         shaded = None if level is None else band
         return cls(evaluation.models, panels, scores.label, shaded, evaluation.time_axis)

@@ -35,9 +35,9 @@ class Rows:
 class ComparisonDisplay:
     """A row per model with its score and the interval of that, a panel per adjustment.
 
-    Filled markers are the models that cannot be told from the best. Intervals of two models may overlap although they
-    can be told apart, as they are scored on the same subjects: with ``minus`` the rows are differences from one model,
-    and one that reaches 0 cannot be told from it.
+    Filled markers are the models that cannot be distinguished from the best. Two models may
+    differ although their intervals overlap, as they are scored on the same subjects: with ``minus`` the rows are
+    differences from one model, and one that reaches 0 cannot be distinguished from it.
 
     Attributes
     ----------
@@ -111,9 +111,9 @@ class ComparisonDisplay:
             low, high = np.array(ends).T
             marked = tuple(model in best for model in evaluation.models)
             panels[label] = Rows(np.array(values), low, high, marked)
-        told = "best" if level is None else f"not told from the best ({level_in_words(level)})"
+        filled = "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
         label = by.label if minus is None else f"{by.label} less that of {escaped(minus)}"
-        return cls(evaluation.models, panels, label, told, minus is not None)
+        return cls(evaluation.models, panels, label, filled, minus is not None)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per adjustment, or into a new figure; returns the axes, several as a list."""

@@ -81,15 +81,15 @@ class DecisionCurveDisplay:
         at : float or array-like, optional
             Up to the horizon; by default all single times of the evaluation.
         models : str or sequence of str, optional
-            By default all that predict survival curves.
+            By default all that predict a chance for the time.
         adjustment : str, optional
             By default the evaluation's ``primary``.
         """
-        scores, names = evaluation.under(adjustment), with_curves(evaluation, models)
+        scores = evaluation.under(adjustment)
         panels = {}
         for t in asked_times(evaluation, at):
             curves = evaluation.decision_curve(t, scores.name)
-            panels[t] = {model: curves[model] for model in names}
+            panels[t] = {model: curves[model] for model in with_curves(evaluation, models, at=t)}
         shaded = shaded_area("pointwise", evaluation.confidence_level)
         return cls(evaluation.models, panels, scores.label, shaded, evaluation.time_axis)
 

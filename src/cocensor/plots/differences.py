@@ -45,7 +45,7 @@ class DifferenceDisplay:
 
     Along Kendall's τ, and along the hazard ratio after dropout. The dark area is the interval of each difference for
     itself; the light one holds whole curves, under all families at once. Where the dark area leaves out 0, the two
-    models can be told apart there. A marker on the line at 0 is where the order of two scores turns, and the thick line
+    models differ. A marker on the line at 0 is where the order of two scores turns, and the thick line
     through it is where that may truly be. The second axis, triangles and the shaded range are those of
     :class:`SensitivityDisplay`.
 
@@ -197,7 +197,7 @@ class DifferenceDisplay:
             ax.fill_between([], [], alpha=0.45, label=f"{level_in_words(level)} interval", **grey)
             ax.fill_between([], [], alpha=0.2, label=f"{level_in_words(level)} band for whole curves", **grey)
         if any(found.tipping for found in panel.values()):
-            mark = "order turns" if level is None else "order turns, and its interval"
+            mark = "order turns" if level is None else "scores change order, with interval"
             ax.plot([], [], marker="o", color="0.6", label=mark, **_TIPPING)
         name = self.reference
         better = "above" if self.direction == "smaller" else "below"

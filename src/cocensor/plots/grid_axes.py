@@ -103,7 +103,7 @@ class TauAxis:
             self.marks.draw(ax)
         if len(self.ratios) > 1:
             places = [(f"{ratio:g}", at) for ratio, at in self.ratios.items()]
-            draw_second_axis(ax, "hazard ratio right after leaving", places)
+            draw_second_axis(ax, "hazard ratio right after dropout", places)
 
 
 @dataclass(frozen=True, eq=False)

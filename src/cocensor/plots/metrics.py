@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cocensor._validation import as_tuple, check_choice
+from cocensor._validation import FloatArray, as_tuple, check_choice
 from cocensor.evaluation import Evaluation
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.single_time import time_in_label
@@ -36,14 +36,16 @@ class MetricPanel:
     direction: Direction
     rows: dict[float | None, Rows]
     reference: dict[float | None, float]
+    truth: dict[float | None, FloatArray]
 
 
 @dataclass(eq=False)
 class MetricsDisplay:
     """A panel per metric, a row per model, a dot with its interval per time.
 
-    Filled dots are the models that cannot be told from the best, by that metric and at that time. Ticks in grey are
-    those of one Kaplan–Meier curve for everybody, which is calibrated, and orders nobody.
+    Filled dots are the models that cannot be distinguished from the best, by metric and time. Grey ticks are
+    those of one Kaplan–Meier curve for everybody, which is calibrated, and orders nobody. Diamonds are the true
+    values, where data are simulated.
 
     Attributes
     ----------
@@ -102,15 +104,19 @@ class MetricsDisplay:
             low, high = np.array(ends).T
             best = evaluation.best(by.name, scores.name)
             label, at = without_time(by), by.at
-            panel = panels.setdefault(label, MetricPanel(label, by.direction, {}, {}))
+            panel = panels.setdefault(label, MetricPanel(label, by.direction, {}, {}, {}))
             values = np.array([each.value for each in found])
             panel.rows[at] = Rows(values, low, high, tuple(model in best for model in evaluation.models))
             if by.name in scores.reference:
                 panel.reference[at] = scores.reference[by.name].value
+            if evaluation.truth is not None:
+                panel.truth[at] = np.array(
+                    [evaluation.truth.value(by.name, model) for model in evaluation.models]
+                )
         if not panels:
             raise ValueError(f"metrics must have one with scores under {scores.name!r}, but has none.")
-        told = "best" if level is None else f"not told from the best ({level_in_words(level)})"
-        return cls(evaluation.models, tuple(panels.values()), scores.label, told, evaluation.time_axis)
+        filled = "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
+        return cls(evaluation.models, tuple(panels.values()), scores.label, filled, evaluation.time_axis)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per metric, or into a new figure; returns the axes, several as a list."""
@@ -135,9 +141,13 @@ class MetricsDisplay:
             if at in panel.reference:
                 known = np.isfinite(rows.values)
                 ax.plot(np.full(known.sum(), panel.reference[at]), y[known], **_REFERENCE)
+            if at in panel.truth:
+                ax.plot(panel.truth[at], y, **_TRUTH)
         ax.plot([], [], marker="o", linestyle="none", color="0.4", label=self.mark)
         if panel.reference:
             ax.plot([], [], label="Kaplan–Meier for everybody", **_REFERENCE)
+        if panel.truth:
+            ax.plot([], [], label="truth", **_TRUTH)
         ax.set_title(panel.label, fontsize="medium")
         ax.set(xlabel=f"{panel.direction} is better", ylabel=self.adjustment)
         ax.locator_params(axis="x", nbins=4)
@@ -156,3 +166,4 @@ _REFERENCE: dict[str, Any] = {
     "linestyle": "none",
     "zorder": 2,
 }
+_TRUTH: dict[str, Any] = {"color": "0.1", "marker": "d", "markersize": 5.0, "linestyle": "none", "zorder": 4}

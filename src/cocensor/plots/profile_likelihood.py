@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ProfileLikelihoodDisplay:
     """How well each τ fits, family by family: the profile log-likelihood less the largest of all.
 
-    Values above the dashed line are not told from the best (95 %). What is far below it is cut, as the axis then says.
+    Values above the dashed line cannot be distinguished from the best (95 %). The axis is cut far below.
     """
 
     curves: dict[str, tuple[FloatArray, FloatArray]]
@@ -37,7 +37,11 @@ class ProfileLikelihoodDisplay:
         for (name, (taus, difference)), style in zip(self.curves.items(), line_styles(), strict=False):
             ax.plot(taus, difference, marker="o", markersize=3.5, label=name, **style)
         ax.axhline(
-            -CUT, color="0.4", linestyle="--", linewidth=1.0, label="95 %: not told from the best above"
+            -CUT,
+            color="0.4",
+            linestyle="--",
+            linewidth=1.0,
+            label="95 %: not distinguishable from the best above",
         )
         ax.axvline(0.0, color="0.8", linewidth=1.0, zorder=0)
         # What is hopeless need not be drawn to scale; every family's best and independence are.

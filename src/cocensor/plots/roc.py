@@ -111,7 +111,7 @@ class RocDisplay:
     def _draw(self, t: float, ax: Axes) -> None:
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=1.0, zorder=1, label="chance")
         draw_lines(ax, self.models, self.panels[t], self.shaded, self._labels())
-        ax.set(xlabel="share of false alarms", ylabel=f"share of events found\n{self.adjustment}")
+        ax.set(xlabel="false positive rate", ylabel=f"true positive rate\n{self.adjustment}")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), title=f"event by {self.time_axis.named(t)}")
 
     def _labels(self) -> dict[str, str]:
@@ -120,10 +120,10 @@ class RocDisplay:
         for model in self.models:
             areas = {t: by_model[model] for t, by_model in self.areas.items() if model in by_model}
             several = len(self.areas) > 1
-            told = ", ".join(
+            values = ", ".join(
                 f"{area} by {self.time_axis.said(t)}" if several else area for t, area in areas.items()
             )
-            labels[model] = f"{escaped(model)}: AUC {told}"
+            labels[model] = f"{escaped(model)}: AUC {values}"
         return labels
 
 

@@ -16,7 +16,7 @@ from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.plots.lines import BandKind, check_band, shaded_area
 from cocensor.plots.over_time import BelowCurves
 from cocensor.plots.panels import draw_panels
-from cocensor.plots.style import Limits, line_styles, shade
+from cocensor.plots.style import TRUTH, Limits, line_styles, shade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 class ScoreCurveDisplay:
     """The values of a metric along time, a panel per adjustment, and those of the reference curve in grey.
 
-    The reference predicts one Kaplan–Meier curve for everybody: a model that is not better has nothing to tell at that
-    time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Intervals of two models
-    may overlap although they can be told apart, as both are scored on the same subjects: ``minus`` shows differences.
+    The reference predicts one Kaplan–Meier curve for everybody: a model that is not better adds nothing at that
+    time. Intervals are shaded: each for its own time, or as a band that holds a whole curve. Two models may differ
+    although their intervals overlap, as both are scored on the same subjects: ``minus`` shows differences. Dotted
+    lines are the true values, where data are simulated.
 
     Attributes
     ----------
@@ -48,6 +49,8 @@ class ScoreCurveDisplay:
         What the shaded areas are.
     zero : bool
         Whether the values are differences, with a line at 0.
+    truth : dict
+        By model the values by the true event times (:attr:`Evaluation.truth`); empty where these are not known.
     below : BelowCurves
         What time is called, and how many of the test sample are at risk.
 
@@ -71,6 +74,7 @@ class ScoreCurveDisplay:
     limits: dict[str, dict[str, Limits]] = field(default_factory=dict)
     shaded: str = ""
     zero: bool = False
+    truth: dict[str, FloatArray] = field(default_factory=dict)
     below: BelowCurves = field(default_factory=BelowCurves)
 
     @classmethod
@@ -149,6 +153,7 @@ class ScoreCurveDisplay:
             limits,
             shaded_area(band, level),
             minus is not None,
+            {model: curve[order] for model, curve in _true_curves(evaluation, by.name, minus).items()},
             BelowCurves.of(evaluation.time_axis, evaluation.data.samples.y_test.risk_table),
         )
 
@@ -172,12 +177,26 @@ class ScoreCurveDisplay:
                 ax.plot(self.times, self.curves[title][model], label=escaped(model), **style)
             if model in limits:
                 shade(ax, self.times, limits[model], style["color"])
+            if model in self.truth:
+                ax.plot(self.times, self.truth[model], color=style["color"], **TRUTH)
         if any(np.isfinite(low).any() for low, _ in limits.values()):
             ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=self.shaded)
+        if self.truth:
+            ax.plot([], [], color="0.4", label="truth", **TRUTH)
         ax.set(ylabel=self.label, title=title)
         if self.bottom is not None:
             ax.set_ylim(bottom=self.bottom)
         self.below.draw(ax, self.times[0], self.times[-1], at_risk)
+
+
+def _true_curves(evaluation: Evaluation, metric: str, minus: str | None) -> dict[str, FloatArray]:
+    """The true values over time by model, less those of one of them where there is one to subtract."""
+    values = {} if evaluation.truth is None else evaluation.truth.values[metric]
+    curves = {model: each.curve for model, each in values.items() if each.curve is not None}
+    if minus is None:
+        return curves
+    less = curves.pop(minus, None)
+    return {} if less is None else {model: curve - less for model, curve in curves.items()}
 
 
 def _title(scores: AdjustmentScores) -> str:

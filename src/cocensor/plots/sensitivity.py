@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +14,7 @@ from cocensor._validation import FloatArray, escaped
 from cocensor.evaluation import Evaluation
 from cocensor.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_after_dropout, lines_of, size_of
 from cocensor.plots.panels import draw_panels, wrapped
-from cocensor.plots.style import MARKERS, Limits, line_styles, shade
+from cocensor.plots.style import MARKERS, TRUTH, Limits, line_styles, shade
 from cocensor.sensitivity import AfterDropout, Sensitivity
 from cocensor.sensitivity.after_dropout import ALL
 from cocensor.words.digits import level_in_words
@@ -40,8 +40,8 @@ class LineScores:
     """By model the scores along ``points``, NaN where there is none; who is best at each; where the leader changes.
 
     Points are τ under a family, or hazard ratios after dropout, as ``axis`` says. ``best`` are the models that cannot
-    be told from the best; without intervals, those with the best score. ``limits`` has by model the ends of the
-    intervals of its scores.
+    be distinguished from the best; without intervals, those with the best score. ``limits`` has by model the ends of
+    the intervals of its scores.
     """
 
     axis: TauAxis | RatioAxis
@@ -56,10 +56,11 @@ class LineScores:
 class SensitivityDisplay:
     """The score of every model along Kendall's τ, a panel per copula family, and along the hazard ratio after dropout.
 
-    Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be told from
-    the best at each point; without intervals, the best one, all of them where several are equally good. Vertical lines
-    are where the best score passes from one model to another. Ticks at independence, with the marker of the model, are
-    the scores under IPCW, if the evaluation has them: what is reported where nobody asks.
+    Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be
+    distinguished from the best at each point; without intervals, those with the best score. Vertical lines are where
+    the best score passes from one model to another. Ticks at independence, with the marker of the model, are
+    the scores under IPCW, if the evaluation has them: what is reported where nobody asks. Dotted lines are the true
+    scores, where data are simulated.
 
     What helps to judge τ: the axis on top is the mean hazard ratio right after leaving that τ stands for, where it is
     known; triangles at the bottom are the τ that leaving out measured covariates would induce; and the plausible range
@@ -78,6 +79,8 @@ class SensitivityDisplay:
         What the scores are, and what they are adjusted by.
     confidence_level : float or None
         Of the intervals, if there are any.
+    truth : dict
+        By model the scores by the true event times (:attr:`Evaluation.truth`); empty where these are not known.
     """
 
     lines: dict[str, LineScores]
@@ -85,6 +88,7 @@ class SensitivityDisplay:
     label: str
     adjustment: str
     confidence_level: float | None = None
+    truth: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_sensitivity(
@@ -134,13 +138,13 @@ class SensitivityDisplay:
 
     @classmethod
     def _of(cls, evaluation: Evaluation, asked: dict[str, GridLine], metric: str, adjustment: str) -> Self:
-        weighted = evaluation.under_ipcw(metric)
-        ipcw = {}
-        if weighted is not None:
-            ipcw = {model: found.value for model, found in weighted.values[metric].items()}
+        ipcw, truth = (
+            {} if found is None else {model: each.value for model, each in found.values[metric].items()}
+            for found in (evaluation.under_ipcw(metric), evaluation.truth)
+        )
         lines = {key: _scores(each, metric, adjustment) for key, each in asked.items()}
         label, level = evaluation.metric(metric).label, evaluation.confidence_level
-        return cls(lines, ipcw, label, evaluation.results[adjustment].label, level)
+        return cls(lines, ipcw, label, evaluation.results[adjustment].label, level, truth)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw into ``ax``, one axes per line, or into a new figure; returns the axes, several as a list."""
@@ -160,19 +164,23 @@ class SensitivityDisplay:
                 at, score = panel.axis.independence, self.ipcw[model]
                 ax.plot(at, score, color=style["color"], **_TICK)
                 ax.plot(at, score, color=style["color"], marker=marker, **_ON_TICK)
+            if model in self.truth:
+                ax.axhline(self.truth[model], color=style["color"], **TRUTH)
         for at in panel.changes:
             ax.axvline(at, **_CHANGE)
         level = self.confidence_level
-        best = "best" if level is None else f"not told from the best ({level_in_words(level)})"
+        best = "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
         ax.plot([], [], color="0.4", label=best, **_BEST)
         if level is not None:
             ax.fill_between(
                 [], [], color="0.5", alpha=0.3, linewidth=0, label=f"{level_in_words(level)} interval"
             )
         if panel.changes:
-            ax.plot([], [], label="best score changes hands", **_CHANGE)
+            ax.plot([], [], label="another model becomes best", **_CHANGE)
         if self.ipcw:
-            ax.plot([], [], color="0.4", label="IPCW (takes τ for 0)", **_TICK)
+            ax.plot([], [], color="0.4", label="IPCW (assumes τ = 0)", **_TICK)
+        if self.truth:
+            ax.plot([], [], color="0.4", label="truth", **TRUTH)
         ax.set_ylabel(self.label)
         ax.set_title(wrapped(f"{self.adjustment}, {panel.axis.title}"), fontsize="medium")
         panel.axis.draw(ax)

@@ -19,6 +19,8 @@ Limits = tuple[FloatArray, FloatArray]
 # Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+#: What true scores of simulated data look like, in the colour of their model.
+TRUTH: dict[str, Any] = {"linestyle": (0, (1.5, 2)), "linewidth": 1.1, "zorder": 1.5}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 

@@ -26,12 +26,12 @@ _SECTIONS = {
     "benefit": ("net_benefit",),
 }
 _MISSING = {
-    "discrimination": 'No metric here tells how well models order subjects: ask for metrics=[..., "auc", '
-    '"concordance"], at=[...] of evaluate.',
-    "calibration": 'No metric here tells how far predicted chances are off: ask for metrics=[..., "ici"], at=[...] of '
+    "discrimination": 'No metric here measures how well models order subjects: give metrics=[..., "auc", '
+    '"concordance"], at=[...] to evaluate.',
+    "calibration": 'No metric here measures the calibration of predicted risks: give metrics=[..., "ici"], at=[...] to '
     "evaluate.",
-    "benefit": 'No decision was named that predictions could serve: ask for metrics=[..., cc.metric("net_benefit", '
-    "threshold=0.2)], at=[...] of evaluate, with the risk from which on one would treat.",
+    "benefit": 'No metric here measures the benefit of decisions: give metrics=[..., cc.metric("net_benefit", '
+    "threshold=0.2)], at=[...] to evaluate, with the risk at which one would treat.",
 }
 _CALL = "have not been computed: call"
 # By section, what comes from calls of their own.
@@ -42,7 +42,7 @@ _ABSENT: dict[str, dict[str, str]] = {
         "d_calibration": f"Tests of D-calibration {_CALL} d_calibration() of the evaluation.",
     },
     "benefit": {
-        "decision_curves": f"Intervals, and what treating everybody is worth, {_CALL} decision_curve() of the "
+        "decision_curves": f"Intervals, and the net benefit of treating everybody, {_CALL} decision_curve() of the "
         "evaluation."
     },
 }

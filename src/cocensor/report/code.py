@@ -23,6 +23,7 @@ def code(evaluation: Evaluation) -> str:
     given += ["x_train=x_train"] if samples.x_train is not None else []
     given += [f"covariates={evaluation.data.covariates!r}"] if chosen else []
     given += ["folds=folds"] if samples.folds is not None else []
+    given += ["true_times=true_times"] if evaluation.truth is not None else []
     named = {"time_name": evaluation.time_axis.name, "time_unit": evaluation.time_axis.unit}
     given += [f"{argument}={text!r}" for argument, text in named.items() if text is not None]
     end = "times=times" if horizon.by == "times" else f"horizon={horizon.time!r}"
@@ -31,7 +32,7 @@ def code(evaluation: Evaluation) -> str:
     own += [each.name for each in evaluation.data.metrics if each.family not in metric_names()]
     objects = "is an object" if len(own) == 1 else "are objects"
     listed = ", ".join(map(repr, own))
-    remark = f"# {listed} {objects} of your own code: this text alone does not make the numbers again."
+    remark = f"# {listed} {objects} of your own code: these lines alone do not reproduce the numbers."
     return "\n".join(
         (
             *([remark] if own else []),

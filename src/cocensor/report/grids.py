@@ -6,41 +6,50 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cocensor.report.cells import NumberRow, NumberTable, estimate_of, interval_of, number_cell
 from cocensor.sensitivity import AfterDropout, Sensitivity
 from cocensor.sensitivity.after_dropout import ALL
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.names import and_metric, family_name, listed, quoted
 
-# Beside the leading model in a cell of the map; of more, their number.
-_MOST_LETTERS = 2
+# In a cell of the map; of more models, their number.
+_MOST_LETTERS = 3
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class WinnerMap:
-    """Who is best along τ, and along the hazard ratio after dropout where there is such a grid."""
+class GridTable:
+    """Which numbers of a grid a table shows: its lines, as they are called, by models, along the points in its head."""
 
+    caption: str
+    head: tuple[str, ...]
+    lines: dict[str, str]
+    notes: tuple[str, ...]
     metric: str
     adjustment: str
-    label: str
-    grids: tuple[GridMap, ...]
+    axis: str
 
 
 @dataclass(frozen=True)
-class GridMap:
-    """By line and along ``points``, the models that cannot be told from the best; points may be plausible."""
+class WinnerMap:
+    """By line and along ``points``, the models that may be best; points may be plausible.
 
+    ``notes`` say for each adjustment which points have no answer, and why.
+    """
+
+    symbol: str
     axis: str
+    label: str
     line_name: str
     points: list[tuple[str, bool]]
     rows: list[tuple[str, list[MapCell]]]
-    notes: tuple[str, ...]
+    adjustment: str
+    notes: list[tuple[str, str]]
+    is_there: bool
 
 
 @dataclass(frozen=True)
 class MapCell:
-    """The models that cannot be told from the best, the leading one first.
+    """The models that cannot be distinguished from the best, the leading one first.
 
     ``is_open`` where some of them have another score than it; ``letters`` stand for all of them.
     """
@@ -55,60 +64,39 @@ def line_label(line: str) -> str:
     return "all dropouts" if line == ALL else line
 
 
-def grid_tables(grid: GridScores) -> list[NumberTable]:
+def grid_tables(grid: GridScores) -> list[GridTable]:
     """For every metric and adjustment, scores by line and model along the points."""
     evaluation = grid.evaluation
-    tables = []
-    for metric, adjustment in pairs(grid):
-        rows = []
-        best = grid.best(metric, adjustment)
-        for line in grid.answers[adjustment]:
-            values = {point: grid.values(line, point, metric, adjustment) for point in grid.points}
-            errors = {point: grid.errors(line, point, metric, adjustment) for point in grid.points}
-            winners = best.get(line, {})
-            rows += [
-                NumberRow(
-                    (_line(grid, line), model),
-                    [
-                        number_cell(
-                            found.get(model),
-                            model in winners.get(point, ()),
-                            interval=interval_of(estimate_of(errors[point], model), grid.confidence_level),
-                        )
-                        for point, found in values.items()
-                    ],
-                )
-                for model in evaluation.models
-            ]
-        tables.append(
-            NumberTable(
-                f"{evaluation.metric(metric).label}, {evaluation.results[adjustment].label}",
-                (_line_name(grid), "model", *(f"{_symbol(grid)} = {point:g}" for point in grid.points)),
-                rows,
-                why_missing(grid, adjustment),
-                metric,
-                adjustment,
-            )
+    return [
+        GridTable(
+            f"{evaluation.metric(metric).label}, {evaluation.results[adjustment].label}",
+            (_line_name(grid), "model", *(f"{_symbol(grid)} = {point:g}" for point in grid.points)),
+            {line: _line(grid, line) for line in grid.answers[adjustment]},
+            why_missing(grid, adjustment),
+            metric,
+            adjustment,
+            _symbol(grid),
         )
-    return tables
+        for metric, adjustment in pairs(grid)
+    ]
 
 
 def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[WinnerMap]:
-    """Who is best where, for every metric and adjustment; ``series`` says how models look."""
-    evaluation, after = sensitivity.evaluation, sensitivity.after_dropout
+    """Who is best along τ, and along the hazard ratio after dropout, by the first metric and the primary adjustment.
+
+    The page's script fills them for the others; ``series`` says how models look.
+    """
     looks = {each["name"]: each for each in series}
-    maps = []
-    for metric, adjustment in pairs(sensitivity):
-        grids = [_map(sensitivity, metric, adjustment, looks)]
-        if after is not None and adjustment in after.answers:
-            grids.append(_map(after, metric, adjustment, looks))
-        label = f"{quoted(evaluation, adjustment)}{and_metric(evaluation, metric)}"
-        maps.append(WinnerMap(metric, adjustment, label, tuple(grids)))
-    return maps
+    grids: list[GridScores] = [sensitivity]
+    if sensitivity.after_dropout is not None:
+        grids.append(sensitivity.after_dropout)
+    return [_map(grid, sensitivity.evaluation.metrics[0], sensitivity.primary, looks) for grid in grids]
 
 
-def _map(grid: GridScores, metric: str, adjustment: str, looks: dict[str, dict[str, Any]]) -> GridMap:
-    best, leaders = grid.best(metric, adjustment), grid.leaders(metric, adjustment)
+def _map(grid: GridScores, metric: str, adjustment: str, looks: dict[str, dict[str, Any]]) -> WinnerMap:
+    is_there = adjustment in grid.answers
+    best = grid.best(metric, adjustment) if is_there else {}
+    leaders = grid.leaders(metric, adjustment) if is_there else {}
     rows = [
         (
             _line(grid, line),
@@ -116,6 +104,7 @@ def _map(grid: GridScores, metric: str, adjustment: str, looks: dict[str, dict[s
                 _map_cell(
                     [looks[model] for model in best.get(line, {}).get(point, ())],
                     len(leaders.get(line, {}).get(point, ())),
+                    len(looks),
                 )
                 for point in grid.points
             ],
@@ -126,7 +115,10 @@ def _map(grid: GridScores, metric: str, adjustment: str, looks: dict[str, dict[s
         "hazard ratio after dropout" if isinstance(grid, AfterDropout) else "Kendall’s τ of event and dropout"
     )
     points = [(f"{point:g}", is_plausible(grid, point)) for point in grid.points]
-    return GridMap(axis, _line_name(grid), points, rows, why_missing(grid, adjustment))
+    evaluation = grid.evaluation
+    label = f"{quoted(evaluation, adjustment)}{and_metric(evaluation, metric)}"
+    notes = [(name, note) for name in grid.answers for note in why_missing(grid, name)]
+    return WinnerMap(_symbol(grid), axis, label, _line_name(grid), points, rows, adjustment, notes, is_there)
 
 
 def is_plausible(grid: GridScores, point: float) -> bool:
@@ -136,13 +128,13 @@ def is_plausible(grid: GridScores, point: float) -> bool:
     return grid.plausible.low - _ROUNDING <= point <= grid.plausible.high + _ROUNDING
 
 
-def _map_cell(models: list[dict[str, Any]], n_equal: int) -> MapCell:
-    """Of models in the order of their ranks, of which the first ones are equal."""
-    letters = [model["letter"] for model in models]
-    equal, others = "=".join(letters[:n_equal]), letters[n_equal:]
-    if len(others) > _MOST_LETTERS:
-        return MapCell(models, f"{equal} +{len(others)}", True)
-    return MapCell(models, "≈".join([equal, *others]), bool(others))
+def _map_cell(models: list[dict[str, Any]], n_equal: int, n_all: int) -> MapCell:
+    """Of models in the order of their ranks, of which the first ones are equal; the page's script does the same."""
+    letters, is_open = [model["letter"] for model in models], len(models) > n_equal
+    if len(letters) <= _MOST_LETTERS:
+        return MapCell(models, "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]]), is_open)
+    several = f"all {n_all}" if len(letters) == n_all else f"{letters[0]} +{len(letters) - 1}"
+    return MapCell(models, several, is_open)
 
 
 def pairs(grid: GridScores) -> Sequence[tuple[str, str]]:
@@ -166,7 +158,7 @@ def why_missing(grid: GridScores, adjustment: str) -> tuple[str, ...]:
         for line, why in refused.items()
     ]
     if short:
-        said.append(f"Not every τ is one that {listed([_line(grid, line) for line in short])} can have.")
+        said.append(f"{listed([_line(grid, line) for line in short])} cannot have every τ of the grid.")
     return tuple(said)
 
 

@@ -18,13 +18,14 @@ from markupsafe import Markup, escape
 from cocensor._files import check_path, write_whole
 from cocensor._validation import escaped
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.numbers import as_json
 from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
 from cocensor.report.differences import difference_tables
+from cocensor.report.drawn import page_numbers
 from cocensor.report.figures import palette, series
 from cocensor.report.fit_maps import fit_maps
 from cocensor.report.grids import grid_tables, line_label, winner_maps
+from cocensor.report.on_demand import OnDemand
 from cocensor.report.plausible import benchmark_tables, bound_tables, tipping_tables
 from cocensor.report.summary import range_table, summary_table
 from cocensor.report.tables import (
@@ -34,16 +35,19 @@ from cocensor.report.tables import (
     survival_table,
 )
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO
-from cocensor.words import TAU_MEANS, headline, uncounted_in_words, winners_in_words
+from cocensor.words import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
+from cocensor.words.alarms import CHECK_FIRST, alarms_in_words
 from cocensor.words.bounds import why_no_bounds
 from cocensor.words.digits import level_in_words
-from cocensor.words.headline import why_no_sensitivity
+from cocensor.words.footing import why_no_sensitivity
 from cocensor.words.metrics import meanings
-from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted
+from cocensor.words.names import ISOLATE, ON_PAGE, copula_name, family_name, quoted, shortened
 
 # One after the other they are one script, in which each may use what those before it define.
 _SCRIPTS = (
+    "numbers",
     "values",
+    "figure",
     "chart",
     "grid",
     "after_dropout",
@@ -51,6 +55,7 @@ _SCRIPTS = (
     "behind",
     "forests",
     "dependence",
+    "tables",
     "downloads",
     "start",
 )
@@ -88,14 +93,20 @@ def _page(evaluation: Evaluation, title: str) -> str:
         style=Markup(style),
         script=Markup(script),
         numbers=numbers,
-        numbers_json=_inline(as_json(numbers)),
-        series_json=_inline(json.dumps(drawn, allow_nan=False)),
+        drawn_numbers=page_numbers(numbers),
+        on_demand=OnDemand(evaluation.models),
+        inline=_inline,
         headline=headline(evaluation, sensitivity),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
+        truth=truth_in_words(evaluation, ON_PAGE),
         uncounted=uncounted_in_words(evaluation),
         tau_means=TAU_MEANS,
         series=drawn,
+        looks={each["name"]: each for each in drawn},
         n_scored=len(evaluation.data.predictions),
+        n_contenders=len(evaluation.contenders),
+        alarms=alarms_in_words(evaluation, ON_PAGE),
+        check_first=CHECK_FIRST,
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
         summary=summary_table(evaluation),
         ranges=range_table(sensitivity),
@@ -126,16 +137,27 @@ def _page(evaluation: Evaluation, title: str) -> str:
 
 
 def _script() -> str:
-    folder = files("cocensor.report") / "templates" / "scripts"
-    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
-    return "\n".join(('"use strict";', "(() => {", *parts, "})();"))
+    folder = files("cocensor.report") / "templates"
+    paths = "vendor/plot.min.js", *(f"scripts/{name}.js" for name in _SCRIPTS)
+    library, *own = ((folder / path).read_text(encoding="utf-8") for path in paths)
+    return "\n".join((library, "(() => {", '"use strict";', *own, "})();"))
 
 
 def _named(text: str) -> Markup:
     """Escaped text in which the names that users gave stand out, and no line ends between a number and its sign."""
     start, end = ISOLATE
-    joined = re.sub(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)", "\u00a0", str(escape(text)))
-    return Markup(re.sub(f"{start}(.*?){end}", r"<bdi>\1</bdi>", joined, flags=re.DOTALL))
+    parts = re.split(f"{start}(.*?){end}", text, flags=re.DOTALL)
+    return Markup("").join(_name(part) if k % 2 else _words(part) for k, part in enumerate(parts))
+
+
+def _words(text: str) -> Markup:
+    return Markup(re.sub(r"(?<=\d) (?=%)|(?<=[τρ]) (?== )|(?<=[τρ] =) (?=-?\d)", "\u00a0", str(escape(text))))
+
+
+def _name(name: str) -> Markup:
+    short = shortened(name)
+    title = Markup(' title="{}"').format(name) if short != name else ""
+    return Markup("<bdi{}>{}</bdi>").format(title, short)
 
 
 def _policy(style: str, script: str) -> str:
@@ -147,9 +169,10 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _inline(text: str) -> Markup:
-    """JSON that is safe inside a script element, and still the same JSON."""
-    return Markup(text.translate(_UNSAFE))
+def _inline(content: Any) -> Markup:
+    """JSON that is safe inside a script element; a surrogate in a name is escaped as JSON does."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(escaped(text.translate(_UNSAFE)))
 
 
 def _missing(evaluation: Evaluation) -> dict[str, str]:
@@ -168,7 +191,7 @@ def _missing(evaluation: Evaluation) -> dict[str, str]:
         "bands": _why_no_bands(evaluation),
         "survival": "The curves have not been computed: call survival_curves() of the evaluation.",
         "profile": profile,
-        "fit": "No adjustment here has a joint model of the test outcomes, which could fit or not.",
+        "fit": "No adjustment here fits a joint model to the test outcomes.",
     }
 
 
@@ -196,7 +219,7 @@ def _why_no_benchmarks(evaluation: Evaluation) -> str:
 
 def _why_no_differences(evaluation: Evaluation) -> str:
     if evaluation.confidence_level is None:
-        return "There are no intervals: none were asked for (confidence_level of evaluate)."
+        return "There are no intervals: none were requested (confidence_level of evaluate)."
     return "There is only one model with a score: nothing to compare."
 
 

@@ -18,7 +18,7 @@ from cocensor.words.names import ON_PAGE, family_name, model_name
 
 # Of more pairs, those with the leading model alone; of more covariates, the others on demand.
 _FEW_PAIRS, _FEW_COVARIATES = 6, 8
-_HAPPENS = {"estimate": "scores change order", "interval": "no longer told apart"}
+_HAPPENS = {"estimate": "scores change order", "interval": "no longer distinguishable"}
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _bound_tables(found: Bounds, each_pair: tuple[tuple[str, str], ...]) -> Boun
             for a, b in each_pair
         ]
         caption = f"difference of the {label}, whatever the dependence"
-        pairs = NumberTable(caption, ("model", "less", *head, "better for certain"), rows)
+        pairs = NumberTable(caption, ("model", "less", *head, "certainly better"), rows)
     said = bounds_in_words(found, ON_PAGE, each_pair)
     return BoundTables(found.metric.name, said, models, pairs, len(found.pairs) > _FEW_PAIRS)
 
@@ -165,7 +165,7 @@ def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
     tables = []
     for metric in evaluation.metrics:
         for adjustment in sensitivity.answers:
-            scored = [m for m in evaluation.models if _is_scored(sensitivity, m, metric, adjustment)]
+            scored = [m for m in evaluation.contenders if _is_scored(sensitivity, m, metric, adjustment)]
             chosen = list(combinations(scored, 2))
             notes = []
             if len(chosen) > _FEW_PAIRS:
@@ -182,7 +182,7 @@ def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
             if not chosen:
                 continue
             if not rows:
-                notes.append("On no line do two models change their order, or stop to be told apart.")
+                notes.append("On no line do two models change their order or become indistinguishable.")
             label = evaluation.results[adjustment].label
             caption = f"tipping points by the {evaluation.metric(metric).label}, {label}"
             tables.append(NumberTable(caption, _TIP_HEAD, rows, tuple(notes), metric, adjustment))
@@ -195,7 +195,7 @@ _TIP_HEAD = (
     "what happens",
     "under",
     "τ",
-    "hazard ratio after leaving",
+    "hazard ratio after dropout",
     "times the strongest covariate",
     "better beyond",
 )

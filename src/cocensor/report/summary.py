@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+
+import numpy as np
 
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, interval_of, number_cell
 from cocensor.sensitivity import Sensitivity
+from cocensor.words.names import ON_PAGE, model_name
+
+# So many leading models are named.
+_MOST = 3
 
 
 def summary_table(evaluation: Evaluation) -> NumberTable:
-    """The scores of the models by every metric."""
+    """The scores of the models by every metric, with the true ones where they are known."""
     rows = []
     for metric in evaluation.data.metrics:
         best = evaluation.best(metric.name)
         scores = {model: evaluation.score(model, metric.name) for model in evaluation.models}
         cells = [
-            number_cell(score.value, model in best, interval=interval_of(score, evaluation.confidence_level))
+            replace(
+                number_cell(
+                    score.value, model in best, interval=interval_of(score, evaluation.confidence_level)
+                ),
+                beside=_truth(evaluation, metric, model),
+            )
             for model, score in scores.items()
         ]
         rows.append(NumberRow((_head(metric),), cells))
@@ -48,6 +60,12 @@ def _head(metric: Metric) -> str:
     return f"{metric.label} ({metric.direction} is better)"
 
 
+def _truth(evaluation: Evaluation, metric: Metric, model: str) -> str:
+    """The true score, where it is known."""
+    value = np.nan if evaluation.truth is None else evaluation.truth.value(metric.name, model)
+    return "" if np.isnan(value) else f"truth {value:z.4f}"
+
+
 def _span(values: list[float]) -> str:
     return f"{min(values):.4f} to {max(values):.4f}" if values else MISSING
 
@@ -55,9 +73,12 @@ def _span(values: list[float]) -> str:
 def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
     """Who has the best score at how many points of the grid."""
     points = [models for line in sensitivity.leaders(metric.name).values() for models in line.values()]
-    if not points:
+    if not any(points):
         return MISSING
     counts = Counter(model for models in points for model in models)
     if set(counts.values()) == {len(points)}:
-        return f"always {' and '.join(counts)}"
-    return "; ".join(f"{model} at {count} of {len(points)} points" for model, count in counts.most_common())
+        return f"always {ON_PAGE.models(counts)}"
+    said = [
+        f"{model_name(model)} at {count} of {len(points)} points" for model, count in counts.most_common()
+    ]
+    return "; ".join(said if len(said) <= _MOST else [*said[:_MOST], f"{len(said) - _MOST} others elsewhere"])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cocensor._validation import FloatArray
 from cocensor.evaluation import Evaluation
+from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.joint import DependenceProfile
+from cocensor.metrics import Metric
 from cocensor.outcomes import TimeAxis
 from cocensor.report.cells import (
     MISSING,
@@ -26,18 +29,23 @@ _N_TIMES = 5
 
 
 def score_tables(evaluation: Evaluation) -> list[NumberTable]:
-    """For every metric, models by adjustments: score, skill and rank, with the reference in the last row."""
+    """For every metric, models by adjustments: score, skill and rank, with the reference in the last row.
+
+    In the last column are the true scores, where they are known.
+    """
+    known = () if evaluation.truth is None else (evaluation.truth,)
     tables = []
     for metric in evaluation.data.metrics:
         columns = [_scores(evaluation, metric.name, name) for name in evaluation.results]
+        columns += [_true_scores(evaluation, each, metric) for each in known]
         rows = [
             NumberRow((model,), list(cells))
             for model, cells in zip(evaluation.models, zip(*columns, strict=True), strict=True)
         ]
-        bases = [each.reference.get(metric.name) for each in evaluation.results.values()]
+        bases = [each.reference.get(metric.name) for each in (*evaluation.results.values(), *known)]
         reference = [number_cell(None if base is None else base.value) for base in bases]
         rows.append(NumberRow(("Kaplan–Meier, the same for all",), reference))
-        head = ("model", *(each.label for each in evaluation.results.values()))
+        head = ("model", *(each.label for each in (*evaluation.results.values(), *known)))
         caption = f"{metric.label} ({metric.direction} is better)"
         tables.append(NumberTable(caption, head, rows, metric=metric.name))
     return tables
@@ -132,8 +140,23 @@ def _scores(evaluation: Evaluation, metric: str, adjustment: str) -> list[Number
             continue
         skill = evaluation.skill(model, metric, adjustment).value
         beside = [f"rank {ranks[model]}"] if model in ranks else []
-        beside += [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
+        beside += _skill(skill)
         interval = interval_of(score, evaluation.confidence_level)
         text = f"{score.value:z.4f}"
         cells.append(NumberCell(text, score.value, ", ".join(beside), model in best, interval))
     return cells
+
+
+def _true_scores(evaluation: Evaluation, truth: AdjustmentScores, metric: Metric) -> list[NumberCell]:
+    """The true scores of all models, with their skill; nothing ranks by them."""
+    base = truth.reference.get(metric.name)
+    cells = []
+    for model in evaluation.models:
+        value = truth.value(metric.name, model)
+        skill = np.nan if base is None else metric.skill(value, base.value)
+        cells.append(replace(number_cell(value), beside=", ".join(_skill(skill))))
+    return cells
+
+
+def _skill(skill: float) -> list[str]:
+    return [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]

@@ -97,7 +97,7 @@ class PlausibleTau:
     def multiple_for(self, tau: float) -> float:
         """By how much the log hazard ratios of the strongest covariate must be multiplied to induce a τ of this size.
 
-        Infinite where no multiple up to 100 does: the covariate has no effect that is told from noise, or tells too
+        Infinite where no multiple up to 100 does: the covariate has no effect beyond noise, or says too
         few subjects apart.
         """
         from scipy.optimize import brentq  # late: it takes a moment

@@ -190,8 +190,9 @@ def _few(n_events: int, n_dropouts: int, n_columns: int) -> list[Note]:
     return [
         Note(
             "caution",
-            f"With {count:,} {what}{'s' * (count != 1)} for {n_columns} column{'s' * (n_columns != 1)} of covariates, "
-            f"benchmarks are mostly noise; {wanted:,} or more would do.",
+            f"With {count:,} {what}{'s' * (count != 1)} for {n_columns} "
+            f"column{'s' * (n_columns != 1)} of covariates, benchmarks are mostly noise; {wanted:,} "
+            "or more are needed.",
         )
         for count, what in ((n_events, "event"), (n_dropouts, "dropout"))
         if count < wanted
@@ -221,8 +222,8 @@ class _Effects:
             notes.append(
                 Note(
                     "caution",
-                    f"The Cox model of the {margin} has no optimum of its own, as a covariate sets {margin}s apart "
-                    "from the rest: a ridge keeps its effects finite.",
+                    f"The Cox model of the {margin} has no finite estimate, because a covariate "
+                    f"separates {margin}s from the rest: a ridge penalty keeps its effects finite.",
                 )
             )
         coef, covariance = model.coef_, model.covariance_

@@ -38,15 +38,11 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
     data = evaluation.data
     grid = data.grid_of(metric)
     known, why = data.read_at(grid), None
-    read: dict[str, Predictions] = {
-        name: known[name]
-        for name in data.models
-        if name in known and (known[name].risk is None or not metric.needs_curves)
-    }
+    read: dict[str, Predictions] = {name: known[name] for name in data.scored_by(metric)}
     if evaluation.confidence_level is None:
         why = NOT_ASKED
     elif len(data.samples.y_test) < 2:
-        why = "a single subject does not tell how far others would be off"
+        why = "a single subject gives no standard error"
     with collected(HorizonWarning) as warned:
         open_ = Dropouts.of(data.samples, grid)
         if _is_auc_at_one_time(metric):
@@ -54,7 +50,7 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
         else:
             found = extremes_of_mean(metric, open_, read, why is None)
     models: list[tuple[str, ...]] = [*((name,) for name in data.models), *combinations(data.models, 2)]
-    no_curves = Bound(np.nan, np.nan, missing="there are no survival curves to be scored")
+    no_curves = Bound(np.nan, np.nan, missing="it does not predict what is scored")
     keys: list[tuple[str, ...]] = [*((name,) for name in read), *combinations(read, 2)]
     return Bounds(
         metric,
@@ -64,6 +60,7 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
         {} if found.curves is None else _curves(keys, found, grid.times),
         tuple(Note("caution", text) for text in warned),
         evaluation.template,
+        tuple(name for name in data.models if name not in evaluation.contenders),
         evaluation.time_axis,
         data.samples.y_test.risk_table,
     )

@@ -138,6 +138,8 @@ class Bounds:
     _curves: Mapping[tuple[str, ...], BoundCurve] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     template: Any = None
+    #: Models that are not called better than another, whatever their scores.
+    disqualified: tuple[str, ...] = ()
     time_axis: TimeAxis = field(default_factory=TimeAxis)
     risk_table: RiskTable | None = None
 
@@ -165,7 +167,7 @@ class Bounds:
         return BoundCurve(times, -high, -low) if turned else BoundCurve(times, low, high)
 
     def certain(self, a: str, b: str, level: float | None = None) -> str | None:
-        """Which of two models is better whatever the dependence; None where that is open.
+        """Which of two models is better whatever the dependence; None where that is open, or it is no contender.
 
         By the bounds of the difference in this sample; with a ``level``, by their confidence interval.
         """
@@ -173,7 +175,8 @@ class Bounds:
         low, high = (bound.low, bound.high) if level is None else bound.confidence_interval(level)
         if self.metric.direction == "greater":
             low, high = -high, -low
-        return a if high < 0 else b if low > 0 else None
+        better = a if high < 0 else b if low > 0 else None
+        return None if better in self.disqualified else better
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

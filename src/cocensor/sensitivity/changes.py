@@ -47,7 +47,7 @@ class Stretch:
 def changes(grid: GridScores, metric: str | None, adjustment: str) -> list[Change]:
     """Line by line; a model that merely ties with another stays."""
     found = []
-    for line, best in grid.leaders(metric, adjustment).items():
+    for line, best in _led(grid, metric, adjustment).items():
         holders = _holders(grid, best)
         for below, above in pairwise(sorted(best)):
             before, after = holders[below], holders[above]
@@ -60,7 +60,7 @@ def changes(grid: GridScores, metric: str | None, adjustment: str) -> list[Chang
 def stretches(grid: GridScores, metric: str | None, adjustment: str) -> list[Stretch]:
     """By line, from which to which point each model is best."""
     all_changes, found = changes(grid, metric, adjustment), []
-    for line, best in grid.leaders(metric, adjustment).items():
+    for line, best in _led(grid, metric, adjustment).items():
         holders, mine = _holders(grid, best), [change for change in all_changes if change.family == line]
         ends = [min(best), *(change.at for change in mine), max(best)]
         first = [min(best), *(change.above for change in mine)]
@@ -72,6 +72,11 @@ def stretches(grid: GridScores, metric: str | None, adjustment: str) -> list[Str
             )
             found.append(Stretch(adjustment, line, holders[start], low, high, equals))
     return found
+
+
+def _led(grid: GridScores, metric: str | None, adjustment: str) -> dict[str, dict[float, tuple[str, ...]]]:
+    """The leaders by line and point; none where no model is a contender."""
+    return grid.leaders(metric, adjustment) if grid.evaluation.contenders else {}
 
 
 def _crossing(

@@ -124,7 +124,7 @@ def sensitivity(
             check_choice(name, "adjustments", tuple(varied))
         varied = list(asked)
     if not varied:
-        raise ValueError("adjustments must have one that rests on a copula: nothing else moves with τ.")
+        raise ValueError("adjustments must include one that depends on a copula: no other changes with τ.")
     over_tau, over_ratio = _Grid.of(varied), _Grid.of(varied)
     job = _Job(evaluation, chosen, grid, lines, over_tau, over_ratio)
     job.run(varied, progress)
@@ -151,7 +151,9 @@ def sensitivity(
 
 def _why_not(adjustment: str, missing: Missing) -> Note:
     """Why an adjustment has no answer by hazard ratio."""
-    takes_none = Note("missing", "the adjustment takes no hazard ratio after dropout.", adjustment=adjustment)
+    takes_none = Note(
+        "missing", "the adjustment does not accept a hazard ratio after dropout.", adjustment=adjustment
+    )
     return next((note for (name, _), note in missing.items() if name == adjustment), takes_none)
 
 

@@ -23,8 +23,8 @@ from cocensor.inference import (
     TippingPoint,
     Uncertainty,
     compare,
+    indistinguishable_from_best,
     lead,
-    not_told_from_best,
     simultaneous_quantile,
     tipping_points,
     uncertainty,
@@ -91,8 +91,9 @@ class GridScores(ABC):
     def ranks(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, int]:
-        """The ranks of the models at one point of the grid; those without a score are missing."""
-        return self.evaluation.metric(metric).ranks(self.values(line, point, metric, adjustment))
+        """The ranks of the contenders at one point of the grid; those without a score are missing."""
+        values, able = self.values(line, point, metric, adjustment), self.evaluation.contenders
+        return self.evaluation.metric(metric).ranks({m: value for m, value in values.items() if m in able})
 
     @property
     def confidence_level(self) -> float:
@@ -119,48 +120,60 @@ class GridScores(ABC):
             return (estimate.standard_error, *estimate.confidence_interval(self.confidence_level))
 
         return [
-            (metric, adjustment, *place, model, values[model], *errors(known, model), rank)
+            (metric, adjustment, *place, model, value, *errors(known, model), ranks.get(model))
             for metric in self.evaluation.metrics
             for adjustment, line, point in self._places()
             for place in (self.place(adjustment, line, point),)
             for values in (self.values(line, point, metric, adjustment),)
             for known in (self.errors(line, point, metric, adjustment),)
-            for model, rank in self.ranks(line, point, metric, adjustment).items()
+            for ranks in (self.ranks(line, point, metric, adjustment),)
+            for model, value in values.items()
         ]
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        told = () if self.evaluation.confidence_level is None else ("standard_error", "low", "high")
+        errors = () if self.evaluation.confidence_level is None else ("standard_error", "low", "high")
         where = ("family", "reason", "tau", "hazard_ratio")
-        return ("metric", "adjustment", *where, "model", "score", *told, "rank")
+        return ("metric", "adjustment", *where, "model", "score", *errors, "rank")
 
     def _frame(self, rows: list[tuple[Any, ...]], columns: tuple[str, ...]) -> Any:
         lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
         return make_frame(dict(zip(columns, lists, strict=True)), template=self.evaluation.template)
 
     def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
-        """The model with the best score nearest to independence, which others are compared with by default."""
+        """The model with the best score nearest to independence, which others are compared with by default.
+
+        The first model where none is a contender.
+        """
         by_point = next(iter(self.leaders(metric, adjustment).values()))
+        if not self.evaluation.contenders:
+            return self.evaluation.models[0]
         at = {point: self.position(point) for point in by_point}
         return by_point[min(by_point, key=lambda point: (abs(at[point]), -at[point]))][0]
 
     def leaders(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The model with the best score by line and point, whether or not it can be told from others."""
-        name = self._adjustment(adjustment)
+        """The contender with the best score by line and point, whether or not it can be distinguished from others.
+
+        Without any contender, nobody, at every point that has a score.
+        """
+        name, able = self._adjustment(adjustment), self.evaluation.contenders
         found = {}
         for line, answers in self.answers[name].items():
-            ranked = {point: self.ranks(line, point, metric, name) for point in answers}
+            scored = [point for point in answers if self.values(line, point, metric, name)]
+            ranked = {point: self.ranks(line, point, metric, name) for point in scored}
             found[line] = {
-                point: tuple(m for m, rank in r.items() if rank == 1) for point, r in ranked.items() if r
+                point: tuple(m for m, rank in r.items() if rank == 1)
+                for point, r in ranked.items()
+                if r or not able
             }
         return {line: by_point for line, by_point in found.items() if by_point}
 
     def best(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> dict[str, dict[float, tuple[str, ...]]]:
-        """The models that cannot be told from the best by line and point; without intervals, the leaders."""
+        """The models that cannot be distinguished from the best by line and point; without intervals, the leaders."""
         return {
             line: {point: self.best_at(line, point, metric, adjustment) for point in by_point}
             for line, by_point in self.leaders(metric, adjustment).items()
@@ -169,7 +182,7 @@ class GridScores(ABC):
     def best_at(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> tuple[str, ...]:
-        """The models that cannot be told from the best at one point of the grid; without intervals, the leaders."""
+        """The models that cannot be distinguished from the best at one point; without intervals, the leaders."""
         ranked = self.ranks(line, point, metric, adjustment)
         errors = self.errors(line, point, metric, adjustment)
         if errors is None:
@@ -177,7 +190,9 @@ class GridScores(ABC):
         by = self.evaluation.metric(metric)
         kept: tuple[str, ...] = self._once(
             ("best", line, point, by.name, self._adjustment(adjustment)),
-            lambda: not_told_from_best(errors, by.direction, self.confidence_level),
+            lambda: indistinguishable_from_best(
+                errors.only(list(ranked)), by.direction, self.confidence_level
+            ),
         )
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 
@@ -266,13 +281,17 @@ class GridScores(ABC):
         metric: str | None = None,
         adjustment: str | None = None,
     ) -> Lead | None:
-        """How far one of two models is better for certain, outward from independence; by default on all lines.
+        """How far one of two models is better beyond chance, outward from independence; by default on all lines.
 
         See :func:`cocensor.inference.lead`: a fixed sequence of tests, which needs no correction. None where they
-        cannot be told apart at independence. ``sign`` is that of score(a) − score(b).
+        cannot be distinguished at independence, or the better one is no contender. ``sign`` is that of
+        score(a) − score(b).
         """
         found = lead(self.along(a, b, metric, adjustment), line)
-        return None if found is None else found.on(self.at_position)
+        if found is None:
+            return None
+        better = a if (found.sign < 0) == (self.evaluation.metric(metric).direction == "smaller") else b
+        return found.on(self.at_position) if better in self.evaluation.contenders else None
 
     def tipping_points(
         self,

@@ -186,7 +186,7 @@ def _differences(grid: GridScores, metric: str, adjustment: str) -> dict[str, An
 
 
 def _pairs(grid: GridScores, metric: str, adjustment: str) -> list[dict[str, Any]]:
-    """Of every two models: how far one is better for certain, and where their order turns."""
+    """Of every two models: how far one is better beyond chance, and where their order turns."""
     pairs = []
     for a, b in combinations(grid.evaluation.models, 2):
         curves = grid.along(a, b, metric, adjustment)

@@ -79,8 +79,8 @@ class WithinPlausible:
     whole : bool
         Whether that is all of it.
     winner : str or None
-        The model that is better for certain at every τ in it: all intervals of the difference lie on one side of 0,
-        which needs no correction for their number. None where it is not told, or where there is a τ without an answer.
+        The model that is better at every τ in it: all intervals of the difference lie on one side of 0,
+        which needs no correction for their number. None where no model is, or where there is a τ without an answer.
     uncertainty : Uncertainty
         Of the difference score(a) − score(b) over the range.
     """

@@ -101,7 +101,7 @@ class Sensitivity(GridScores):
     def within_plausible(
         self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
     ) -> WithinPlausible:
-        """Whether one of two models is better for certain all over the plausible range; see :class:`WithinPlausible`.
+        """Whether one of two models is better beyond chance over the plausible range; see :class:`WithinPlausible`.
 
         A range that the grid does not reach at all is refused.
         """
@@ -117,6 +117,8 @@ class Sensitivity(GridScores):
         winner = None
         if not found.missing and (found.strong.low > 0 or found.strong.high < 0):
             winner = a if (found.strong.high < 0) == (by.direction == "smaller") else b
+        if winner not in self.evaluation.contenders:
+            winner = None
         whole = (low, high) == (self.plausible.low, self.plausible.high)
         return WithinPlausible(low, high, whole, winner, found)
 
@@ -132,7 +134,7 @@ class Sensitivity(GridScores):
     def tips(
         self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
     ) -> tuple[Tip, ...]:
-        """Where the order of two models turns, and where it is no longer told, on every scale; see :class:`Tip`.
+        """Where the order of two models turns or becomes uncertain, on every scale; see :class:`Tip`.
 
         Under copulas, then by hazard ratio after dropout; each nearest to independence first.
         """

@@ -35,7 +35,7 @@ class Tip:
         By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
         (:meth:`PlausibleTau.multiple_for`); NaN for hazard ratios and without covariates, infinite where none does.
     winner_beyond : str or None
-        The model with the better score further out; None of an interval, where none is told.
+        The model with the better score further out; None of an interval, where none is distinguishable.
     """
 
     kind: Kind
@@ -50,7 +50,9 @@ class Tip:
 def tips(
     sensitivity: Sensitivity, a: str, b: str, metric: str | None, adjustment: str | None
 ) -> tuple[Tip, ...]:
-    """Under copulas, then by hazard ratio; each nearest to independence first."""
+    """Under copulas, then by hazard ratio; each nearest to independence first. None where one is no contender."""
+    if not {a, b} <= set(sensitivity.evaluation.contenders):
+        return ()
     name = sensitivity.primary if adjustment is None else adjustment
     grids: list[GridScores] = [sensitivity]
     after = sensitivity.after_dropout

@@ -112,7 +112,7 @@ class SimulatedSurvival(ABC):
         """Kendall's τ of the latent times given a ``score`` of each subject, with proportional hazards in it.
 
         Given less than all that drives them, event and dropout depend on each other otherwise than ``copula`` says: an
-        adjustment that conditions on the prediction should be told this τ.
+        adjustment that conditions on the prediction should assume this τ.
         """
         from scipy.stats import kendalltau
 

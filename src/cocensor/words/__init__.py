@@ -18,6 +18,7 @@ from cocensor.words.headline import Headline, headline
 from cocensor.words.judge_fit import judge_fit_in_words
 from cocensor.words.plausible import plausible_tau_as_text, plausible_tau_in_words
 from cocensor.words.sensitivity import beside_scores, sensitivity_as_text, sensitivity_in_words
+from cocensor.words.truth import truth_in_words
 
 __all__ = [
     "TAU_MEANS",
@@ -46,6 +47,7 @@ __all__ = [
     "profile_in_words",
     "sensitivity_as_text",
     "sensitivity_in_words",
+    "truth_in_words",
     "uncounted_in_words",
     "winners_in_words",
 ]

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from math import ceil, floor, log10
 
 from cocensor.sensitivity import AfterDropout
 from cocensor.sensitivity.after_dropout import ALL
-from cocensor.words.digits import number
+from cocensor.words.digits import inward, number
 from cocensor.words.leads import first_point, overtaking, reach, whom
 from cocensor.words.names import BARE, Names, as_noun, listed
 from cocensor.words.standing import Standing, standing_at
 from cocensor.words.within import End, Reach
 
-_IF = "If those who left have ρ times the hazard of those alike who stay"
+_IF = "If the hazard of those who left is ρ times that of comparable patients who stayed"
 # As many reasons or groups are named at once.
 _MOST_NAMED = 3
 _EVERY = "every ρ"
-_ROUNDING = 1e-9
 
 
 def after_dropout_as_text(after: AfterDropout) -> str:
@@ -44,8 +42,10 @@ def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     by_ratio = after.leaders().get(ALL, {})
     if set(by_ratio) <= {1.0} or not after.evaluation.data.samples.y_test.dropout.any():
         return ""
-    if len(after.evaluation.data.predictions) == 1:
-        [model] = after.evaluation.data.predictions
+    if not after.evaluation.contenders:
+        return ""
+    if len(after.evaluation.contenders) == 1:
+        [model] = after.evaluation.contenders
         scores = [after.values(ALL, ratio)[model] for ratio in by_ratio]
         what = f"the {after.evaluation.metric().label} of {names.model(model)}"
         return f"{_IF}, {what} lies between {number(min(scores))} and {number(max(scores))} for {_tried(after, ALL)}."
@@ -55,7 +55,7 @@ def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     what = names.have_best_score(found.leaders)
     if found.tells:
         beat = "beats" if len(found.first) == 1 else "beat"
-        what = f"{names.models(found.first)} {beat} {names.models(found.beaten)}"
+        what = f"{names.some(found.first)} {beat} {names.some(found.beaten)}"
     everybody = _reach(after, found, ALL)
     if everybody is None:
         return ""
@@ -68,7 +68,7 @@ def _overtaken(after: AfterDropout, found: Standing, names: Names) -> str:
     soonest = overtaking(after, found, ALL)
     if soonest is None:
         return ""
-    loser, ratio = soonest
+    loser, ratio = soonest[0], soonest[1][ALL]
     where = f"at ρ = {ratio:g}" if ratio == max(after.leaders()[ALL]) else f"from ρ = {ratio:g} on"
     return f"; {where}, {names.model(loser)} beats {whom(found)}"
 
@@ -88,7 +88,7 @@ def _tie(after: AfterDropout, found: Standing, names: Names) -> str:
     who, start = "the best models" if found.behind else "the models", first_point(after)
     if len(found.first) <= _MOST_NAMED:
         who = names.models(found.first)
-    they = "they" if len(found.first) == 2 else "some"
+    they = "them" if len(found.first) == 2 else "some of them"
     told = {
         after.at_position(float(position))
         for a, b in combinations(found.first, 2)
@@ -96,9 +96,9 @@ def _tie(after: AfterDropout, found: Standing, names: Names) -> str:
         for position in curve.positions[curve.sides != 0]
     } - {start}
     if not told:
-        return f"{who} cannot be told apart for any ρ that was tried, {_span(after, ALL)}"
+        return f"the data cannot tell {who} apart for any ρ that was tried, {_span(after, ALL)}"
     at = listed([f"{ratio:g}" for ratio in sorted(told)], "or")
-    return f"{who} cannot be told apart at ρ = {start:g}; at ρ = {at} {they} can"
+    return f"the data cannot tell {who} apart at ρ = {start:g}; at ρ = {at} they can tell {they} apart"
 
 
 def _where(after: AfterDropout, line: str, found: Reach) -> str:
@@ -109,18 +109,11 @@ def _where(after: AfterDropout, line: str, found: Reach) -> str:
 
 
 def _ends(found: Reach) -> str:
-    low = None if found.low is None else _inward(found.low.at)
-    high = None if found.high is None else _inward(found.high.at)
+    low = None if found.low is None else inward(found.low.at)
+    high = None if found.high is None else inward(found.high.at)
     if low is not None and high is not None:
         return f"from about {low} to {high}" if low != high else f"of about {low} alone"
     return f"up to about {high}" if low is None else f"from about {low} on"
-
-
-def _inward(ratio: float) -> str:
-    """A ratio up to which something holds, with two digits, rounded towards 1."""
-    unit = 10.0 ** (floor(log10(ratio) + _ROUNDING) - 1)
-    steps = ratio / unit
-    return f"{(ceil(steps - _ROUNDING) if ratio < 1 else floor(steps + _ROUNDING)) * unit:.2g}"
 
 
 def _span(after: AfterDropout, line: str) -> str:

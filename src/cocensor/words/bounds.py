@@ -10,7 +10,7 @@ from cocensor.sensitivity.bounding import has_bounds
 from cocensor.words.digits import decimals, level_in_words, number
 from cocensor.words.names import BARE, Names, listed
 
-# As many pairs of models are told of one after the other.
+# As many pairs of models are named one after the other.
 _MOST_PAIRS = 3
 _NOTHING_OPEN = "Dropouts leave nothing open."
 
@@ -32,8 +32,8 @@ def why_no_bounds(evaluation: Evaluation) -> str:
     if has_bounds(metric):
         return "Bounds have not been computed: call bounds() of the evaluation."
     return (
-        f"Without any assumption about dropout nothing is said: the {metric.label} has no sharp bounds that can be "
-        "computed. Means of losses have, and the AUC at one time."
+        f"There are no bounds free of assumptions about dropout: for the {metric.label}, sharp bounds "
+        "cannot be computed. They can for means of losses and for the AUC at one time."
     )
 
 
@@ -115,8 +115,8 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     if better is not None:
         first = (
             f"Whatever the dependence, {names.model(better)} has a better score than "
-            f"{names.model(b if better == a else a)} in this sample, but by no more than chance may do: "
-            f"{_by_how_much(bounds, better, b if better == a else a)}"
+            f"{names.model(b if better == a else a)} in this sample, but chance may explain the "
+            f"difference: {_by_how_much(bounds, better, b if better == a else a)}"
         )
     rest = [f"{names.model(a)} less {names.model(b)}, {_span(bounds[a, b])}" for a, b in open_[1:_MOST_PAIRS]]
     more = len(open_) - _MOST_PAIRS

@@ -20,8 +20,9 @@ def choice_in_words(choice: CopulaChoice) -> str:
     gain = f"{choice.gain:.1f} units of held-out log-likelihood (by {choice.how})"
     if choice.copula.is_independence:
         return (
-            f"Independence is selected: {named} is better by {gain}, and {choice.min_gain:g} are asked for, as margins "
-            "of another form than assumed pass for a weak dependence."
+            f"Independence is selected. {named[:1].upper() + named[1:]} is better by {gain}, but a "
+            f"gain of {choice.min_gain:g} is required, because margins of another form than assumed "
+            "can look like weak dependence."
         )
     return f"Of all families, {named} predicts held-out outcomes best, better than independence by {gain}."
 
@@ -41,11 +42,11 @@ def _given(hint: CopulaHint) -> str:
     more = len(hint.columns) - len(shown)
     columns = "; ".join([*shown, f"{more} more"] if more else shown)
     given = {
-        "judge": f"what the judge conditions on ({columns})",
+        "judge": f"the predictions and any covariates ({columns})",
         "covariates": f"the covariates ({columns})",
         "nothing": "nothing else",
     }
-    return f"This is by the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
+    return f"It is fitted to the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
 
 
 def candidates_as_text(choice: CopulaChoice) -> str:

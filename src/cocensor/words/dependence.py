@@ -9,7 +9,7 @@ from cocensor.joint.profile import CUT
 from cocensor.words.names import copula_name
 
 #: The one meaning of τ.
-TAU_MEANS = "τ is the dependence of event and dropout that is left given what the judge conditions on."
+TAU_MEANS = "τ is the dependence of event and dropout that remains given the predictions and any covariates."
 # Families that fit equally well disagree if their best τ are this far apart.
 _DISAGREE = 0.2
 # A family is flat if this share of its τ fits about as well as the best.
@@ -22,8 +22,8 @@ def caveat(administrative_marked: bool) -> str:
     """What to think of a fitted τ; advice that was followed is left out."""
     advice = "" if administrative_marked else "mark an end of study as administrative, "
     return (
-        "τ is identified by the assumed form of the margins alone: take it as a hint, "
-        f"{advice}and look at how the scores move over a range of τ."
+        f"Only the assumed form of the margins identifies τ: take it as a hint, {advice}and see how "
+        "the scores change over a range of τ."
     )
 
 
@@ -54,7 +54,7 @@ def _flatness(profile: DependenceProfile) -> list[str]:
     top, said = profile.best[2], []
     flat_everywhere = max(np.ptp(values) for _, values in profile.curves.values()) < CUT
     if flat_everywhere:
-        said.append("The profile is flat in every family: the data do not tell τ.")
+        said.append("The profile is flat in every family: the data do not identify τ.")
     for name, (taus, values) in profile.curves.items():
         low, high = profile.supported(name)
         width = float(taus[-1] - taus[0])
@@ -92,14 +92,19 @@ def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> list[st
     if copula.name != (family if tau else "independence"):
         asked = ""
         if choice.preferred != copula.name:
-            asked = f", where leaving independence takes a gain of {choice.min_gain:g} units"
+            asked = f", where a gain of {choice.min_gain:g} units over independence is required"
         return [
-            f"The choice beside it is {copula_name(copula)}: it is judged by outcomes held out ({choice.how}){asked}, "
-            "and not by this likelihood of the whole sample. That the two differ shows how little the data tell."
+            (
+                f"The selected copula differs: {copula_name(copula)}. It is selected by held-out outcomes "
+                f"({choice.how}){asked}, not by this likelihood of the whole sample. The difference shows "
+                "how little the data say about τ."
+            )
         ]
     if choice.problem.penalty > 0 and abs(copula.tau - tau) > _SAME_TAU:
         return [
-            f"The choice beside it is {copula_name(copula)}: a penalty on θ, which is not part of this likelihood, "
-            "draws it to independence."
+            (
+                f"The selected copula differs: {copula_name(copula)}. A penalty on θ, which is not part "
+                "of this likelihood, shrinks it towards independence."
+            )
         ]
     return []

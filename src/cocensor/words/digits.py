@@ -90,6 +90,19 @@ def ratio_in_words(ratio: float) -> str:
     return f"{ratio:.{2 if ratio < _NEXT_TO_1 else 1 if ratio < _TWO_DIGITS else 0}f}"
 
 
+def inward(ratio: float) -> str:
+    """A ratio up to which something holds, rounded towards 1 so that it does: two digits, or three next to 1.
+
+    Examples
+    --------
+    >>> [inward(ratio) for ratio in (0.637, 0.993, 1.0, 1.048, 1.96, 11.7)]
+    ['0.64', '1', '1', '1.04', '1.9', '11']
+    """
+    unit = 0.01 if 1 <= ratio < _NEXT_TO_1 else 10.0 ** (floor(log10(ratio) + _ROUNDING) - 1)
+    steps = ratio / unit
+    return f"{(ceil(steps - _ROUNDING) if ratio < 1 else floor(steps + _ROUNDING)) * unit:.3g}"
+
+
 def turn_in_words(point: TippingPoint, level: float) -> tuple[str, str]:
     """The τ of a tipping point, and its interval, whose ends are rounded outward."""
     at, said = f"{point.at:z.2f}", f"{level_in_words(level)} interval"

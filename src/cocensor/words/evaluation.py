@@ -6,49 +6,67 @@ from collections.abc import Sequence
 from html import escape
 from itertools import combinations
 
-import numpy as np
-
 from cocensor._notes import Note
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
-from cocensor.words.digits import decimals, with_interval
+from cocensor.words.alarms import CHECK_FIRST, alarms_in_words, nothing_to_rank
 from cocensor.words.metrics import metrics_in_words
-from cocensor.words.names import BARE, ON_PAGE, Names, as_noun, counted, listed, quoted
+from cocensor.words.names import BARE, Names, as_noun, counted, listed
 from cocensor.words.score_tables import (
     caption,
     legend,
     score_cells,
+    score_heads,
     score_lines,
     summary_caption,
     summary_cells,
     summary_lines,
 )
 from cocensor.words.standing import Standing, standing, verdict
+from cocensor.words.truth import truth_in_words
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
     first, *others = evaluation.data.metrics
-    lines = [_opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
+    lines = [*_alarms(evaluation), _opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
     if others:
         lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
-    said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
-    return "\n".join([*lines, legend(evaluation), "", *said])
+    return "\n".join([*lines, legend(evaluation), "", *_said(evaluation)])
+
+
+def _alarms(evaluation: Evaluation) -> list[str]:
+    """What comes before everything else."""
+    found = alarms_in_words(evaluation)
+    return [f"{CHECK_FIRST}:", *(f"- {line}" for line in found), ""] if found else []
 
 
 def evaluation_as_html(evaluation: Evaluation) -> str:
     """What a notebook shows of an evaluation."""
     first, *others = evaluation.data.metrics
-    labels = [each.label for each in evaluation.results.values()]
-    parts = [f"<p>{escape(_opening(evaluation))}</p>"]
+    alarms = "".join(f"<li>{escape(line)}</li>" for line in alarms_in_words(evaluation))
+    parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{alarms}</ul>"] if alarms else []
+    parts.append(f"<p>{escape(_opening(evaluation))}</p>")
     parts.append(
-        _html_table(f"{caption(first)}; {legend(evaluation)}", labels, score_cells(evaluation, first))
+        _html_table(
+            f"{caption(first)}; {legend(evaluation)}", score_heads(evaluation), score_cells(evaluation, first)
+        )
     )
     if others:
         said_above = summary_caption(evaluation)
         parts.append(_html_table(said_above, evaluation.models, summary_cells(evaluation)))
-    said = (winners_in_words(evaluation), *uncounted_in_words(evaluation), *important_notes(evaluation))
-    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in said)])
+    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _said(evaluation))])
+
+
+def _said(evaluation: Evaluation) -> list[str]:
+    """What follows the tables."""
+    truth = truth_in_words(evaluation, BARE)
+    return [
+        winners_in_words(evaluation),
+        *([truth] if truth else []),
+        *uncounted_in_words(evaluation),
+        *important_notes(evaluation),
+    ]
 
 
 def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
@@ -64,33 +82,26 @@ def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) 
 
 
 def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
-    """Who is best under which adjustment that votes, as data tell: by one metric, or by the first and the others.
+    """Who is best under which adjustment that votes: by one metric, or by the first and the others.
 
     By the others, who is best under the primary adjustment alone: metrics that say the same are named together.
     """
-    if len(evaluation.data.predictions) == 1:
+    if len(evaluation.contenders) < 2:
         return nothing_to_rank(evaluation, names)
     first, *others = evaluation.data.metrics
     if metric is not None or not others:
         return _winners(evaluation, metric, names)
-    told: dict[str, list[Metric]] = {}
+    metrics_by_verdict: dict[str, list[Metric]] = {}
     for by in others:
         found = standing(evaluation, by.name, evaluation.primary)
         said = verdict(found, names).joined() if found.scores else "no model has a score"
-        told.setdefault(said, []).append(by)
+        metrics_by_verdict.setdefault(said, []).append(by)
     under = as_noun(evaluation.under().label)
     sentences = [
-        f"By the {metrics_in_words(metrics)}, under {under}, {said}." for said, metrics in told.items()
+        f"By the {metrics_in_words(metrics)}, under {under}, {said}."
+        for said, metrics in metrics_by_verdict.items()
     ]
     return " ".join([f"By the {first.label}: {_winners(evaluation, first.name, names)}", *sentences])
-
-
-def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
-    """That one model alone has predictions."""
-    [model] = evaluation.data.predictions
-    if len(evaluation.models) > 1:
-        return f"Only {names.model(model)} has predictions that can be scored: there is nothing to rank."
-    return f"There is one model, {names.model(model)}, and nothing to rank."
 
 
 def uncounted_in_words(evaluation: Evaluation) -> list[str]:
@@ -120,13 +131,13 @@ def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
     if not labels:
         return "No adjustment could score a model."
     every = not silent and len(evaluation.voting) == len(evaluation.results)
-    told = [
+    sentences = [
         f"Under {'every adjustment' if every and len(labels) == 1 else listed(under)}, {said}."
         for said, under in labels.items()
     ]
     if silent:
-        told.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
-    return " ".join([*_disagreement(answers), *told])
+        sentences.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
+    return " ".join([*_disagreement(answers), *sentences])
 
 
 def _disagreement(answers: list[Standing]) -> list[str]:
@@ -139,29 +150,6 @@ def _disagreement(answers: list[Standing]) -> list[str]:
     return [f"{what} depends on what is assumed about the censoring."]
 
 
-def scores_in_words(evaluation: Evaluation, adjustment: str, models: Standing, names: Names = ON_PAGE) -> str:
-    """The best score, the next, and how far they are apart; and who has no score."""
-    by, level = models.metric, evaluation.confidence_level
-    ranked = by.ranks(models.scores)
-    first, *others = sorted(ranked, key=lambda model: ranked[model])
-    equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
-
-    rest = [model for model in others if model not in equals]
-    scores = [evaluation.score(model, by.name, adjustment) for model in (first, *rest[:1])]
-    places = max(decimals(score.standard_error) for score in scores)
-    told = [with_interval(score, level, places) for score in scores]
-    said = f"By {quoted(evaluation, adjustment)}, the {by.label} of {names.models(equals)} is {told[0]}"
-    if rest:
-        apart = evaluation.compare(rest[0], first, by.name, adjustment)
-        said += f"; next is {names.model(rest[0])} with {told[1]}"
-        if np.isfinite(apart.standard_error):
-            said += f", a difference of {with_interval(apart, level)}"
-    silent = [model for model in evaluation.models if model not in models.scores]
-    if silent:
-        said += f"; {names.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
-    return f"{said}."
-
-
 def copula_in_words(evaluation: Evaluation) -> str:
     """What adjustments by name assume about event and dropout."""
     assumed = evaluation.assumed
@@ -169,8 +157,8 @@ def copula_in_words(evaluation: Evaluation) -> str:
         own = any(each.varies_with_copula for each in evaluation.results.values())
         return "adjustments have copulas of their own" if own else "no copula is assumed"
     if assumed.copula.is_independence:
-        given = "" if evaluation.judge is None else " given what the judge conditions on"
-        said = f"event and dropout are taken for independent{given}"
+        given = "" if evaluation.judge is None else " given the predictions and any covariates"
+        said = f"event and dropout are assumed independent{given}"
     else:
         said = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"
     origin = {"selected": ", as selected: a hint, not a measurement", "given": ", as given"}

@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Iterator
 
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.names import ON_PAGE, listed
+from cocensor.words.names import ON_PAGE, Names, listed
+from cocensor.words.pace import weakest
 from cocensor.words.stretches import stretches_in_words
 from cocensor.words.within import (
     End,
     Extent,
     Reach,
     answered_points,
-    beyond_plausible,
-    within_plausible,
+    beyond_in_words,
+    is_inside,
+    lost_in_words,
+    stays_in_words,
 )
 
 
@@ -32,17 +35,25 @@ def grid_in_words(sensitivity: Sensitivity) -> str:
     return f"{len(best)} {'families' if len(best) > 1 else 'family'}{without} and {along}"
 
 
-def scores_extent(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> Extent:
+def scores_extent(
+    sensitivity: Sensitivity, winners: tuple[str, ...], start: float, names: Names = ON_PAGE
+) -> Extent:
     """How far over the grid those with the best score at ``start`` have it."""
     best = sensitivity.leaders()
     apart = [family for family, by_tau in best.items() if not _hold(winners, by_tau.get(start, winners))]
     if apart:
-        other = f", but not under {ON_PAGE.families(apart)}"
-        return Extent(other if start else ", under one adjustment and not another")
+        if start:
+            return Extent(f"Under {names.families(apart)} that is not so.")
+        return Extent("The sensitivity analysis has another answer at independence.")
     if answered_points(sensitivity) == [start] and (not start or len(best) == 1):
-        return Extent(f"; no {'other ' if start else ''}dependence was tried")
-    reach = _reach(sensitivity, winners, start)
-    return Extent(within_plausible(sensitivity, reach), beyond_plausible(sensitivity, reach, ON_PAGE))
+        return Extent(f"No {'other ' if start else ''}dependence was tried.")
+    reach, has = _reach(sensitivity, winners, start), "may have" if len(best) > 1 else "gets"
+    return Extent(
+        stays_in_words(sensitivity, reach),
+        beyond_in_words(sensitivity, reach, lambda end: [f"{names.models(end.models)} {has} the best score"]),
+        lost_in_words(sensitivity, reach, names),
+        is_inside(sensitivity, reach),
+    )
 
 
 def extent_of_scores(
@@ -52,7 +63,7 @@ def extent_of_scores(
     best = sensitivity.leaders()
     at_zero = next((by_tau[0.0] for by_tau in best.values() if 0.0 in by_tau), winners)
     if not start and not _hold(winners, at_zero):
-        yield f"This is not the same answer: already at τ = 0 {ON_PAGE.have_best_score(at_zero)}."
+        yield f"At τ = 0, {ON_PAGE.have_best_score(at_zero)} there."
     for clause in stretches_in_words(sensitivity, ON_PAGE):
         yield f"{clause}."
     yield from _counts(best)
@@ -67,7 +78,7 @@ def _reach(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> 
 
     Both ways from ``start``, which need not be a point of the grid.
     """
-    ends: dict[bool, dict[str, float]] = {False: {}, True: {}}
+    ends: dict[bool, dict[str, tuple[float, tuple[str, ...]]]] = {False: {}, True: {}}
     changes = sensitivity.changes()
     for family, best in sensitivity.leaders().items():
         for up in (False, True):
@@ -82,15 +93,20 @@ def _reach(sensitivity: Sensitivity, winners: tuple[str, ...], start: float) -> 
             lost = next((k for k, tau in enumerate(way) if not _hold(winners, best[tau])), None)
             if lost is not None:
                 last = way[max(lost - 1, 0)]
-                ends[up][family] = crossed.get(way[lost], last)  # equals that part do so at once
-    return Reach(*(_nearest(ends[up], start) for up in (False, True)))
+                # Equals that part do so at once.
+                ends[up][family] = crossed.get(way[lost], last), best[way[lost]]
+    return Reach(*(_nearest(sensitivity, ends[up], start) for up in (False, True)))
 
 
-def _nearest(ends: dict[str, float], start: float) -> End | None:
+def _nearest(
+    sensitivity: Sensitivity, ends: dict[str, tuple[float, tuple[str, ...]]], start: float
+) -> End | None:
     if not ends:
         return None
-    first = min(ends, key=lambda family: abs(ends[family] - start))
-    return End(ends[first], line=first, others=len(ends) > 1)
+    first = min(ends, key=lambda family: abs(ends[family][0] - start))
+    at, models = ends[first]
+    ratio = weakest(sensitivity, [(family, each) for family, (each, _) in ends.items()])
+    return End(at, line=first, others=len(ends) > 1, ratio=ratio, models=models)
 
 
 def _counts(best: dict[str, dict[float, tuple[str, ...]]]) -> Iterator[str]:

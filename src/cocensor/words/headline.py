@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from cocensor.adjustments import IPCW, Adjustment, Imputation
-from cocensor.copulas import Copula
+import numpy as np
+
+from cocensor.adjustments import Imputation
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.hint import CopulaHint
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.after_dropout import after_dropout_in_words
+from cocensor.words.alarms import nothing_to_rank
+from cocensor.words.answer import Start, anybody_left, best_in_words, known_of_subjects, question, start_of
 from cocensor.words.bounds import bounds_in_words, bounds_of, certain_in_words, open_in_words
-from cocensor.words.digits import level_in_words, number, with_interval
-from cocensor.words.evaluation import copula_in_words, nothing_to_rank, scores_in_words
+from cocensor.words.digits import decimals, number, with_interval
 from cocensor.words.extent import extent_of_scores, grid_in_words, scores_extent, without_score
+from cocensor.words.footing import (
+    caution,
+    hint_on_page,
+    intervals_in_words,
+    passed_over,
+    rests_on,
+    why_no_sensitivity,
+)
 from cocensor.words.judge_fit import judge_fit_in_words
-from cocensor.words.leads import points_in_words, told_extent, told_in_range, told_over_grid
-from cocensor.words.metrics import metrics_in_words
-from cocensor.words.names import ON_PAGE, and_metric, copula_name, counted, listed, quoted
+from cocensor.words.leads import told_extent, told_in_range
+from cocensor.words.metrics import briefly, doing, metrics_in_words
+from cocensor.words.names import ON_PAGE, and_metric, capital, quoted
+from cocensor.words.over_grid import points_in_words, told_over_grid
+from cocensor.words.pace import tau_defined
 from cocensor.words.plausible import plausible_tau_in_words
 from cocensor.words.sensitivity import (
     score_in_range,
@@ -27,66 +39,64 @@ from cocensor.words.sensitivity import (
     sensitivity_in_words,
     uncertainty_in_words,
 )
-from cocensor.words.standing import Standing, standing, standing_at, verdict
+from cocensor.words.standing import standing, verdict
 from cocensor.words.within import Extent, plausible_in_words
-
-_FEW_EVENTS = 10
 
 
 @dataclass(frozen=True)
 class Headline:
-    """What the first screen says, from the answer to the small print; any but ``lead`` may be empty.
+    """What the first screen says, from the question to the small print; any but ``question`` and ``lead`` may be empty.
 
     Attributes
     ----------
+    question : str
     certain : str
         Who beats whom whatever the dependence, by the bounds.
     lead : str
-        The answer where it starts, and how far it holds within the plausible range of τ.
-    beyond : str
-        Where it is lost, on every scale, or that it holds beyond the plausible range.
-    plausible : str
-        What the plausible range is, and who decided it.
+        The answer where it starts.
+    along : str
+        How far it holds within the plausible range of the dependence, which model comes to the fore beyond, and what
+        the plausible range is.
+    support : str
+        The scores behind it.
+    usual : str
+        What the usual score has in its place, and why.
+    caution : str
+        Why numbers are more uncertain than they look.
+    lost : str
+        Where the answer is lost, on every scale.
     after_dropout : str
         How far it holds over the hazard ratio after dropout, of all and by reason.
-    support : str
-        The scores behind it, and how much is open without any assumption.
+    open : str
+        How much is open without any assumption.
     others : str
         The answer by the other metrics.
     by, extent : str, tuple of str
         What the grid says beyond the answer, line by line, and what that is told by.
-    rests_on, benchmarks : str
-        What is assumed; what measured covariates say of the dependence, and the limit of that.
-    hint, judge_fit, caution : str
+    rests_on, plausible, benchmarks : str
+        What is assumed; what the plausible range is; what measured covariates say of the dependence.
+    hint, judge_fit, intervals : str
     """
 
+    question: str
     certain: str
     lead: str
-    beyond: str
-    plausible: str
-    after_dropout: str
+    along: str
     support: str
+    usual: str
+    caution: str
+    lost: str
+    after_dropout: str
+    open: str
     others: str
     by: str
     extent: tuple[str, ...]
     rests_on: str
+    plausible: str
     benchmarks: str
     hint: str
     judge_fit: str
-    caution: str
-
-
-@dataclass(frozen=True)
-class _Start:
-    """The answer that everything else is held against.
-
-    ``tau`` is None where no copula is assumed.
-    """
-
-    where: str
-    tau: float | None
-    adjustment: str
-    models: Standing
+    intervals: str
 
 
 def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headline:
@@ -99,91 +109,117 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     unanswered = sensitivity is not None and not sensitivity.leaders()
     if unanswered:
         sensitivity = None
-    start = _start(evaluation)
+    start = start_of(evaluation)
     bounds, plausible = bounds_of(evaluation), "" if sensitivity is None else plausible_in_words(sensitivity)
     covariates = evaluation.computed("plausible_tau")  # which the plausible range may have asked for
     extent = Extent("")
     if sensitivity is not None and start.tau is not None and len(start.models.scores) > 1:
         extent = _how_far(sensitivity, start, start.tau)
     after = None if sensitivity is None else sensitivity.after_dropout
+    lead, along = _paragraph(evaluation, sensitivity, start, extent, plausible)
     return Headline(
+        question=question(evaluation),
         certain="" if bounds is None else certain_in_words(bounds, ON_PAGE),
-        lead=_answer(evaluation, start, extent.within) + _in_range(sensitivity, start),
-        beyond=extent.beyond,
-        plausible=plausible,
+        lead=lead,
+        along=along,
+        support=_support(evaluation, start),
+        usual=_usual(evaluation, start),
+        caution=caution(evaluation, start),
+        lost=extent.lost,
         after_dropout="" if after is None else after_dropout_in_words(after, ON_PAGE),
-        support=_support(evaluation, sensitivity, start),
+        open=_open(evaluation, start),
         others=_by_other_metrics(evaluation, start),
-        by=" ".join([*_passed_over(evaluation), _extent_by(evaluation, sensitivity, unanswered)]),
+        by=" ".join([*passed_over(evaluation), _extent_by(evaluation, sensitivity, unanswered)]),
         extent=() if sensitivity is None else tuple(_extent(sensitivity, start)),
-        rests_on=_rests_on(evaluation, sensitivity, start),
+        rests_on=rests_on(evaluation, sensitivity, start),
+        plausible=plausible,
         benchmarks="" if covariates is None else plausible_tau_in_words(covariates, ON_PAGE),
-        hint=_hint(evaluation, sensitivity),
+        hint=hint_on_page(evaluation, sensitivity),
         judge_fit="" if fit is None else judge_fit_in_words(fit, ON_PAGE),
-        caution=_caution(evaluation, start),
+        intervals=intervals_in_words(evaluation),
     )
 
 
-def _start(evaluation: Evaluation) -> _Start:
-    """By the primary adjustment at the copula that it has, or by the first after it that has a score."""
-    metric = evaluation.metric()
-    order = [evaluation.results[name] for name in dict.fromkeys((evaluation.primary, *evaluation.voting))]
-    first = next((each for each in order if each.values[metric.name]), order[0])
-    copula = getattr(first.adjustment, "copula", None)
-    where, tau = f"By {quoted(evaluation, first.name)}", None
-    if isinstance(first.adjustment, IPCW) or (isinstance(copula, Copula) and copula.is_independence):
-        where, tau = _if_independent(evaluation, first.adjustment), 0.0
-    elif isinstance(copula, Copula):
-        where, tau = f"Under {copula_name(copula)}", float(copula.tau)
-    return _Start(where, tau, first.name, standing(evaluation, metric.name, first.name))
+def _paragraph(
+    evaluation: Evaluation, sensitivity: Sensitivity | None, start: Start, extent: Extent, plausible: str
+) -> tuple[str, str]:
+    """Who is best, and how far that holds; τ is defined where it is used first."""
+    along = [*_in_range(sensitivity, start), *extent.told(plausible)] if anybody_left(evaluation) else []
+    lead, *rest = tau_defined([_answer(evaluation, start), *along])
+    return lead, " ".join(rest)
 
 
-def _if_independent(evaluation: Evaluation, adjustment: Adjustment) -> str:
-    known = []
-    if adjustment.needs & {"prediction", "predictions"}:
-        known.append("the predictions")
-    everything = isinstance(adjustment, Imputation) and "everything" in adjustment.given
-    if "covariates" in adjustment.needs or (everything and evaluation.data.samples.x_test is not None):
-        known.append("the covariates")
-    return f"If censoring is independent{f' given {listed(known)}' if known else ''}"
-
-
-def _answer(evaluation: Evaluation, start: _Start, within: str) -> str:
-    """Who is best, and how far that holds within the plausible range."""
+def _answer(evaluation: Evaluation, start: Start) -> str:
+    if not evaluation.contenders:
+        return nothing_to_rank(evaluation, ON_PAGE)
     if not start.models.scores:
         return f"No model has a score by the {start.models.metric.label}."
-    if len(evaluation.data.predictions) == 1:
-        return nothing_to_rank(evaluation, ON_PAGE)
-    by = f", by the {start.models.metric.label}" if len(evaluation.metrics) > 1 else ""
-    return f"{start.where}{by}, {verdict(start.models, ON_PAGE).joined(limit=within)}."
-
-
-def _support(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _Start) -> str:
-    """The scores behind the answer, and how much is open without any assumption."""
-    metric, models, bounds = start.models.metric, start.models, bounds_of(evaluation)
-    better = f"{metric.direction.capitalize()} is better."
-    if not models.scores:
-        return better
-    if len(evaluation.data.predictions) == 1:
-        [model] = evaluation.data.predictions
+    if len(evaluation.contenders) == 1:
+        [model] = evaluation.contenders
         score = with_interval(
             evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
         )
-        said = [
-            f"{start.where}, its {metric.label} is {score} by {quoted(evaluation, start.adjustment)}. {better}"
-        ]
-        said += [] if sensitivity is None else [score_in_range(sensitivity, model)]
-        said += [] if bounds is None else [bounds_in_words(bounds, ON_PAGE)]
-        return " ".join(filter(None, said))
-    said = [scores_in_words(evaluation, start.adjustment, models), better, _unlike_ipcw(evaluation, start)]
+        return f"{start.where} the {start.models.metric.label} of {ON_PAGE.model(model)} is {score}."
+    return best_in_words(start.where, start.models, ON_PAGE)
+
+
+def _in_range(sensitivity: Sensitivity | None, start: Start) -> list[str]:
+    if sensitivity is None:
+        return []
+    if len(sensitivity.evaluation.contenders) == 1:
+        [model] = sensitivity.evaluation.contenders
+        return [score_in_range(sensitivity, model, f"its {start.models.metric.label}")]
+    if not start.models.tells or sensitivity.primary != start.adjustment:
+        return []
+    return [told_in_range(sensitivity, start.models, ON_PAGE)]
+
+
+def _support(evaluation: Evaluation, start: Start) -> str:
+    """The scores behind the answer, how far apart they are, and what they mean."""
+    models, by, level = start.models, start.models.metric, evaluation.confidence_level
+    if not models.scores:
+        return briefly(by)
+    if len(evaluation.contenders) == 1:
+        return f"{briefly(by)} {nothing_to_rank(evaluation, ON_PAGE)}"
+    ranked = by.ranks(models.scores)
+    first, *others = sorted(ranked, key=lambda model: ranked[model])
+    equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
+    rest = [model for model in others if model not in equals]
+    scores = [evaluation.score(model, by.name, start.adjustment) for model in (first, *rest[:1])]
+    places = max(decimals(score.standard_error) for score in scores)
+    best = number(scores[0].value, places) if rest else with_interval(scores[0], level, places)
+    said = f"The {by.label} of {ON_PAGE.models(equals)} is {best}"
+    if rest:
+        pair = (rest[0], first) if by.direction == "smaller" else (first, rest[0])
+        apart = evaluation.compare(*pair, by.name, start.adjustment)
+        said += f", against {number(scores[1].value, places)} for {ON_PAGE.model(rest[0])}"
+        if np.isfinite(apart.standard_error):
+            said += f": a difference of {with_interval(apart, level)}"
+    silent = [
+        model
+        for model in evaluation.models
+        if np.isnan(evaluation.under(start.adjustment).value(by.name, model))
+    ]
+    if silent:
+        said += f"; {ON_PAGE.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
+    return f"{said}. {briefly(by)}"
+
+
+def _open(evaluation: Evaluation, start: Start) -> str:
+    """How far the best two are apart without any assumption."""
+    metric, models, bounds = start.models.metric, start.models, bounds_of(evaluation)
+    if bounds is None or not models.scores:
+        return ""
+    if len(evaluation.contenders) == 1:
+        return bounds_in_words(bounds, ON_PAGE)
     first, *others = sorted(models.scores, key=lambda model: metric.ranks(models.scores)[model])
-    if bounds is not None and others and {first, others[0]} <= set(bounds.models):
-        pair = (others[0], first) if metric.direction == "smaller" else (first, others[0])
-        said.append(open_in_words(bounds, (pair,), ON_PAGE))
-    return " ".join(filter(None, said))
+    if not others or not {first, others[0]} <= set(bounds.models):
+        return ""
+    pair = (others[0], first) if metric.direction == "smaller" else (first, others[0])
+    return open_in_words(bounds, (pair,), ON_PAGE)
 
 
-def _how_far(sensitivity: Sensitivity, start: _Start, tau: float) -> Extent:
+def _how_far(sensitivity: Sensitivity, start: Start, tau: float) -> Extent:
     """How far the answer holds over the grid, where that is by the same adjustment."""
     if not start.models.tells:
         return scores_extent(sensitivity, start.models.leaders, tau)
@@ -192,17 +228,12 @@ def _how_far(sensitivity: Sensitivity, start: _Start, tau: float) -> Extent:
     return told_extent(sensitivity, start.models, tau, ON_PAGE)
 
 
-def _in_range(sensitivity: Sensitivity | None, start: _Start) -> str:
-    if sensitivity is None or not start.models.tells or sensitivity.primary != start.adjustment:
-        return ""
-    return told_in_range(sensitivity, start.models, ON_PAGE)
-
-
-def _extent(sensitivity: Sensitivity, start: _Start) -> Iterator[str]:
+def _extent(sensitivity: Sensitivity, start: Start) -> Iterator[str]:
     """What the grid says beyond the answer, line by line."""
     models = start.models
-    if len(sensitivity.evaluation.data.predictions) == 1:
-        yield _span(sensitivity)
+    contenders = sensitivity.evaluation.contenders
+    if len(contenders) < 2:
+        yield from map(partial(_span, sensitivity), contenders)
         return
     if not models.tells:
         yield from extent_of_scores(sensitivity, models.leaders, start.tau)
@@ -214,26 +245,41 @@ def _extent(sensitivity: Sensitivity, start: _Start) -> Iterator[str]:
     yield from without_score(sensitivity)
 
 
-def _unlike_ipcw(evaluation: Evaluation, start: _Start) -> str:
-    """That the usual weights have another answer, or cannot tell what is told."""
-    weighted = evaluation.under_ipcw()
-    if weighted is None or weighted.name == start.adjustment or weighted.name not in evaluation.voting:
+def _usual(evaluation: Evaluation, start: Start) -> str:
+    """How the usual score differs from that of the answer at independence, and why; empty where it does not."""
+    weighted, adjustment = evaluation.under_ipcw(), evaluation.results[start.adjustment].adjustment
+    known = known_of_subjects(evaluation, start.adjustment)
+    if (
+        weighted is None
+        or start.tau
+        or not (known and isinstance(adjustment, Imputation) and anybody_left(evaluation))
+    ):
         return ""
-    found = standing(evaluation, None, weighted.name)
-    if found.tells != start.models.tells or len(found.scores) == 1:
+    models, usual = start.models, standing(evaluation, None, weighted.name)
+    best = models.leaders[:1]
+    if not best or best[0] not in usual.scores or usual.tells != models.tells:
         return ""
-    by = quoted(evaluation, weighted.name)
-    if not found.tells:
-        unlike = set(found.leaders) != set(start.models.leaders)
-        return f"By {by}, {ON_PAGE.have_best_score(found.leaders)}." if unlike else ""
-    if not set(found.first) & set(start.models.first):
-        return f"By {by}, {verdict(found, ON_PAGE).joined()}."
-    if set(found.first) > set(start.models.first):
-        return f"{by} cannot tell {ON_PAGE.models(found.first)} apart."
-    return ""
+    label, [leader] = models.metric.label, best
+    places = decimals(evaluation.score(leader, None, start.adjustment).standard_error)
+    values = [number(found.scores[leader], places) for found in (usual, models)]
+    first = [set(found.first if found.tells else found.leaders) for found in (usual, models)]
+    agree = first[0] == first[1]
+    if values[0] == values[1] and (agree or len(models.scores) == 1):
+        return ""
+    why = (
+        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here uses it, to "
+        "estimate how likely they are to be still event-free."
+    )
+    both = f"for {ON_PAGE.model(leader)}, the {label} is {values[0]} by IPCW and {values[1]} here"
+    if len(models.scores) == 1:
+        return f"{why} {capital(both)}."
+    if agree:
+        return f"{why} Both lead to the same answer; {both}."
+    other = verdict(usual, ON_PAGE, doing(models.metric)).joined()
+    return f"{why} The two lead to different answers. By IPCW, {other}; {both}."
 
 
-def _by_other_metrics(evaluation: Evaluation, start: _Start) -> str:
+def _by_other_metrics(evaluation: Evaluation, start: Start) -> str:
     """Whether the model with the best score by the first metric has it by the others too."""
     leaders, told = start.models.leaders, dict[str, list[Metric]]()
     for metric in evaluation.data.metrics[1:] if len(start.models.scores) > 1 else ():
@@ -248,14 +294,15 @@ def _by_other_metrics(evaluation: Evaluation, start: _Start) -> str:
                 tied = set(leaders) <= set(found.best)
                 verb = "is" if len(leaders) == 1 else "are"
                 worse = f"and {ON_PAGE.models(leaders)} {verb} not among the best"
-                said += f", {f'but cannot be told from {ON_PAGE.models(leaders)}' if tied else worse}"
+                said += (
+                    f", {f'but cannot be distinguished from {ON_PAGE.models(leaders)}' if tied else worse}"
+                )
         told.setdefault(said, []).append(metric)
     return " ".join(f"By the {metrics_in_words(metrics)}, {said}." for said, metrics in told.items())
 
 
-def _span(sensitivity: Sensitivity) -> str:
+def _span(sensitivity: Sensitivity, model: str) -> str:
     """Between which values the score of the only model moves."""
-    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model)
     low, high = (
         f"{number(scores[at])} ({ON_PAGE.family(at[0])}, τ = {at[1]:g})"
@@ -272,97 +319,3 @@ def _extent_by(evaluation: Evaluation, sensitivity: Sensitivity | None, unanswer
     if unanswered:
         return f"The sensitivity analysis has no {evaluation.metric().label}."
     return why_no_sensitivity(evaluation)
-
-
-def why_no_sensitivity(evaluation: Evaluation) -> str:
-    """Why nothing is said of other dependences."""
-    if not any(each.varies_with_copula for each in evaluation.results.values()):
-        return "No adjustment here rests on a copula, so that there is no dependence to vary."
-    return "How far this holds under other dependences has not been computed: call sensitivity() of the evaluation."
-
-
-def _passed_over(evaluation: Evaluation) -> list[str]:
-    """Why the adjustment that would be asked first is not."""
-    first = evaluation.results[evaluation.preferred]
-    if first.answered:
-        return []
-    why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])
-    return [f"“{first.label}” would come first, but has no score{why}"]
-
-
-def _rests_on(evaluation: Evaluation, sensitivity: Sensitivity | None, start: _Start) -> str:
-    names = dict.fromkeys([start.adjustment, *([] if sensitivity is None else [sensitivity.primary])])
-    said = [f"{quoted(evaluation, name)}: {evaluation.results[name].adjustment.assumption}" for name in names]
-    if sensitivity is not None:
-        said.append(
-            "Over the grid, the copula is that of each point. Data alone cannot check it: that is why it is varied."
-        )
-    said += [note.text for note in evaluation.notes if note.kind == "caution" and note.model is None]
-    return " ".join(said)
-
-
-def _hint(evaluation: Evaluation, sensitivity: Sensitivity | None) -> str:
-    """What the copula of the table is, and which one fits best."""
-    assumed, hint = evaluation.assumed, evaluation.computed("hint")
-    if assumed.origin == "unused":
-        said = f"{copula_in_words(evaluation).capitalize()}."
-    else:
-        how = {"given": ", as given", "selected": ", as selected"}.get(assumed.origin, "")
-        said = f"The table of scores takes {copula_name(assumed.copula)}{how}."
-    if hint is None:
-        return f"{said} Which copula fits best has not been computed: call copula_hint() of the evaluation."
-    return f"{said} {hint.statement}{_at_the_hint(hint, sensitivity)}"
-
-
-def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
-    """What the grid says nearest to the hint, which is of the same dependence if it is given what the judge is."""
-    if hint.choice is None or hint.given != "judge" or sensitivity is None:
-        return ""
-    copula, one = hint.choice.copula, len(sensitivity.evaluation.data.predictions) == 1
-    points = {} if one or copula.is_independence else sensitivity.leaders().get(copula.name, {})
-    if not points:
-        return ""
-    tau = min(points, key=lambda each: abs(each - copula.tau))
-    point = f"{ON_PAGE.family(copula.name)} with τ = {tau:g}"
-    said = verdict(standing_at(sensitivity, copula.name, tau), ON_PAGE).joined()
-    return f" At the nearest point of the grid, {point}, {said}."
-
-
-def _caution(evaluation: Evaluation, start: _Start) -> str:
-    """What intervals leave out, and where there are next to no events, that numbers are very uncertain."""
-    level = evaluation.confidence_level
-    if level is None:
-        chance = "differences between models may be within chance"
-        if len(evaluation.data.predictions) == 1:
-            chance = "another sample would give another score"
-        said = [f"No intervals were asked for: {chance}."]
-    else:
-        said = [
-            f"Intervals are at {level_in_words(level)}, about these trained models up to this horizon, and take the "
-            "copula for true."
-        ]
-        how = evaluation.under().resampling
-        if how is not None:
-            drawn = f"Those of scores are from {how.n_resamples} bootstrap samples"
-            said.append(f"{drawn}, those over time and over the grid from formulas: the two may differ.")
-        said += _without_interval(evaluation, start)
-    train, test = evaluation.data.samples.y_train, evaluation.data.samples.y_test.n_events
-    if train is not None and train.n_events == 0:
-        said.append("The training sample has no event: there is little to adjust by.")
-    if test < _FEW_EVENTS:
-        many = counted(test, "event") if test else "no event"
-        said.append(f"The test sample has {many}: its scores tell next to nothing.")
-    return " ".join(said)
-
-
-def _without_interval(evaluation: Evaluation, start: _Start) -> list[str]:
-    """Why scores that the answer is told by have no interval."""
-    reasons: dict[str, list[str]] = {}
-    for model in start.models.scores:
-        score = evaluation.score(model, start.models.metric.name, start.adjustment)
-        if score.missing is not None:
-            reasons.setdefault(score.missing.rstrip("."), []).append(model)
-    return [
-        f"By {quoted(evaluation, start.adjustment)}, there is no interval of {ON_PAGE.models(models)}: {why}."
-        for why, models in reasons.items()
-    ]

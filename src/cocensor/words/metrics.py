@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from cocensor.metrics import Metric
 from cocensor.metrics.single_time import time_in_label, time_in_name
@@ -38,16 +39,22 @@ _MEANINGS = {
     ),
     "auc": (
         "AUC",
-        "The chance that, of two subjects of whom one had the event by a time and the other is still event-free, the "
-        "first was given the greater risk. ½ is guessing, 1 is perfect. The ROC curve behind it shows which share of "
-        "the events is found at each share of false alarms; the mean AUC weights each time by its events. It rewards "
-        "ranking only: predicted chances that are all far too high do not change it.",
+        (
+            "The chance that, of two subjects of whom one had the event by a time and the other is still "
+            "event-free, the first was given the greater risk. ½ is guessing, 1 is perfect. The ROC "
+            "curve behind it shows the true positive rate at each false positive rate; the mean AUC "
+            "weights each time by its events. It rewards ranking only: predicted chances that are all "
+            "far too high do not change it."
+        ),
     ),
     "concordance": (
         "Concordance",
-        "The chance that, of two subjects, the one whose event comes first was given the greater risk, up to the "
-        "horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can order subjects well although its "
-        "predicted chances are far off, so that it must not choose a model alone.",
+        (
+            "The chance that, of two subjects, the one whose event comes first was given the greater "
+            "risk, up to the horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can "
+            "order subjects well although its predicted chances are far off, so it should not be the "
+            "only basis for choosing one."
+        ),
     ),
     "ici": _CALIBRATION,
     "e50": _CALIBRATION,
@@ -60,9 +67,12 @@ _MEANINGS = {
     ),
     "net_benefit": (
         "Net benefit",
-        "What it is worth to treat those whose predicted risk reaches a threshold: the share of events that are found, "
-        "less the treatments in vain, each counted by the odds of the threshold. Treating nobody has 0. A model is of "
-        "use at a threshold where it is above both treating everybody and treating nobody.",
+        (
+            "What it is worth to treat those whose predicted risk reaches a threshold: the share of "
+            "events that are found, minus the unnecessary treatments, weighted by the odds of the "
+            "threshold. Treating nobody has a net benefit of 0. A model is of use at a threshold where "
+            "it is above both treating everybody and treating nobody."
+        ),
     ),
     "miscalibration": _DECOMPOSITION,
     "discrimination": _DECOMPOSITION,
@@ -71,6 +81,58 @@ _MEANINGS = {
         "How far, on average, predicted times are from those of the events, up to the horizon, in units of time.",
     ),
 }
+
+
+class Doing(NamedTuple):
+    """What the best model does by a metric, and a better one, and several better ones."""
+
+    is_best: str
+    beats: str
+    beat: str
+
+
+#: Who is best, in short.
+IN_SHORT = Doing("is best", "beats", "beat")
+_PREDICTS = Doing("predicts best", "predicts better than", "predict better than")
+_RANKS = Doing("ranks patients best", "ranks patients better than", "rank patients better than")
+_IS_CALIBRATED = Doing("is best calibrated", "is better calibrated than", "are better calibrated than")
+_HELPS = Doing("has the greatest net benefit", "has more net benefit than", "have more net benefit than")
+_CURVE_DISTANCE = "distance between predicted risks and observed frequencies"
+#: By the name of a metric without a time: what the best model does, and what the metric is in half a sentence.
+_BRIEFLY = {
+    "ibs": (_PREDICTS, "the mean squared error of the predicted probabilities over time"),
+    "brier": (_PREDICTS, "the mean squared error of the predicted probabilities"),
+    "ils": (_PREDICTS, "how little probability was given to what happened, on a logarithmic scale"),
+    "auc": (
+        _RANKS,
+        "the chance that a patient with the event was given a greater risk than one still without it",
+    ),
+    "concordance": (
+        _RANKS,
+        "the chance that, of two patients, the one whose event comes first was given the greater risk",
+    ),
+    "ici": (_IS_CALIBRATED, f"the mean {_CURVE_DISTANCE}"),
+    "e50": (_IS_CALIBRATED, f"the median {_CURVE_DISTANCE}"),
+    "e90": (_IS_CALIBRATED, f"the {_CURVE_DISTANCE} that a tenth of the patients exceeds"),
+    "d_calibration": (_IS_CALIBRATED, "how unevenly events fall on the levels of the predicted curves"),
+    "net_benefit": (_HELPS, "the share of events that treatment by risk finds, less its treatments in vain"),
+    "miscalibration": (_IS_CALIBRATED, "the part of the Brier score that is due to wrong levels of risk"),
+    "discrimination": (_RANKS, "the part of the Brier score that is gained by telling patients apart"),
+    "absolute_error": (_PREDICTS, "the mean distance between predicted and true times of the event"),
+}
+
+
+def doing(metric: Metric) -> Doing:
+    """What the best model does by a metric."""
+    return _BRIEFLY[metric.family][0] if metric.family in _BRIEFLY else IN_SHORT
+
+
+def briefly(metric: Metric) -> str:
+    """What a metric is and which of its values are better, in a sentence."""
+    better = f"{metric.direction} is better"
+    if metric.family not in _BRIEFLY:
+        return f"{better.capitalize()}."
+    return f"This is {_BRIEFLY[metric.family][1]}; {better}."
 
 
 def meanings(metrics: Iterable[Metric]) -> list[tuple[str, str]]:

@@ -10,6 +10,8 @@ from cocensor.evaluation import Evaluation
 
 #: Around names that users gave, whatever their script: Unicode's first strong isolate and its end.
 ISOLATE = "\u2068", "\u2069"
+# As many models are all named in a sentence.
+_MOST_NAMED = 4
 # Those and their like, which inside of a name would end its isolation or turn the words after it around.
 _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
@@ -17,6 +19,11 @@ _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Names as in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def capital(sentence: str) -> str:
+    """A clause at the start of a sentence."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def counted(n: int, what: str) -> str:
@@ -34,6 +41,11 @@ def model_name(model: str) -> str:
     return model.translate(_TURNS).join(ISOLATE)
 
 
+def shortened(name: str, most: int = 40) -> str:
+    """A long name by its start and its end, which may be all that tells it from others."""
+    return name if len(name) <= most else f"{name[: most - 14].rstrip()}…{name[-12:].lstrip()}"
+
+
 def in_a_line(name: str) -> str:
     """A name for a terminal, where a line break would tear a table apart."""
     return " ".join(name.splitlines())
@@ -41,26 +53,41 @@ def in_a_line(name: str) -> str:
 
 @dataclass(frozen=True)
 class Names:
-    """How models and families are called: by their bare names in a terminal, isolated and as names on the page."""
+    """How models and families are called: by their bare names in a terminal, isolated and as names on the page.
+
+    Of more models than ``most`` a sentence names the first, and says how many others there are.
+    """
 
     model: Callable[[str], str] = str
     family: Callable[[str], str] = str
+    most: int | None = None
 
     def models(self, names: Iterable[str]) -> str:
         """Models as in a sentence."""
-        return listed([self.model(name) for name in names])
+        named = [self.model(name) for name in names]
+        if self.most is not None and len(named) > self.most:
+            rest = len(named) - self.most + 1
+            named = [*named[: self.most - 1], f"{rest} others"]
+        return listed(named)
+
+    def some(self, names: Sequence[str]) -> str:
+        """Models as in a sentence, of which the last are counted where they are many."""
+        if len(names) <= _MOST_NAMED:
+            return self.models(names)
+        shown = [self.model(name) for name in names[: _MOST_NAMED - 1]]
+        return listed([*shown, f"{len(names) - len(shown)} others"])
 
     def families(self, names: Iterable[str]) -> str:
         """Families as in a sentence."""
         return listed([self.family(name) for name in names])
 
     def have_best_score(self, models: Sequence[str]) -> str:
-        """That one model has the best score, or several alike; whether it can be told from others is not said."""
+        """That one model has the best score, or several alike; others may be as good."""
         return f"{self.models(models)} {'has' if len(models) == 1 else 'share'} the best score"
 
 
 BARE = Names(in_a_line)
-ON_PAGE = Names(model_name, family_name)
+ON_PAGE = Names(model_name, family_name, most=3)
 
 
 def copula_name(copula: Copula) -> str:
@@ -71,15 +98,15 @@ def copula_name(copula: Copula) -> str:
 
 
 def quoted(evaluation: Evaluation, adjustment: str) -> str:
-    """The label of an adjustment, which is a phrase, inside of a sentence."""
-    return f"“{evaluation.results[adjustment].label}”"
+    """The label of an adjustment inside of a sentence."""
+    return as_noun(evaluation.results[adjustment].label)
 
 
 def as_noun(label: str) -> str:
-    """The label of an adjustment in a list: a phrase stands in quotes, one word as it is."""
+    """A label inside of a sentence: a phrase stands in quotes, one word without."""
     return f"“{label}”" if " " in label else label
 
 
 def and_metric(evaluation: Evaluation, metric: str | None = None) -> str:
-    """The metric after the adjustment that something is told by, where there are several metrics."""
+    """The metric after the adjustment that something is judged by, where there are several metrics."""
     return f" and the {evaluation.metric(metric).label}" if len(evaluation.metrics) > 1 else ""

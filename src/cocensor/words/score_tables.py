@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -31,22 +31,42 @@ def legend(evaluation: Evaluation) -> str:
     """What the marks of the tables mean."""
     level = evaluation.confidence_level
     if level is None:
-        return "* best score; no intervals were asked for"
-    return f"± half of the {level_in_words(level)} interval; * cannot be told from the best"
+        return "* best score; no intervals were requested"
+    return f"± half of the {level_in_words(level)} interval; * not distinguishable from the best"
+
+
+def score_heads(evaluation: Evaluation) -> list[str]:
+    """The columns of a table by one metric: the adjustments, and the truth where it is known."""
+    truth = [] if evaluation.truth is None else [evaluation.truth.label]
+    return [*(each.label for each in evaluation.results.values()), *truth]
 
 
 def score_cells(evaluation: Evaluation, metric: Metric) -> dict[str, list[str]]:
-    """By model its score under each adjustment, with its skill."""
+    """By model its score under each adjustment, with its skill; last the true one, where it is known."""
     names = list(evaluation.results)
     by_place = {name: _cells(evaluation, metric, name, names) for name in names}
     rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
     for name in names:
         for model, cells in rows.items():
             skill = evaluation.skill(model, metric.name, name).value
-            saved = f" ({round(100 * skill):+d} %)" if np.isfinite(skill) else " (–)"
-            cell = by_place[name][model]
-            cells.append(cell + saved if cell != "–" and metric.has_skill else cell)
+            cells.append(_with_skill(by_place[name][model], skill, metric))
+    truth = evaluation.truth
+    if truth is not None:
+        places = _places(
+            evaluation.score(model, metric.name, name).standard_error for name in names for model in rows
+        )
+        base = truth.reference.get(metric.name)
+        for model, cells in rows.items():
+            value = truth.value(metric.name, model)
+            skill = np.nan if base is None else metric.skill(value, base.value)
+            cells.append(_with_skill("–" if np.isnan(value) else number(value, places), skill, metric))
     return rows
+
+
+def _with_skill(cell: str, skill: float, metric: Metric) -> str:
+    if cell == "–" or not metric.has_skill:
+        return cell
+    return f"{cell} ({round(100 * skill):+d} %)" if np.isfinite(skill) else f"{cell} (–)"
 
 
 def summary_cells(evaluation: Evaluation) -> dict[str, list[str]]:
@@ -63,7 +83,7 @@ def summary_cells(evaluation: Evaluation) -> dict[str, list[str]]:
 def score_lines(evaluation: Evaluation, metric: Metric) -> list[str]:
     """One metric under all adjustments."""
     rows = {in_a_line(model): cells for model, cells in score_cells(evaluation, metric).items()}
-    return _lines([each.label for each in evaluation.results.values()], rows)
+    return _lines(score_heads(evaluation), rows)
 
 
 def summary_lines(evaluation: Evaluation) -> list[str]:
@@ -99,8 +119,7 @@ def _cells(evaluation: Evaluation, metric: Metric, adjustment: str, beside: Sequ
         for name in beside
         for model in evaluation.models
     }
-    known = [score.standard_error for score in scores.values() if score.standard_error > 0]
-    places = decimals(min(known, default=np.nan))
+    places = _places(score.standard_error for score in scores.values())
     best = evaluation.best(metric.name, adjustment)
     cells = {}
     for model in evaluation.models:
@@ -109,6 +128,11 @@ def _cells(evaluation: Evaluation, metric: Metric, adjustment: str, beside: Sequ
         half = _half_interval(score, evaluation.confidence_level, places)
         cells[model] = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{mark}"
     return cells
+
+
+def _places(errors: Iterable[float]) -> int:
+    """As many decimals as the most precise of several scores deserves."""
+    return decimals(min((error for error in errors if error > 0), default=np.nan))
 
 
 def _half_interval(score: Score, level: float | None, places: int) -> str:

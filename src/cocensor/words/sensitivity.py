@@ -9,6 +9,8 @@ from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.bounding import has_bounds
 from cocensor.words.after_dropout import after_dropout_in_words
+from cocensor.words.alarms import nothing_to_rank
+from cocensor.words.answer import anybody_left, best_in_words, if_independent
 from cocensor.words.bounds import (
     bounds_in_words,
     bounds_of,
@@ -18,10 +20,12 @@ from cocensor.words.bounds import (
     why_no_bounds,
 )
 from cocensor.words.digits import level_in_words, number
-from cocensor.words.leads import first_point, told_extent, told_in_range, told_over_grid
-from cocensor.words.names import BARE, Names, and_metric, as_noun, listed, quoted
+from cocensor.words.leads import first_point, told_extent, told_in_range
+from cocensor.words.names import BARE, Names, as_noun, listed, quoted
+from cocensor.words.over_grid import told_over_grid
+from cocensor.words.pace import tau_defined
 from cocensor.words.plausible import plausible_tau_in_words
-from cocensor.words.standing import standing_at_start, verdict
+from cocensor.words.standing import standing_at_start
 from cocensor.words.stretches import stretches_in_words
 from cocensor.words.within import (
     answered_points,
@@ -39,11 +43,9 @@ def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     grid = f"{', '.join(sensitivity.families)}; {taus}"
     labels = listed([as_noun(sensitivity.evaluation.results[name].label) for name in sensitivity.answers])
     lines = [f"Sensitivity of {labels} over {grid}.", *_sentences(sensitivity, BARE)]
-    if sensitivity.leaders():
-        lines.insert(1, plausible_in_words(sensitivity))
     if sensitivity.after_dropout is not None:
         lines.append(after_dropout_in_words(sensitivity.after_dropout))
-    return "\n".join(filter(None, lines))
+    return "\n".join(tau_defined(lines))
 
 
 def beside_scores(evaluation: Evaluation, sensitivity: Sensitivity | None) -> list[str]:
@@ -67,7 +69,7 @@ def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
 
     Without intervals, which model has the best score from where to where.
     """
-    return " ".join(_sentences(sensitivity, names))
+    return " ".join(tau_defined(_sentences(sensitivity, names)))
 
 
 def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
@@ -75,29 +77,35 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     label, best = quoted(evaluation, sensitivity.primary), sensitivity.leaders()
     if not best:
         return [f"By {label} there is no {evaluation.metric().label} at any point of the grid."]
-    if len(evaluation.data.predictions) == 1:
-        [model] = evaluation.data.predictions
+    if not anybody_left(evaluation):
+        return ["Nobody dropped out: there is no dependence to vary."]
+    if not evaluation.contenders:
+        return [nothing_to_rank(evaluation, names)]
+    plausible = plausible_in_words(sensitivity)
+    if len(evaluation.contenders) == 1:
+        [model] = evaluation.contenders
         what = f"the {evaluation.metric().label} of {names.model(model)}"
         taus, within = answered_points(sensitivity), score_in_range(sensitivity, model, what)
         if within and covered(sensitivity) == (taus[0], taus[-1]):
-            return [within]
-        return [*filter(None, [within]), _range_in_words(sensitivity, what)]
-    said, more = "; ".join(stretches_in_words(sensitivity, names)), list[str]()
+            return [plausible, within]
+        return [plausible, *filter(None, [within]), _range_in_words(sensitivity, model, what)]
     tau = first_point(sensitivity)
     found = standing_at_start(sensitivity, tau)
     if found.tells:
-        at = f"at τ = {tau:g}{'' if tau else ' (independent censoring)'}"
-        extent = told_extent(sensitivity, found, tau, names)
-        said = f"{at} {verdict(found, names).joined(limit=extent.within)}"
-        more = [
-            told_in_range(sensitivity, found, names).strip(),
-            extent.beyond,
+        where = f"At τ = {tau:g}," if tau else if_independent(evaluation, sensitivity.primary)
+        said = [
+            best_in_words(where, found, names),
+            told_in_range(sensitivity, found, names),
+            *(extent := told_extent(sensitivity, found, tau, names)).told(plausible),
+            extent.lost,
             *told_over_grid(sensitivity, found, names),
         ]
+    else:
+        said = [plausible, f"{'; '.join(stretches_in_words(sensitivity, names))}."]
     silent = [family for family in sensitivity.families if family not in best]
     if silent:
-        more.append(f"Under {listed(silent)} there is no answer.")
-    return [f"By {label}{and_metric(evaluation)}, {said}.", *filter(None, more)]
+        said.append(f"Under {listed(silent)} there is no answer.")
+    return [f"By the {evaluation.metric().label}, scored with {label}:", *filter(None, said)]
 
 
 def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, float], float]:
@@ -111,14 +119,12 @@ def scores_over_grid(sensitivity: Sensitivity, model: str) -> dict[tuple[str, fl
     }
 
 
-def _range_in_words(sensitivity: Sensitivity, what: str) -> str:
+def _range_in_words(sensitivity: Sensitivity, model: str, what: str) -> str:
     """How far the score of a single model moves."""
-    [model] = sensitivity.evaluation.data.predictions
     scores = scores_over_grid(sensitivity, model).values()
     return (
-        f"By {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between {number(min(scores))} and "
-        f"{number(max(scores))} over the grid{uncertainty_in_words(sensitivity, model)}; with one model there is "
-        "nothing to rank."
+        f"Over the grid, scored with {quoted(sensitivity.evaluation, sensitivity.primary)}, {what} lies between "
+        f"{number(min(scores))} and {number(max(scores))}{uncertainty_in_words(sensitivity, model)}."
     )
 
 
@@ -128,9 +134,9 @@ def score_in_range(sensitivity: Sensitivity, model: str, what: str = "it") -> st
     if low >= high:
         return ""
     found = sensitivity.uncertainty(low, high, model).ignorance
-    where = f"the plausible range of τ{as_far_as_tried(sensitivity)}, {range_in_words(low, high)}"
     return (
-        f"Over {where}, {what} lies between {number(found.low)} and {number(found.high)}"
+        f"Over the plausible range{as_far_as_tried(sensitivity)} (τ from {range_in_words(low, high)}), {what} lies "
+        f"between {number(found.low)} and {number(found.high)}"
         f"{uncertainty_in_words(sensitivity, model, (low, high))}."
     )
 
@@ -146,4 +152,4 @@ def uncertainty_in_words(
     if not (isfinite(found.low) and isfinite(found.high)):
         return ""
     level = level_in_words(sensitivity.confidence_level)
-    return f" (with sampling error, between {number(found.low)} and {number(found.high)} at {level})"
+    return f"; with sampling error, between {number(found.low)} and {number(found.high)} ({level})"

@@ -13,6 +13,7 @@ from cocensor.inference import Comparison, Estimates
 from cocensor.metrics import Metric
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.grid_scores import GridScores
+from cocensor.words.metrics import IN_SHORT, Doing
 from cocensor.words.names import Names
 
 # As many losers are named.
@@ -27,7 +28,7 @@ class Standing:
     ----------
     metric : Metric
     scores : dict of float
-        Of the models that have one.
+        Of the contenders that have one.
     best : tuple of str
         Those that cannot be told from the best.
     compared : tuple of str
@@ -84,7 +85,8 @@ class Standing:
 def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Standing:
     """By a metric, under an adjustment that votes."""
     by = evaluation.metric(metric)
-    scores = {model: found.value for model, found in evaluation.under(adjustment).values[by.name].items()}
+    values = evaluation.under(adjustment).values[by.name]
+    scores = {model: values[model].value for model in values if model in evaluation.contenders}
     compare = partial(evaluation.compare, metric=by.name, adjustment=adjustment)
     known = evaluation.under(adjustment).errors.get(by.name)
     best = evaluation.best(by.name, adjustment) if scores else ()
@@ -93,7 +95,8 @@ def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Sta
 
 def standing_at(grid: GridScores, line: str, point: float) -> Standing:
     """At a point of the grid, by the first metric and the primary adjustment."""
-    by, scores = grid.evaluation.metric(), grid.values(line, point)
+    by, able = grid.evaluation.metric(), grid.evaluation.contenders
+    scores = {model: value for model, value in grid.values(line, point).items() if model in able}
     known, best = grid.errors(line, point), grid.best_at(line, point)
     compare = partial(grid.compare, line=line, point=point)
     return _standing(by, scores, best, known, compare, grid.evaluation.confidence_level)
@@ -165,58 +168,61 @@ class Verdict:
         return by.join(part for part in (*parts, *self.more) if part)
 
 
-def verdict(found: Standing, names: Names) -> Verdict:
-    """Who is best, as far as the data tell: a winner only where the intervals tell it from all others."""
+def verdict(found: Standing, names: Names, says: Doing = IN_SHORT) -> Verdict:
+    """Who is best, as far as the data tell: a winner only where the intervals tell it from all others.
+
+    ``says`` has the verbs.
+    """
     if len(found.scores) == 1:
         return Verdict(f"only {names.models(found.scores)} has a score", "")
     unknown = [model for model in found.scores if model not in found.compared]
     if not found.tells:
-        none = ("intervals that could tell more are missing",) if found.asked else ()
+        none = ("there are no intervals that could tell more",) if found.asked else ()
         return Verdict(names.have_best_score(found.leaders), "", none)
-    more = [f"{names.models(unknown)} {_has(unknown)} no interval to be told apart by"] if unknown else []
+    more = [f"{names.models(unknown)} {_has(unknown)} no interval to compare by"] if unknown else []
     if len(found.first) == 1:
-        won, close = _winner(found, names, bool(unknown))
+        won, close = _winner(found, names, says, bool(unknown))
         return Verdict("", won, (*close, *more)) if won else Verdict(close[0], "", tuple(more))
     won = ""
     if found.beaten:
-        each = "both beat" if len(found.first) == 2 else "each beats"
+        each = f"both {says.beat}" if len(found.first) == 2 else f"each of them {says.beats}"
         won = f"{each} {_losers(found, names)}"
-    tied, pairs = _tie(found, names)
+    tied, pairs = _tie(found, names, says)
     if found.behind:
         verb = "is" if len(found.behind) == 1 else "are"
-        more.insert(0, f"{names.models(found.behind)} {verb} not best, but cannot be told from each of them")
+        more.insert(0, f"{names.some(found.behind)} {verb} not best, but may be as good as some of them")
     return Verdict(tied, won, (*pairs, *more))
 
 
-def _winner(found: Standing, names: Names, unknown: bool) -> tuple[str, list[str]]:
+def _winner(found: Standing, names: Names, says: Doing, unknown: bool) -> tuple[str, list[str]]:
     """Of one model that alone may be best: what it wins, and what is too close."""
     [first] = found.first
     if not found.behind:
         if len(found.beaten) > 1 and not unknown:
-            return f"{names.model(first)} is best", []
-        return f"{names.model(first)} beats {_losers(found, names)}", []
+            return f"{names.model(first)} {says.is_best}", []
+        return f"{names.model(first)} {says.beats} {_losers(found, names)}", []
     who = "it" if found.beaten else names.model(first)
     which = "their difference" if len(found.behind) == 1 else "each difference"
-    close = f"{who} is ahead of {names.models(found.behind)}, but the interval of {which} just holds 0"
-    return f"{names.model(first)} beats {_losers(found, names)}" if found.beaten else "", [close]
+    close = f"{who} is ahead of {names.models(found.behind)}, but the interval of {which} just includes 0"
+    return f"{names.model(first)} {says.beats} {_losers(found, names)}" if found.beaten else "", [close]
 
 
-def _tie(found: Standing, names: Names) -> tuple[str, list[str]]:
+def _tie(found: Standing, names: Names, says: Doing) -> tuple[str, list[str]]:
     """Of several models that may be best: that they cannot be told apart, and which of them can."""
     models, pairs = found.first, list(combinations(found.first, 2))
     if all(found.equal(a, b) for a, b in pairs):
-        return f"{names.models(models)} are equally good", []
+        return f"{names.some(models)} are equally good", []
     told = [(a, b) for a, b in pairs if found.better(a, b) is not None]
     if told:
         a, b = told[0]
         better = found.better(a, b)
         worse = b if better == a else a
-        return f"{names.models(models)} may each be best", [
-            f"{names.model(better or a)} beats {names.model(worse)}"
+        return f"{names.some(models)} may each be best", [
+            f"{names.model(better or a)} {says.beats} {names.model(worse)}"
         ]
     if len(models) == len(found.scores) > 2:
-        return "no model can be told from another", []
-    return f"{names.models(models)} cannot be told apart", []
+        return f"the data cannot tell the {len(models)} models apart", []
+    return f"the data cannot tell {names.some(models)} apart", []
 
 
 def _losers(found: Standing, names: Names) -> str:

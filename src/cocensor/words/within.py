@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import inf, isfinite
+from collections.abc import Callable, Iterable, Iterator
+from math import isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +11,12 @@ import numpy as np
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.digits import ratio_in_words, towards_zero
-from cocensor.words.names import Names
+from cocensor.words.names import Names, capital
+from cocensor.words.pace import Dependence, between, from_here_on
 
 # Above it, a multiple of effects is no longer told apart from others.
 _MOST_TIMES = 100
+_PLAUSIBLE = "The plausible range is"
 
 
 class End(NamedTuple):
@@ -28,6 +30,15 @@ class End(NamedTuple):
     line: str | None = None
     #: Whether it is lost on other lines too, further out.
     others: bool = False
+    #: The hazard ratio up to which it holds on all lines; NaN where it is not known.
+    ratio: float = nan
+    #: The model that leads no more, and the one that it is lost against; or those who have the best score beyond.
+    models: tuple[str, ...] = ()
+
+    @property
+    def dependence(self) -> Dependence:
+        """How strong it is."""
+        return Dependence(self.at, self.ratio)
 
 
 class Reach(NamedTuple):
@@ -40,12 +51,35 @@ class Reach(NamedTuple):
         """Whether a point is within."""
         return (self.low is None or self.low.at <= point) and (self.high is None or point <= self.high.at)
 
+    @property
+    def ends(self) -> list[End]:
+        """Those that there are, the nearest to independence first."""
+        return sorted((end for end in self if end is not None), key=lambda end: abs(end.at))
+
 
 class Extent(NamedTuple):
-    """How far an answer holds: within the plausible range, to be put behind the answer; and beyond, in sentences."""
+    """How far an answer holds, in sentences; any may be empty.
 
-    within: str
+    ``stays`` is about the plausible range, ``beyond`` names who comes to the fore further out, and ``lost`` has the
+    limits on every scale.
+    """
+
+    stays: str
     beyond: str = ""
+    lost: str = ""
+    #: Whether ``beyond`` starts within the plausible range.
+    is_inside: bool = False
+
+    def told(self, plausible: str) -> list[str]:
+        """What follows the answer; ``plausible`` says what the plausible range is."""
+        if self.is_inside:
+            return [self.stays, self.beyond, plausible]
+        again = (
+            plausible.replace(_PLAUSIBLE, "This is", 1)
+            if self.stays.endswith("plausible range.")
+            else plausible
+        )
+        return [self.stays, again, self.beyond]
 
 
 def answered_points(grid: GridScores) -> list[float]:
@@ -79,16 +113,6 @@ def range_in_words(low: float, high: float) -> str:
     return f"{low:.2g} to {high:.2g}"
 
 
-def ends_in_words(found: Reach, low: float = -inf, high: float = inf) -> list[str]:
-    """Where τ must lie, rounded so that it stays between two others."""
-    ends = []
-    for end, side, least in ((found.low, "above", "at least"), (found.high, "below", "at most")):
-        if end is not None:
-            silent = f"{least} {end.at:g} (beyond, an interval is missing)"
-            ends.append(silent if end.silent else f"{side} about {_about(end.at, low, high)}")
-    return ends
-
-
 def _about(tau: float, low: float, high: float) -> str:
     """A τ, rounded so that it stays on the same sides of two others."""
     said = towards_zero(tau)
@@ -96,72 +120,85 @@ def _about(tau: float, low: float, high: float) -> str:
     return said if stays else f"{tau:.3g}"
 
 
-def within_plausible(sensitivity: Sensitivity, found: Reach, whose: str = "") -> str:
-    """Half a sentence on the plausible range, to be put behind what holds."""
-    plausible, (low, high) = sensitivity.plausible, covered(sensitivity)
+def stays_in_words(sensitivity: Sensitivity, found: Reach, whose: str = "") -> str:
+    """A sentence on how far what was said holds within the plausible range."""
+    low, high = covered(sensitivity)
     if low > high:
-        return (
-            f", but the plausible range of τ, {range_in_words(plausible.low, plausible.high)}, was not tried"
-        )
+        return "The plausible range was not tried."
     if found.holds(low) and found.holds(high):
-        part = as_far_as_tried(sensitivity)
-        return f", which holds{whose} throughout the plausible range of τ{part}, {range_in_words(low, high)}"
+        return f"That stays so{whose} throughout the plausible range{as_far_as_tried(sensitivity)}."
     if (found.high is not None and found.high.at < low) or (found.low is not None and found.low.at > high):
-        return f", but not within the plausible range of τ, {range_in_words(low, high)}"
+        return f"That is not so{whose} within the plausible range."
     inside = Reach(
         found.low if found.low is not None and found.low.at > low else None,
         found.high if found.high is not None and found.high.at < high else None,
     )
-    where = f"within the plausible range (τ from {range_in_words(plausible.low, plausible.high)})"
-    ends = f"while τ is {' and '.join(ends_in_words(inside, low, high))}"
     if inside.low is not None and inside.high is not None and inside.low.at == inside.high.at:
-        ends = f"at τ = {inside.low.at:g}"
-    return f", which holds{whose} {where} only {ends}"
+        return f"That is so{whose} only at τ = {inside.low.at:g}."
+    low_end, high_end = (
+        None if end is None else (end.dependence, _about(end.at, low, high)) for end in inside
+    )
+    where = between(low_end, high_end)
+    silent = "; beyond, an interval is missing" if any(end.silent for end in inside.ends) else ""
+    return f"That stays so{whose} in a part of the plausible range only: {where}{silent}."
 
 
-def beyond_plausible(sensitivity: Sensitivity, found: Reach, names: Names, then: str = "") -> str:
-    """Where what holds is lost, nearest first, on every scale; or that it is not.
+def beyond_in_words(sensitivity: Sensitivity, found: Reach, then: Callable[[End], Iterable[str]]) -> str:
+    """Who comes to the fore where what holds is lost, nearest first; or that it is not lost.
 
-    ``then`` is what follows further up.
+    ``then`` has clauses, of which the first stands behind where that is.
     """
     (low, high), taus = covered(sensitivity), answered_points(sensitivity)
-    if found.low is None and found.high is None:
+    if not found.ends:
         if low <= taus[0] and taus[-1] <= high:
             return ""
-        more = f"{tried_in_words(sensitivity)}, τ from {taus[0]:g} to {taus[-1]:g}"
-        return f"{'Beyond it, this' if low <= high else 'It'} holds at every {more}."
-    sentences, again = list[str](), False
-    inside = [end for end in (found.low, found.high) if end is not None and low < end.at < high]
-    for end in sorted(
-        (end for end in (found.low, found.high) if end is not None), key=lambda end: abs(end.at)
-    ):
-        outside = low <= high and (end.at >= high if end is found.high else end.at <= low)
-        where = "Beyond it, this" if outside else "It"
+        return f"It is so at every {tried_in_words(sensitivity)}, τ from {taus[0]:g} to {taus[-1]:g}."
+    inside, said = is_inside(sensitivity, found), list[str]()
+    for end in found.ends:
+        where = f"{capital(from_here_on(end.dependence, _about(end.at, low, high)))}"
+        if inside and len(found.ends) == 1:
+            where = "Beyond that"
         if end.silent:
             way = "up" if end.at >= 0 else "down"
-            said = f"{where} holds {way} to τ = {end.at:g}; further out an interval is missing"
-        else:
-            at = "there" if inside == [end] else f"at about τ = {_about(end.at, low, high)}"
-            first = f"{'It is also' if again else f'{where} is'} lost {at}"
-            said = f"{first}{_lost_on(sensitivity, end, names)}{_scales(sensitivity, end, names, again)}"
+            said.append(f"It is so {way} to τ = {end.at:g}; further out an interval is missing.")
+            continue
+        first, *more = then(end)
+        said += [f"{where}, {first}.", *(f"{capital(clause)}." for clause in more)]
+    return " ".join(said)
+
+
+def is_inside(sensitivity: Sensitivity, found: Reach) -> bool:
+    """Whether what holds is lost within the plausible range."""
+    low, high = covered(sensitivity)
+    return any(low < end.at < high for end in found.ends)
+
+
+def lost_in_words(sensitivity: Sensitivity, found: Reach, names: Names) -> str:
+    """The limits of what holds, nearest first, on every scale."""
+    said, again = list[str](), False
+    for end in found.ends:
+        if not end.silent:
+            way = "up" if end.at >= 0 else "down"
+            limit = f"The answer holds {way} to about τ = {towards_zero(end.at)}"
+            said.append(
+                f"{limit}{_lost_on(sensitivity, end, names)}{_scales(sensitivity, end, names, again)}."
+            )
             again = True
-        sentences.append(f"{said}{then if end is found.high else ''}.")
-    return " ".join(sentences)
+    return " ".join(said)
 
 
 def _lost_on(sensitivity: Sensitivity, end: End, names: Names) -> str:
-    leavers = " (healthy leavers)" if end.at < 0 else ""
     if end.line is None:
-        return leavers
+        return ""
     under = f"under {names.family(end.line)}"
     if end.others:
-        return f"{leavers}, first {under}"
-    return f"{leavers}, {under}{' alone' if len(sensitivity.leaders()) > 1 else ''}"
+        return f"; it is lost {under} first"
+    return f"; it is lost {under}{' alone' if len(sensitivity.leaders()) > 1 else ''}"
 
 
 def _scales(sensitivity: Sensitivity, end: End, names: Names, again: bool) -> str:
     said = scales_in_words(sensitivity, end.line, end.at, names, again)
-    return f": {said}" if said else ""
+    return f", at {said}" if said else ""
 
 
 def scales_in_words(
@@ -191,8 +228,6 @@ def plausible_in_words(sensitivity: Sensitivity) -> str:
     """Which range is held plausible, and who decided that."""
     plausible, (low, high) = sensitivity.plausible, covered(sensitivity)
     said = f"τ from {range_in_words(plausible.low, plausible.high)}"
-    if plausible.low == -plausible.high:
-        said = f"|τ| up to {plausible.high:.2g}"
     part, taus = "", answered_points(sensitivity)
     if (low, high) != (plausible.low, plausible.high):
         part = f" Of it, τ from {range_in_words(low, high)} was tried."
@@ -200,7 +235,8 @@ def plausible_in_words(sensitivity: Sensitivity) -> str:
             tried = f"τ = {taus[0]:g}" if len(taus) == 1 else f"τ from {taus[0]:g} to {taus[-1]:g}"
             part = f" Tried was {tried}."
     ratios = "" if part else _ratios(sensitivity)
-    return f"Plausible: {said}{ratios}, {_origin(sensitivity)}.{part}"
+    where = f"{ratios} times as fast ({said})" if ratios else said
+    return f"{_PLAUSIBLE} {where}, {_origin(sensitivity)}.{part}"
 
 
 def _ratios(sensitivity: Sensitivity) -> str:
@@ -212,23 +248,20 @@ def _ratios(sensitivity: Sensitivity) -> str:
         for ratio in (sensitivity.hazard_ratio(family, tau),)
         if isfinite(ratio)
     ]
-    if len(found) < 2:
-        return ""
-    ends = " to ".join(map(ratio_in_words, (min(found), max(found))))
-    return f" (hazard ratios right after leaving from {ends})"
+    return " to ".join(map(ratio_in_words, (min(found), max(found)))) if len(found) > 1 else ""
 
 
 def _origin(sensitivity: Sensitivity) -> str:
     plausible = sensitivity.plausible
     if plausible.origin == "asked":
-        return "as asked"
+        return "as asked for"
     if plausible.why is not None:
         samples = sensitivity.evaluation.data.samples
         if samples.x_test is None:
-            return "the default, as there are no covariates"
+            return "the default, as there are no covariates to go by"
         if not samples.y_test.dropout.any():
             return "the default, as nobody dropped out"
-        return f"the default, as covariates do not tell: {plausible.why.rstrip('.')}"
+        return f"the default, as covariates do not tell ({plausible.why.rstrip('.')})"
     together = sensitivity.evaluation.plausible_tau().together
-    what = f"three times what all covariates together induce ({together:z.2f})"
-    return what if plausible.origin == "covariates" else f"the default; {what} is less"
+    what = f"three times the dependence that all measured covariates together explain (τ = {together:z.2f})"
+    return f"which is {what}" if plausible.origin == "covariates" else f"the default; {what} would be less"

@@ -10,7 +10,7 @@ const drawAfterDropout = () => {
   const points = after.hazard_ratios, whose = line === after.lines[0] ? "" : `, ${isolated(line)} alone`;
   const along = {
     x: points.length > 1 ? axisRange(points) : [points[0] / 1.2, points[0] * 1.2], xTicks: points, dots: true, isLog: true,
-    here: points[0] <= 1 && points[points.length - 1] >= 1 ? 1 : undefined,
+    rules: points[0] <= 1 && points[points.length - 1] >= 1 ? independence(1) : [],
     xLabel: `hazard ratio after dropout, ρ${whose}; 1 is independence`,
   };
   if (isThere) drawScores(box, overRatio, line, along);

@@ -56,17 +56,17 @@ const limitsShown = (by, model) => {
 };
 
 const FRAMES = {
-  auc: () => ({ x: [0, 1], y: [0, 1], diagonal: true, ends: false, tall: true }),
+  auc: () => ({ x: [0, 1], y: [0, 1], ends: false, tall: true, rules: [{ diagonal: [[0, 0], [1, 1]], sign: "here", name: "by chance" }] }),
   ici: (lines) => {
-    const most = Math.max(...lines.flatMap((line) => line.points.flatMap((point) => point.filter(known))));
-    const end = Math.min(1, Math.ceil(10 * most) / 10);
-    return { x: [0, end], y: [0, end], diagonal: true, tall: true };
+    const most = Math.max(...lines.flatMap((line) => line.points.flatMap(([x, y]) => [x, y].filter(known))));
+    const end = Math.min(1, Math.ceil(20 * most) / 20);
+    return { x: [0, end], y: [0, end], tall: true, rules: [{ diagonal: [[0, 0], [end, end]], sign: "here", name: "as predicted" }] };
   },
   net_benefit: (lines) => {
     const points = lines.flatMap((line) => line.points);
     const top = Math.max(...points.map((point) => point[1]));
     const last = Math.max(...points.filter((point) => Math.abs(point[1]) > 0.02 * top).map((point) => point[0]));
-    return { x: [0, last], y: [-0.15 * top, 1.1 * top], zero: true, isCut: true };
+    return { x: [0, last], y: [-0.15 * top, 1.1 * top], isCut: true, rules: [{ y: 0, sign: "zero", name: "treat nobody" }] };
   },
 };
 FRAMES.e50 = FRAMES.ici;
@@ -81,7 +81,7 @@ const drawProfile = (box, by, point) => {
   const decision = by.family === "net_benefit" && !point && detail("decision_curves", by.at ?? numbers.horizon.time);
   if (decision) lines.unshift({ points: decision.thresholds.map((x, k) => [x, decision.treat_all.values[k]]), style: "", end: "all", name: "treat all" });
   const [xLabel, yLabel] = by.profile_labels;
-  chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at time ${by.at}`, ...frame });
+  chart(box, { lines, xLabel, yLabel: by.at === null ? yLabel : `${yLabel}, at ${numbers.time.unit ? `${by.at} ${numbers.time.unit}` : `time ${by.at}`}`, ...frame });
 };
 
 // By model what falls into each cell of predicted levels less what should: those event-free at the horizon first.

@@ -1,28 +1,24 @@
 // Rows of points with their intervals, and with a broad bar where there is one; names above them.
 const forest = (box, { rows, label, xLabel, shade }) => {
-  const width = Math.max(260, box.clientWidth), step = 40, top = shade ? 18 : 4, height = top + step * rows.length + 40;
-  const x = extent([0, ...(shade || []), ...rows.flatMap((row) => [row.value, ...row.ends, ...(row.bar || [])])]);
-  const frame = { left: 8, right: Math.min(width, 640) - 12, top: top - 14, bottom: height - 36 };
-  const toX = (value) => frame.left + ((value - x[0]) / (x[1] - x[0])) * (frame.right - frame.left);
-  const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spelt(label) });
-  if (shade) shadeIn(svg, shade, toX, frame);
-  niceTicks(x, width < 480 ? 4 : 7).forEach((tick) => {
-    svg.append(make("path", { d: `M${toX(tick)} ${top}V${frame.bottom}`, class: "tick" }));
-    svg.append(make("text", { x: toX(tick), y: height - 22, "text-anchor": "middle" }, String(tick)));
+  const width = widthOf(box), top = shade ? 18 : 4;
+  const rowMarks = ({ name, letter, value, ends, bar, style, isHollow }, k) => [
+    bar && bar.length ? Plot.ruleY([k], { x1: bar[0], x2: bar[1], className: `reach ${style}` }) : null,
+    Plot.text([k], { y: [k], frameAnchor: "left", textAnchor: "start", dx: -6, dy: -13, text: () => spelt(`${letter ? `${letter} ` : ""}${isolated(fitting(name, width - 20))}`), className: "named" }),
+    ends.length ? Plot.ruleY([k], { x1: ends[0], x2: ends[1], className: `whisker ${style}` }) : null,
+    known(value) ? Plot.dot([k], { x: [value], y: [k], r: 5, className: `${isHollow ? "hollow" : "dot"} ${style}`, title: () => spelt(`${name}: ${value}${ends.length ? ` (${between(...ends)})` : ""}`) }) : null,
+  ];
+  figure(box, label, {
+    height: top + 40 * rows.length + 40, marginLeft: 8, marginRight: width - Math.min(width, 640) + 12, marginTop: top, marginBottom: 40,
+    x: { domain: extent([0, ...(shade || []), ...rows.flatMap((row) => [row.value, ...row.ends, ...(row.bar || [])])]) },
+    y: { domain: [rows.length - 0.3, -0.7] },
+    marks: [
+      ...(shade ? shadeOf(shade) : []),
+      Plot.gridX({ ticks: width < 480 ? 4 : 7, strokeOpacity: 1, className: "tick" }),
+      Plot.axisX({ ...AXIS, ticks: width < 480 ? 4 : 7, label: xLabel, labelAnchor: "center", labelOffset: 34 }),
+      Plot.ruleX([0], { className: "zero" }),
+      ...rows.flatMap(rowMarks),
+    ],
   });
-  svg.append(make("path", { d: `M${toX(0)} ${top}V${frame.bottom}`, class: "zero" }));
-  svg.append(make("text", { x: (frame.left + frame.right) / 2, y: height - 5, "text-anchor": "middle" }, xLabel));
-  rows.forEach(({ name, letter, value, ends, bar, style, isHollow }, k) => {
-    const y = top + step * (k + 0.7);
-    if (bar && bar.length) svg.append(make("path", { d: `M${toX(bar[0])} ${y}H${toX(bar[1])}`, class: `reach ${style}` }));
-    svg.append(make("text", { x: 2, y: y - 9, class: "named" }, `${letter ? `${letter} ` : ""}${isolated(fitting(name, width - 20))}`));
-    if (ends.length) svg.append(make("path", { d: `M${toX(ends[0])} ${y}H${toX(ends[1])}`, class: `whisker ${style}` }));
-    if (!known(value)) return;
-    const dot = make("circle", { cx: toX(value), cy: y, r: 5, class: `${isHollow ? "hollow" : "dot"} ${style}` });
-    dot.append(make("title", {}, `${name}: ${value}${ends.length ? ` (${between(...ends)})` : ""}`));
-    svg.append(dot);
-  });
-  box.replaceChildren(svg);
 };
 
 // Of every model with a score, what is found of its pair with the one that has the best score; signs are turned to that.

@@ -29,6 +29,20 @@ const plausibleShade = () => {
   return low < to && high > from ? [Math.max(low, from), Math.min(high, to)] : undefined;
 };
 
+const within = ([low, high], at) => at >= low && at <= high;
+const independence = (at) => [{ x: at, sign: "independence", name: "independence" }];
+const hinted = () => {
+  const { family, tau } = numbers.hint || {};
+  return known(tau) && family !== "independence" ? [{ x: tau, sign: "hint", name: `hint: ${capital(family)}, τ = ${tau.toFixed(2)}` }] : [];
+};
+
+// By simulated event times, what the scores truly are.
+const trueRules = (scored, less = 0) => {
+  const found = numbers.truth && entry(numbers.truth, state.metric);
+  const rules = scored.filter((model) => known(entry(found, model.name))).map((model) => ({ y: found[model.name] - less, sign: `truth k${model.colour}`, title: `${model.name}, by the true event times: ${shown(found[model.name] - less)}` }));
+  return rules.map((each, k) => (k ? each : { ...each, name: "by the true event times" }));
+};
+
 const drawScores = (box, source, line, along) => {
   const errors = (each) => models.map((model) => errorsOf(source, state.metric, state.adjustment, each, model));
   const own = errors(line), scores = scoresOf(source, state.metric, state.adjustment, line);
@@ -36,9 +50,11 @@ const drawScores = (box, source, line, along) => {
     ...scoresOf(source, state.metric, state.adjustment, each).flat(),
     ...errors(each).filter(known).flatMap((found) => [...found.low, ...found.high]),
   ]);
+  const truth = trueRules(models);
   chart(box, {
     ...along,
-    y: extent(everywhere),
+    rules: [...along.rules, ...truth],
+    y: extent([...everywhere, ...truth.map(({ y }) => y)]),
     yLabel: metric().label,
     lines: models.map((model, m) => modelLine(model, withLimits(source.points, scores[m], own[m]))),
   });
@@ -48,7 +64,8 @@ const drawGrid = () => {
   if (!grid) return;
   const k = Number(state.tau), ratios = ratiosOf(state.adjustment, state.family);
   const along = {
-    x: axisRange(grid.taus), xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true, here: grid.taus[k],
+    x: axisRange(grid.taus), xLabel: "Kendall’s τ of event and dropout", xTicks: grid.taus, dots: true,
+    rules: [...independence(0), ...hinted(), { x: grid.taus[k], sign: "here", name: `τ = ${grid.taus[k]}, as chosen` }],
     shade: plausibleShade(), marks: covariateMarks(),
     above: ratios.some(known) ? { label: `hazard ratio right after leaving, ${capital(state.family)}`, ticks: ratioTicks(ratios) } : undefined,
   };
@@ -91,11 +108,12 @@ const drawLess = (head, box, source, line, along) => {
       const from = low === null ? "the start" : low.toFixed(2), to = high === null ? "the end" : high.toFixed(2);
       return { at, ends: [low ?? first, high ?? last], said: `the order turns at ${source.said(at)}${interval ? ` (${from} to ${to})` : ""}` };
     });
+  const truth = trueRules(others, entry(numbers.truth && entry(numbers.truth, state.metric), reference));
   chart(box, {
     ...along,
-    y: extent([0, ...all]),
+    rules: [...along.rules, { y: 0, sign: "zero", name: `as good as ${isolated(reference)}` }, ...truth],
+    y: extent([0, ...all, ...truth.map(({ y }) => y)]),
     yLabel: `${metric().label}, less`,
-    zero: true,
     lines: others.map((model) => modelLine(model, withLimits(source.points, own[model.name].differences, own[model.name]), {
       band: bandOf(source.points, own[model.name]), turns: turns(model),
     })),
@@ -123,8 +141,8 @@ const tellNow = (scores, errors, ranks, k, tau) => {
   const best = models.filter((_, m) => ranks[m] === 1).map((model) => isolated(model.name));
   const why = grid.missing.find((each) => each.adjustment === state.adjustment && each.family === state.family);
   const tied = models.filter((model, m) => ranks[m] !== 1 && kept.includes(model.name)).map((model) => isolated(model.name));
-  let said = `${where}${by}: ${best.join(" and ")} ${best.length > 1 ? "are equally good" : "is best"}.`;
-  if (tied.length) said = `${where}${by}: ${best.join(" and ")} ${best.length > 1 ? "have" : "has"} the best score, and cannot be told from ${tied.join(" and ")}.`;
+  let said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "are equally good" : "is best"}.`;
+  if (tied.length) said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "have" : "has"} the best score, and cannot be told from ${someNames(tied)}.`;
   if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
   else if (models.length === 1) said = `${where}${by}:`;
   document.getElementById("at-tau").textContent = spelt(said);

@@ -1,3 +1,9 @@
+// The axis of time, and how many are at risk along it.
+const alongTime = (end, sample) => {
+  const { times, [sample]: counts } = numbers.at_risk;
+  return { x: [0, end], xLabel: numbers.time.label, atRisk: { times, numbers: counts } };
+};
+
 // Values over time, sorted by it, with their limits.
 const overTime = (box, times, curves, limits, yLabel, { reference, y, tall } = {}) => {
   const order = times.map((_, k) => k).sort((a, b) => times[a] - times[b]);
@@ -10,7 +16,7 @@ const overTime = (box, times, curves, limits, yLabel, { reference, y, tall } = {
   });
   if (reference) lines.unshift({ points: order.map((k) => [times[k], reference[k]]), style: "", end: "KM", name: "Kaplan–Meier" });
   const around = extent(lines.flatMap((line) => [...line.points, ...(line.edges || [])].flatMap((point) => point.slice(1))));
-  chart(box, { lines, tall, x: [at[0], at[at.length - 1]], y: y ? y(around) : around, xLabel: "time", yLabel: `${yLabel} at each time` });
+  chart(box, { ...alongTime(at[at.length - 1], "test"), lines, tall, y: y ? y(around) : around, yLabel: `${yLabel} at each time` });
 };
 
 const drawCurves = () => {

@@ -1,8 +1,17 @@
-const showMap = () => document.querySelectorAll("[data-map]").forEach((map) => {
-  map.hidden = map.dataset.metric !== state.metric || map.dataset.adjustment !== state.adjustment;
-});
-
-const draw = () => [showMap, drawForests, drawBounds, drawGrid, drawAfterDropout, drawBenchmarks, drawCurves, drawBehind, drawSurvival, drawLikelihood].forEach((each) => each());
+// What is drawn, and the choices that it follows.
+const DRAWN = [
+  [drawMap, "metric adjustment"],
+  [drawForests],
+  [drawBounds],
+  [drawGrid, "metric adjustment family tau curves dependence"],
+  [drawAfterDropout, "metric adjustment whose"],
+  [drawBenchmarks],
+  [drawCurves, "metric curves relative"],
+  [drawBehind, "at curves dependence tau"],
+  [drawSurvival, "survival"],
+  [drawLikelihood],
+];
+const draw = (choice) => DRAWN.forEach(([each, follows = ""]) => { if (!choice || follows.split(" ").includes(choice)) each(); });
 
 // --- choices, downloads --------------------------------------------------------------------------
 
@@ -17,7 +26,7 @@ choices.forEach((control) => {
   control.addEventListener("input", () => {
     state[choice] = control.value;
     choices.forEach((each) => { if (each.dataset.choice === choice) each.value = control.value; });
-    draw();
+    draw(choice);
   });
 });
 

@@ -1,6 +1,3 @@
-const embedded = (id) => document.getElementById(id).textContent;
-const numbers = JSON.parse(embedded("numbers"));
-const models = JSON.parse(embedded("series"));
 // Analyses are there if they were computed.
 const grid = numbers.sensitivity;
 // Both grids by the same names: what lines and points are called, and how a point is said.
@@ -14,8 +11,16 @@ document.documentElement.classList.add("scripted");
 
 const shown = (value) => (value === null || value === undefined ? "–" : value.toFixed(4));
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
+// A long name by its start and its end, which may be all that tells it from others.
+const shortened = (name, most = 40) => (name.length <= most ? name : `${name.slice(0, most - 14).trimEnd()}…${name.slice(-12).trimStart()}`);
 // A name in a sentence, whose script does not move the words around it.
-const isolated = (name) => `\u2068${name.replace(/[\u202a-\u202e\u2066-\u2069]/g, "")}\u2069`;
+const isolated = (name) => `\u2068${shortened(name.replace(/[\u202a-\u202e\u2066-\u2069]/g, ""))}\u2069`;
+// Several names in a sentence; of many, how many others there are.
+const MOST_NAMES = 3;
+const someNames = (names) => {
+  const said = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES - 1), `${names.length - MOST_NAMES + 1} others`] : names;
+  return said.length > 1 ? `${said.slice(0, -1).join(", ")} and ${said[said.length - 1]}` : said[0];
+};
 // A name that fits into so many pixels.
 const fitting = (name, width) => (name.length > width / 7 ? `${name.slice(0, Math.max(3, Math.floor(width / 7) - 1))}…` : name);
 const metric = () => numbers.metrics.find((each) => each.name === state.metric);

@@ -1,0 +1,177 @@
+"""Nonsense among predictions and outcomes: what was found, what the likely cause is, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from cocensor.evaluation.look import FEW_EVENTS, FLAG, Look
+from cocensor.evaluation.probe import Probe
+
+if TYPE_CHECKING:
+    from cocensor.evaluation.findings import Findings
+
+Kind = Literal[
+    "negative_skill",
+    "against_outcome",
+    "time_scale",
+    "constant",
+    "same_sample",
+    "all_censored",
+    "few_events",
+]
+_DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale"})
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Something that makes a result nonsense, or says next to nothing of it.
+
+    Attributes
+    ----------
+    kind : str
+        "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best. "constant",
+        "same_sample", "all_censored" and "few_events" are remarks.
+    found : str
+        What was found.
+    cause : str
+        The likely cause, and what to do.
+    model : str or None
+        None where it is about all models.
+
+    Examples
+    --------
+    >>> alarm = Alarm("negative_skill", "Its skill is −52 %.", "Are these risks? Give 1 − risk.", "cox")
+    >>> print(alarm.text)
+    Its skill is −52 %. Are these risks? Give 1 − risk.
+    >>> alarm.disqualifies
+    True
+    """
+
+    kind: Kind
+    found: str
+    cause: str
+    model: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.found} {self.cause}"
+
+    @property
+    def disqualifies(self) -> bool:
+        """Whether the model cannot be called best."""
+        return self.kind in _DISQUALIFYING
+
+
+def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
+    """All that look like a mistake: of the models first, then of the samples.
+
+    A skill is negative where that of the first proper score of the evaluation, or else of the integrated Brier score,
+    lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was asked for, the
+    standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
+    curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A model
+    runs against the outcome where the upper 95 % limit of its concordance lies below ½, of k models the upper limit at
+    1 − 0.05/k; that of out-of-fold predictions is taken within folds. With fewer than ten events up to the horizon
+    neither is told. Of more than 20,000 test subjects, every k-th is looked at.
+    """
+    data = evaluation.data
+    probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
+    risks = {name: probe.risk(each) for name, each in data.predictions.items()}
+    order = probe.concordances(risks)
+    looks = [
+        Look.at(evaluation, probe, name, each, risks[name], order[name])
+        for name, each in data.predictions.items()
+    ]
+    return (*_of_models(looks), *_of_samples(evaluation))
+
+
+def _of_models(looks: list[Look]) -> Iterator[Alarm]:
+    """By model; that the flag of the event is inverted is said once for all."""
+    causes = {look.model: look.cause() for look in looks if look.is_off}
+    flagged = [look for look in looks if causes.get(look.model) == FLAG]
+    scored = [look for look in looks if look.predictions.risk is None]
+    if flagged and len(flagged) == len(scored):
+        yield _all_flagged(flagged)
+        causes = {}
+    for look in looks:
+        if look.model in causes:
+            yield from _of_model(look, causes[look.model])
+    for look in looks:
+        if look.constant and not look.is_off:
+            text = "It predicts the same for every subject."
+            yield Alarm("constant", text, "It cannot rank subjects; its concordance is ½.", look.model)
+
+
+def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
+    if look.scale is not None and cause == look.unit(look.scale):
+        factor = look.scale.factor
+        off = f"{factor:.4g} times" if factor > 1 else f"1/{1 / factor:.4g} of"
+        yield Alarm("time_scale", f"Its times look like {off} those of the outcomes.", cause, look.model)
+    if look.is_negative:
+        skill = _percent(look.skill.value)
+        found = f"It is worse than the same Kaplan–Meier curve for everybody: its skill is {skill}."
+        yield Alarm("negative_skill", found, cause, look.model)
+    if look.is_against:
+        found = (
+            "It runs against the outcome: its concordance is "
+            f"{look.concordance.value:.2f} (upper limit {look.highest_concordance:.2f}), and ½ is chance."
+        )
+        yield Alarm("against_outcome", found, cause, look.model)
+
+
+def _all_flagged(looks: list[Look]) -> Alarm:
+    skills = sorted(look.skill.value for look in looks)
+    span = _percent(skills[0])
+    if _percent(skills[-1]) != span:
+        span = f"{span} to {_percent(skills[-1])}"
+    who = "Every model is" if len(looks) > 1 else "The model is"
+    found = f"{who} worse than the same Kaplan–Meier curve for everybody (skill {span})."
+    return Alarm(
+        "negative_skill",
+        f"{found} With the opposite event flag {'they are' if len(looks) > 1 else 'it is'} not.",
+        FLAG,
+    )
+
+
+def _percent(skill: float) -> str:
+    return f"{100 * skill:.0f} %".replace("-", "−")
+
+
+def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
+    samples, horizon = evaluation.data.samples, evaluation.horizon.time
+    test, train = samples.y_test, samples.y_train
+    if train is not None and samples.folds is None and _is_same(samples):
+        yield Alarm(
+            "same_sample",
+            "The training and the test sample are the same.",
+            "Scores are too good unless the predictions are out-of-fold. Give the folds, or subjects that no model was "
+            "fitted to.",
+        )
+    for name, y in (("test", test), ("training", train)):
+        if y is not None and not y.n_events:
+            yield Alarm(
+                "all_censored",
+                f"Everybody in the {name} sample is censored: there is no event.",
+                "There is nothing to score or to adjust by. Is the event column the right one?",
+            )
+    n_events = int(np.count_nonzero(test.event & (test.time <= horizon)))
+    if test.n_events and n_events < FEW_EVENTS:
+        many = "no event" if not n_events else f"{n_events} event{'s' * (n_events > 1)}"
+        yield Alarm(
+            "few_events",
+            f"The test sample has {many} up to the horizon, {evaluation.time_axis.said(horizon)}.",
+            "Scores tell next to nothing. More subjects, or a later horizon, would.",
+        )
+
+
+def _is_same(samples: Any) -> bool:
+    """Whether training and test sample are one, by outcomes and covariates."""
+    if not samples.y_train.equals(samples.y_test):
+        return False
+    if samples.x_train is None or samples.x_test is None:
+        return samples.x_train is samples.x_test
+    return np.array_equal(np.asarray(samples.x_train), np.asarray(samples.x_test))

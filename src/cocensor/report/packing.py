@@ -1,0 +1,171 @@
+"""The page's numbers in few characters, which its script unpacks again (``scripts/numbers.js``).
+
+Numbers that form an array, by models, lines and points, become one text: whole multiples of a power of ten, each less
+what its neighbours let expect, in digits of Base64 as in source maps. Texts that repeat stand once. In what is left,
+``"$3"`` is the fourth of the pool, and ``"$$"`` starts a text that starts with ``"$"``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from json import dumps
+from math import floor, log10
+from typing import Any, NamedTuple
+
+_BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_NONE = "."
+# Of the largest number of an array; more of scores, which are ranked; and of a number by itself.
+_DIGITS, _SCORE_DIGITS, _SINGLE_DIGITS = 5, 8, 6
+# Times are looked up by their values.
+_EXACT = ("at", "time")
+_LIMITS = ("differences", "standard_errors", "low", "high", "band_low", "band_high", "x", "y")
+_FEWEST_NUMBERS, _SHORTEST_TEXT = 4, 6
+
+
+class _Array(NamedTuple):
+    """Numbers along axes, each of names or so many; null where there is none."""
+
+    axes: tuple[tuple[str, ...] | int, ...]
+    values: list[float | None]
+
+
+def packed(numbers: Mapping[str, Any], models: Sequence[str], names: Collection[str]) -> dict[str, Any]:
+    """The numbers, rounded, as ``{"numbers", "pool"}``; arrays run over models, other names, limits and lists."""
+    return _Packing(numbers, models, names).packed
+
+
+class _Packing:
+    def __init__(self, numbers: Mapping[str, Any], models: Sequence[str], names: Collection[str]) -> None:
+        self._repeated = {
+            text
+            for text, count in Counter(_texts(numbers)).items()
+            if count > 1 and len(text) >= _SHORTEST_TEXT
+        }
+        self._axes = {*models, *names, *_LIMITS}
+        width = 1 if len(models) <= len(_BASE36) else 2
+        self._codes = {model: _base36(k, width) for k, model in enumerate(models)}
+        self._pool: list[Any] = []
+        self._places: dict[str, str] = {}
+        content = self._pack(numbers)
+        self.packed = {"numbers": content, "pool": self._pool, "width": width, "models": [*models]}
+
+    def _pack(self, node: Any, key: str = "") -> Any:
+        if isinstance(node, str):
+            return self._text(node)
+        if isinstance(node, float):
+            return node if key in _EXACT else _rounded(node)
+        array = _array(node, self._axes)
+        if array is not None and len(array.values) >= _FEWEST_NUMBERS:
+            return self._once(
+                {
+                    "axes": [each if isinstance(each, int) else self._names(each) for each in array.axes],
+                    **_coded(array, _SCORE_DIGITS if key == "scores" else _DIGITS),
+                }
+            )
+        if isinstance(node, Mapping):
+            return {each: self._pack(below, key if key == "scores" else each) for each, below in node.items()}
+        if isinstance(node, list | tuple):
+            if self._is_of_models(node):
+                return self._once(
+                    {"models": [";".join("".join(map(self._codes.get, each)) for each in node)]}
+                )
+            return [self._pack(each, key) for each in node]
+        return node
+
+    def _is_of_models(self, node: Sequence[Any]) -> bool:
+        """Whether it is a list of lists of models."""
+        return bool(node) and all(
+            isinstance(each, list) and all(isinstance(name, str) and name in self._codes for name in each)
+            for each in node
+        )
+
+    def _text(self, text: str) -> str:
+        if text in self._repeated:
+            return self._once(text)
+        return f"${text}" if text.startswith("$") else text
+
+    def _names(self, names: tuple[str, ...]) -> str:
+        return self._once({"names": [*map(self._text, names)]})
+
+    def _once(self, item: Any) -> str:
+        """Where in the pool it is."""
+        text = dumps(item)
+        if text not in self._places:
+            self._places[text] = f"${len(self._pool)}"
+            self._pool.append(item)
+        return self._places[text]
+
+
+def _texts(node: Any) -> Iterator[str]:
+    """All texts but the names of what is in a mapping."""
+    if isinstance(node, str):
+        yield node
+    elif isinstance(node, Mapping):
+        yield from node if len(node) > 1 else ()
+        for each in node.values():
+            yield from _texts(each)
+    elif isinstance(node, list | tuple):
+        for each in node:
+            yield from _texts(each)
+
+
+def _array(node: Any, names: Collection[str]) -> _Array | None:
+    """Numbers that form an array; None where they do not."""
+    if isinstance(node, Mapping) and node and node.keys() <= names:
+        axis: tuple[str, ...] | int = tuple(node)
+        below: Sequence[Any] = list(node.values())
+    elif isinstance(node, list | tuple) and node:
+        axis, below = len(node), node
+    else:
+        return None
+    if all(each is None or (isinstance(each, int | float) and not isinstance(each, bool)) for each in below):
+        return _Array((axis,), list(below)) if any(each is not None for each in below) else None
+    arrays = [_array(each, names) for each in below]
+    first = arrays[0]
+    if first is None or not all(each is not None and each.axes == first.axes for each in arrays):
+        return None
+    return _Array(
+        (axis, *first.axes), [value for each in arrays if each is not None for value in each.values]
+    )
+
+
+def _coded(array: _Array, digits: int) -> dict[str, Any]:
+    """The numbers as multiples of 10 to the power of ``unit``."""
+    known = [abs(value) for value in array.values if value is not None]
+    most = max(known)
+    whole = all(value == int(value) for value in known) and most < 10**_SCORE_DIGITS
+    unit = 0 if whole or not most else floor(log10(most)) + 1 - digits
+    steps = [None if value is None else round(value / 10.0**unit) for value in array.values]
+    last = array.axes[-1]
+    length = last if isinstance(last, int) else len(last)
+    return {"unit": unit, "values": "".join(_differences(steps, length))}
+
+
+def _differences(values: Sequence[int | None], length: int) -> Iterator[str]:
+    """Each number less the one before it, and less what the one above it exceeds the one before that by."""
+
+    def at(k: int) -> int:
+        return (values[k] or 0) if k >= 0 else 0
+
+    for k, value in enumerate(values):
+        before = at(k - 1) - at(k - 1 - length) if k % length else 0
+        yield _NONE if value is None else _base64(value - before - at(k - length))
+
+
+def _base64(value: int) -> str:
+    """Five bits a digit, the lowest first; the lowest of all is the sign, and the highest of a digit says "more"."""
+    rest, text = (-value << 1) | 1 if value < 0 else value << 1, ""
+    while rest >= 32:
+        text += _BASE64[32 | (rest & 31)]
+        rest >>= 5
+    return text + _BASE64[rest]
+
+
+def _base36(k: int, width: int) -> str:
+    return _BASE36[k // len(_BASE36)] + _BASE36[k % len(_BASE36)] if width > 1 else _BASE36[k]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_SINGLE_DIGITS}g}")

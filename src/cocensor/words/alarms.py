@@ -1,0 +1,41 @@
+"""Nonsense among predictions and outcomes, in words: what is said before everything else."""
+
+from __future__ import annotations
+
+from cocensor.evaluation import Evaluation
+from cocensor.evaluation.alarms import Alarm
+from cocensor.words.names import BARE, Names
+
+CHECK_FIRST = "Check this first"
+
+
+def alarms_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
+    """A line for each model that has an alarm, with its cause once, and for each remark."""
+    of_models: dict[str, list[Alarm]] = {}
+    said = []
+    for alarm in evaluation.alarms:
+        if alarm.disqualifies and alarm.model is not None:
+            of_models.setdefault(alarm.model, []).append(alarm)
+        elif alarm.disqualifies:
+            said.append(f"{alarm.text} No model can be called best.")
+    for model, alarms in of_models.items():
+        parts = [*(alarm.found for alarm in alarms), *dict.fromkeys(alarm.cause for alarm in alarms)]
+        said.append(f"{names.model(model)}: {' '.join(parts)} It gets no rank and cannot be called best.")
+    if len(said) > 1 and not evaluation.contenders:
+        said.append("No model can be called best.")
+    remarks = [alarm for alarm in evaluation.alarms if not alarm.disqualifies]
+    about = ("" if alarm.model is None else f"{names.model(alarm.model)}: " for alarm in remarks)
+    return [*said, *(f"{whose}{alarm.text}" for whose, alarm in zip(about, remarks, strict=True))]
+
+
+def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
+    """Why no model is better than another: one alone can be scored, or has no alarm, or none."""
+    contenders, scored = evaluation.contenders, evaluation.data.predictions
+    if not contenders:
+        return "No model can be called best: see what to check first."
+    [model] = contenders
+    if len(scored) > 1:
+        return f"{names.model(model)} alone has no alarm: there is nothing to rank."
+    if len(evaluation.models) > 1:
+        return f"Only {names.model(model)} has predictions that can be scored: there is nothing to rank."
+    return f"There is one model, {names.model(model)}, and nothing to rank."
