@@ -81,7 +81,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters["named"] = _named
+    pages.filters |= {"named": _named, "shortened": shortened}
     sensitivity, curves = evaluation.computed("sensitivity"), evaluation.computed("survival")
     fit, drawn = evaluation.computed("judge_fit"), series(evaluation)
     style = pages.get_template("report.css.jinja").render(palette())

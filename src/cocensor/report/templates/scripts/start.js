@@ -46,3 +46,11 @@ new ResizeObserver(([entry]) => {
   draw();
 }).observe(document.querySelector("main"));
 draw();
+
+// On paper, figures are drawn to its width.
+const printing = (isPrinted) => () => {
+  document.documentElement.classList.toggle("printing", isPrinted);
+  draw();
+};
+addEventListener("beforeprint", printing(true));
+addEventListener("afterprint", printing(false));
