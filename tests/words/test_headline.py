@@ -223,7 +223,7 @@ def test_a_hint_is_told_with_what_the_grid_says_there(three):
     made = replace(three, assumed=replace(three.assumed, hint=replace(hint, choice=clayton)))
     said = headline(made, made.sensitivity("clayton", [0.0, 0.4])).hint
     assert says(said, "independence", "nearest point", "Clayton")
-    assert "what the judge conditions on" in said
+    assert "predictions and any covariates" in said
     assert headline(made, None).hint in said
 
 
@@ -232,7 +232,7 @@ def test_without_a_copula_there_is_nothing_to_vary(split, cox):
     curves = {"a": cox(0, 1), "b": cox(0)}
     truth = cc.evaluate(curves, test.y, adjustments={"truth": cc.Oracle(test.event_time)}, metrics="ibs")
     found = headline(truth, None)
-    assert "“truth”, " in found.lead
+    assert "truth, " in found.lead
     assert "sensitivity()" not in found.by
     assert "rests on a copula" in found.by
 

@@ -16,8 +16,12 @@ from typing import Any, NamedTuple
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _NONE = "."
-# Of the largest number of an array: more of scores, which are ranked, fewer of what is only drawn; and of one by itself.
-_DIGITS, _DIGITS_OF, _SINGLE_DIGITS = 5, {"scores": 8, "differences": 4, "errors": 4, "profiles": 3, "curves": 4}, 6
+# Of the largest number of an array: more of scores, which are ranked, fewer of what is drawn; and of one by itself.
+_DIGITS, _DIGITS_OF, _SINGLE_DIGITS = (
+    5,
+    {"scores": 8, "differences": 4, "errors": 4, "profiles": 3, "curves": 4},
+    6,
+)
 # Times are looked up by their values.
 _EXACT = ("at", "time")
 _LIMITS = ("differences", "standard_errors", "low", "high", "band_low", "band_high", "x", "y")
@@ -67,10 +71,14 @@ class _Packing:
                 | ({"gaps": 1} if array.has_gaps else {})
             )
         if isinstance(node, Mapping):
-            return {each: self._pack(below, key if key in _DIGITS_OF else each) for each, below in node.items()}
+            return {
+                each: self._pack(below, key if key in _DIGITS_OF else each) for each, below in node.items()
+            }
         if isinstance(node, list | tuple):
             if self._is_of_models(node):
-                return self._once({"models": [";".join("".join(map(self._codes.get, each)) for each in node)]})
+                return self._once(
+                    {"models": [";".join("".join(self._codes[name] for name in each) for each in node)]}
+                )
             if _are_records(node):
                 columns = [self._pack([each[name] for each in node], name) for name in node[0]]
                 return self._once({"records": self._names(tuple(node[0])), "columns": columns})
@@ -116,7 +124,7 @@ def _texts(node: Any) -> Iterator[str]:
 
 def _array(node: Any, names: Collection[str]) -> _Array | None:
     """Numbers that form an array; None where they do not."""
-    if isinstance(node, Mapping) and node and node.keys() <= names:
+    if isinstance(node, Mapping) and node and all(name in names for name in node):
         axis: tuple[str, ...] | int = tuple(node)
         below: Sequence[Any] = list(node.values())
     elif isinstance(node, list | tuple) and node:
@@ -158,7 +166,7 @@ def _coded(array: _Array, digits: int) -> dict[str, Any]:
     """The numbers as multiples of 10 to the power of ``unit``."""
     known = [abs(value) for value in array.values if value is not None]
     most = max(known)
-    whole = all(value == int(value) for value in known) and most < 10**_DIGITS_OF["scores"]
+    whole = all(value == int(value) for value in known) and most < 10 ** _DIGITS_OF["scores"]
     unit = 0 if whole or not most else floor(log10(most)) + 1 - digits
     steps = [None if value is None else round(value / 10.0**unit) for value in array.values]
     last = array.axes[-1]
