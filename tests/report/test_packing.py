@@ -52,10 +52,17 @@ def test_any_number_of_models_has_codes(n_models):
 def test_random_arrays_come_out_to_their_digits():
     rng = np.random.default_rng(0)
     values = np.exp(rng.normal(size=(2, 4, 30))) * rng.choice([-1.0, 1.0], size=(2, 4, 30))
-    numbers = {"low": {name: dict(zip(MODELS, part.tolist(), strict=True)) for name, part in zip(("line", "x"), values, strict=True)}}
+    numbers = {
+        "low": {
+            name: dict(zip(MODELS, part.tolist(), strict=True))
+            for name, part in zip(("line", "x"), values, strict=True)
+        }
+    }
     found = through(numbers)["low"]
     shape = np.array([[found[name][model] for model in MODELS] for name in ("line", "x")])
-    np.testing.assert_allclose(shape, values, atol=0.5 * 10.0 ** (np.floor(np.log10(np.abs(values).max())) - 4))
+    np.testing.assert_allclose(
+        shape, values, atol=0.5 * 10.0 ** (np.floor(np.log10(np.abs(values).max())) - 4)
+    )
 
 
 def test_a_thinned_curve_looks_the_same():
@@ -100,7 +107,11 @@ def test_the_page_has_the_scores_of_to_json_and_what_figures_are_drawn_from(eval
 
 
 def test_ranks_on_the_page_are_those_of_close_scores():
-    scores = {"scores": {"line": {"$": [0.2, 0.3], "b": [0.2000001, 0.3], "$0": [0.2, 0.3], "__proto__": [0.2, 0.3]}}}
+    scores = {
+        "scores": {
+            "line": {"$": [0.2, 0.3], "b": [0.2000001, 0.3], "$0": [0.2, 0.3], "__proto__": [0.2, 0.3]}
+        }
+    }
     found = through(scores)["scores"]["line"]
     assert found["$"][0] < found["b"][0]
 
@@ -122,4 +133,6 @@ def test_limits_follow_from_errors(evaluation, sensitivity):
                             assert low is None
                             continue
                         assert value - found["reach"] * error == pytest.approx(low, abs=1e-4 * abs(high))
-                        assert value + reach.get(model, 0.0) * error == pytest.approx(band, abs=1e-3 * abs(band))
+                        assert value + reach.get(model, 0.0) * error == pytest.approx(
+                            band, abs=1e-3 * abs(band)
+                        )
