@@ -167,7 +167,6 @@ def test_one_model_is_not_told_of_differences(three):
     found = told(three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}, {"a": 0.1})
     assert says(found.question, "How well", "a")
     assert says(found.lead, "about as fast", "of a is 0.1000")
-    assert says(found.support, "one model", "a")
     assert says(found.caution, "No intervals were asked for")
     assert "differences" not in found.caution
 
