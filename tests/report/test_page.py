@@ -143,7 +143,9 @@ def test_every_score_of_the_evaluation_stands_in_a_table(evaluation, report):
     values = {float(value) for _, name, value in Page(report).attributes if name == "data-value"}
     table = evaluation.table()
     assert set(table["score"][table["metric"] == "ibs"]) <= values
-    [others] = [each for each in unpacked(json.loads(block(report, "tables")))["tables"] if each["kind"] == "scores"]
+    [others] = [
+        each for each in unpacked(json.loads(block(report, "tables")))["tables"] if each["kind"] == "scores"
+    ]
     shown = {cell[0] for column in others["columns"][1:] for cell in column if isinstance(cell, list)}
     assert {f"{score:.4f}" for score in table["score"][table["metric"] == "ils"]} <= shown
 
@@ -278,7 +280,9 @@ def test_differences_of_the_primary_adjustment_stand_in_a_table(evaluation, repo
         r'<table class="scores pairs">.*?</table>', report.read_text(encoding="utf-8"), re.DOTALL
     )
     shown = sorted(map(float, re.findall(r'data-value="(.*?)"', table)), key=abs)
-    expected = [x for pair in evaluation.pairs() for x in (pair.difference, pair.pvalue, pair.adjusted_pvalue)]
+    expected = [
+        x for pair in evaluation.pairs() for x in (pair.difference, pair.pvalue, pair.adjusted_pvalue)
+    ]
     np.testing.assert_allclose(np.abs(shown), sorted(np.abs(expected)))
     kinds = [each["kind"] for each in unpacked(json.loads(block(report, "tables")))["tables"]]
     assert kinds.count("scores pairs") == len(evaluation.metrics) - 1
@@ -288,9 +292,15 @@ def test_of_many_models_those_with_the_best_come_first_and_all_pairs_on_demand(s
     models = {f"m{k}": cox(*range(1 + k % 3)) for k in range(5)}
     found = evaluated(split, models, adjustments=["ipcw"])
     path = found.to_html(tmp_path / "a.html")
-    [first] = re.findall(r'<table class="scores pairs">.*?</table>', path.read_text(encoding="utf-8"), re.DOTALL)
+    [first] = re.findall(
+        r'<table class="scores pairs">.*?</table>', path.read_text(encoding="utf-8"), re.DOTALL
+    )
     assert first.count("<tr>") == 1 + 4
-    [every] = [each for each in unpacked(json.loads(block(path, "tables")))["tables"] if each["kind"] == "scores pairs"]
+    [every] = [
+        each
+        for each in unpacked(json.loads(block(path, "tables")))["tables"]
+        if each["kind"] == "scores pairs"
+    ]
     equal = found.compare("m0", "m3")
     assert (equal.difference, equal.pvalue) == (0.0, 1.0)
     rows = list(zip(*every["columns"], strict=True))
