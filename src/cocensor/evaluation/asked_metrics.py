@@ -124,7 +124,7 @@ def default_times(
     # Times that would be called the same are one.
     found = {time_in_name(t): t for at, _ in parts for t in at}
     said = [
-        f"{' and '.join(filter(None, (', '.join(map(time_in_name, at[:-1])), time_in_name(at[-1]))))}, {why}"
+        f"{' and '.join(filter(None, (', '.join(map(time_in_name, at[:-1])), time_in_name(at[-1]))))}: {why}"
         for at, why in parts
         if at
     ]
