@@ -37,6 +37,8 @@ class TimeScale:
 
     def scaled(self, predictions: Predictions) -> FloatArray:
         """The times of the model."""
+        if predictions.only_at is not None:  # which rounding must not miss
+            return np.array([predictions.only_at])
         return np.minimum(self.times * self.factor, predictions.end)  # which rounding may pass
 
     def question(self, unit: str | None) -> str:
