@@ -113,10 +113,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Alarm",
     "AIPCW",
     "IPCW",
     "Adjustment",
+    "Alarm",
     "ArchimedeanCopula",
     "Benchmark",
     "Bound",

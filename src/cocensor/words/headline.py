@@ -156,12 +156,16 @@ def _answer(evaluation: Evaluation, start: Start) -> str:
     if not start.models.scores:
         return f"No model has a score by the {start.models.metric.label}."
     if len(evaluation.contenders) == 1:
-        [model] = evaluation.contenders
-        score = with_interval(
-            evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
-        )
-        return f"{start.where} the {start.models.metric.label} of {ON_PAGE.model(model)} is {score}."
+        return _only_score(evaluation, start)
     return best_in_words(start.where, start.models, ON_PAGE)
+
+
+def _only_score(evaluation: Evaluation, start: Start) -> str:
+    """The score of the model that alone can be called best, after why it is alone."""
+    [model] = evaluation.contenders
+    score = with_interval(evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level)
+    said = f"{start.where} the {start.models.metric.label} of {ON_PAGE.model(model)} is {score}."
+    return said if len(evaluation.models) == 1 else f"{nothing_to_rank(evaluation, ON_PAGE)} {said}"
 
 
 def _in_range(sensitivity: Sensitivity | None, start: Start) -> list[str]:
@@ -183,7 +187,7 @@ def _support(evaluation: Evaluation, start: Start) -> str:
     if not models.scores:
         return briefly(by)
     if len(evaluation.contenders) == 1:
-        return f"{briefly(by)} {nothing_to_rank(evaluation, ON_PAGE)}"
+        return briefly(by)
     ranked = by.ranks(models.scores)
     first, *others = sorted(ranked, key=lambda model: ranked[model])
     equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
