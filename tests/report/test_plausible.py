@@ -1,6 +1,5 @@
 """Bounds, benchmarks, tipping points and hazard ratios after dropout on the page."""
 
-import json
 import re
 
 import numpy as np
