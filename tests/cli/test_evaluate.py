@@ -368,6 +368,7 @@ def test_metrics_at_single_times_and_risk_scores_from_a_column(study):
         "name": "age",
         "source": "column 'age' of test.csv",
         "risk_score": True,
+        "only_at": None,
     }
     shown = study.evaluate(*asked, models=("cox",)).stdout
     assert "AUC at 0.5" in shown

@@ -5,9 +5,6 @@ The first test has its sentences, the others their facts.
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
 import cocensor as cc
 from cocensor._notes import Note
 from cocensor.metrics import MetricValue
@@ -170,31 +167,8 @@ def test_one_model_is_not_told_of_differences(three):
     found = told(three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}, {"a": 0.1})
     assert says(found.question, "How well", "a")
     assert says(found.lead, "about as fast", "of a is 0.1000")
-    assert says(found.support, "one model", "a")
     assert says(found.caution, "No intervals were asked for")
     assert "differences" not in found.caution
-
-
-@pytest.mark.parametrize(
-    ("train_events", "test_events", "said"),
-    [
-        (20, 20, "chance"),
-        (20, 9, "test sample has 9 events"),
-        (20, 0, "test sample has no event"),
-        (0, 20, "training sample has no event"),
-    ],
-)
-def test_few_events_are_a_caution(three, train_events, test_events, said):
-    def outcomes(events):
-        return cc.Survival(np.arange(1.0, 41.0), np.arange(40) < events)
-
-    samples = replace(
-        three.data.samples, y_train=outcomes(train_events), y_test=outcomes(test_events), x_test=None
-    )
-    made = replace(three, data=replace(three.data, samples=samples))
-    found = told(made, {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]})}, A_FIRST)
-    assert says(found.caution, said)
-    assert (" sample has " in found.caution) == (said != "chance")
 
 
 def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):

@@ -46,8 +46,9 @@ PredictionFiles = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=FILE",
-        help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, times as "
-        'column names; or one column "risk", a risk score. Once per model; NAME has no "=".',
+        help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
+        'named after times. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
+        'model; a name has no "=".',
         rich_help_panel=PREDICTIONS,
     ),
 ]
@@ -182,6 +183,11 @@ def predictions_of(
     if identity is not None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
+    if identity is None and len(table) != len(test) and len(columns) - len(test) in (0, 1):
+        raise ValueError(
+            f"{table.path} has {len(table)} rows and {len(columns)} columns for {len(test)} test subjects: transposed? "
+            "it must have a row per subject and a column per time."
+        )
     if columns[:1] == [""]:
         columns = columns[1:]
         _check_row_names(table, identity)

@@ -1,8 +1,9 @@
-"""Tables that the page's script makes when they are unfolded: written out, those of many models would fill megabytes."""
+"""Tables that the page's script makes when they are unfolded; written out, they would fill megabytes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from markupsafe import Markup
@@ -20,6 +21,7 @@ class OnDemand:
     tables: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(self, table: NumberTable | GridTable, kind: str) -> Markup:
+        """Where a table will stand; ``kind`` is its class."""
         content = _of_grid(table) if isinstance(table, GridTable) else _of_numbers(table)
         shared = {
             "kind": kind,
@@ -36,7 +38,9 @@ class OnDemand:
 
 
 def _of_numbers(table: NumberTable) -> dict[str, Any]:
-    return {"rows": [{"head": list(row.head), "cells": [*map(_cell, row.cells)]} for row in table.rows]}
+    rows = [[*row.head, *map(_cell, row.cells)] for row in table.rows]
+    heads = len(table.rows[0].head) if table.rows else 0
+    return {"heads": heads, "columns": [*map(list, zip_longest(*rows, fillvalue=""))]}
 
 
 def _cell(cell: NumberCell) -> Any:

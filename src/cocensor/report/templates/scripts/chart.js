@@ -75,16 +75,17 @@ const marksOf = ({ points, band, edges = [], turns = [], style, name }, steps, h
 };
 
 const chart = (box, {
-  lines: given, rules = [], shade, marks, above, atRisk, x, y, isLog, xLabel, yLabel, xTicks, yTicks, steps, dots, isCut, tall, ends: isNamed = true,
+  lines: given, rules: asked = [], shade, marks, above, atRisk, x, y, isLog, xLabel, yLabel, xTicks, yTicks, steps, dots, isCut, tall, ends: isNamed = true,
 }) => {
   if (!box) return;
+  const rules = asked.filter((each) => !known(each.x) || (each.x >= x[0] && each.x <= x[1]));
   const cut = ([at, value, ...limits]) => (value < y[0] || at > x[1] ? [at, null] : [at, value, ...limits]);
   const lines = given.map((line, k) => ({ ...line, style: `${line.style} of-${k}`, points: isCut ? line.points.map(cut) : line.points }));
-  const width = widthOf(box), left = atRisk ? 76 : 58, room = lines.length > 4 ? 24 : 11, right = width - (isNamed ? 6 + room + 8 * Math.max(...lines.map(({ end }) => end.length)) : 12);
+  const width = widthOf(box), left = atRisk ? 76 : 58, room = lines.length > 4 ? 24 : 11, right = width - (isNamed ? 10 + room + 8 * Math.max(...lines.map(({ end }) => end.length)) : 12);
   const top = above ? 56 : 26, bottom = 42 + (marks ? 20 : 0) + (atRisk ? 18 : 0);
   const tallness = Math.min(tall ? 352 : 312, Math.max(182, (tall ? 0.76 : 0.52) * width - 68));
   const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (right - left);
-  const ticks = atRisk ? atRisk.times : xTicks || undefined, longest = ticks ? Math.max(...[...ticks, ...(atRisk ? atRisk.numbers : [])].map((tick) => String(tick).length)) : 0;
+  const ticks = atRisk ? atRisk.times : xTicks || undefined, longest = ticks ? Math.max(...[...ticks, ...(atRisk ? atRisk.n : [])].map((tick) => String(tick).length)) : 0;
   const stride = ticks ? Math.ceil((ticks.length * (7 * longest + 16)) / (right - left)) : 1, middle = ticks ? Math.max(ticks.indexOf(0), 0) : 0;
   const across = ticks ? ticks.filter((tick, k) => (k - middle) % stride === 0 && tick <= x[1]) : width < 480 ? 5 : 8;
   const drawn = lines.map((line) => marksOf(line, steps, dots));
@@ -103,7 +104,7 @@ const chart = (box, {
       Plot.gridY({ ticks: yTicks || 5, strokeOpacity: 1, className: "tick" }),
       Plot.axisY({ ...AXIS, ticks: yTicks || 5, label: yLabel, labelOffset: left - 2 }),
       Plot.axisX({ ...AXIS, ticks: across, label: xLabel, labelAnchor: "center", labelOffset: bottom - 6, dy: marks ? 4 : 0 }),
-      atRisk ? Plot.text(across, { x: (time) => time, frameAnchor: "bottom", dy: 33, text: (time) => String(atRisk.numbers[atRisk.times.indexOf(time)]), className: "at-risk" }) : null,
+      atRisk ? Plot.text(across, { x: (time) => time, frameAnchor: "bottom", dy: 33, text: (time) => String(atRisk.n[atRisk.times.indexOf(time)]), className: "at-risk" }) : null,
       atRisk ? Plot.text(["at risk"], { frameAnchor: "bottom-left", textAnchor: "start", dx: 2 - left, dy: 33, className: "at-risk" }) : null,
       ...(marks ? covariateRow(marks, toX, { left, right }) : []),
       above ? scaleAbove(above, toX, x) : null,

@@ -1,13 +1,13 @@
 const drawSurvival = () => {
   if (!numbers.survival) return;
-  const { times, kaplan_meier: plain, taus, copula_graphic: graphic } = numbers.survival;
+  const { times, kaplan_meier: plain, taus, copula_graphic: graphic, at_risk: atRisk } = numbers.survival;
   const points = (values) => times.map((at, k) => [at, values[k]]);
   const lines = taus.map((tau, k) => ({
     points: points(graphic[state.survival][k]), style: `k${k} d${k + 1}`, end: `τ = ${tau}`, name: `Copula-Graphic, ${capital(state.survival)}, τ = ${tau}`,
   }));
   lines.unshift({ points: points(plain), style: "", end: "KM", name: "Kaplan–Meier" });
   chart(document.getElementById("plot-survival"), {
-    ...alongTime(times[times.length - 1], numbers.survival.sample === "training" ? "train" : "test"), lines, y: [0, 1.02], yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1], yLabel: "survival probability", steps: true,
+    ...alongTime(times[times.length - 1], atRisk), lines, y: [0, 1.02], yTicks: [0, 0.2, 0.4, 0.6, 0.8, 1], yLabel: "survival probability", steps: true,
   });
 };
 

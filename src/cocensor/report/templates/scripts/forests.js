@@ -3,12 +3,12 @@ const forest = (box, { rows, label, xLabel, shade }) => {
   const width = widthOf(box), top = shade ? 18 : 4;
   const rowMarks = ({ name, letter, value, ends, bar, style, isHollow }, k) => [
     bar && bar.length ? Plot.ruleY([k], { x1: bar[0], x2: bar[1], className: `reach ${style}` }) : null,
-    Plot.text([k], { y: [k], frameAnchor: "left", textAnchor: "start", dx: -6, dy: -13, text: () => spelt(`${letter ? `${letter} ` : ""}${isolated(fitting(name, width - 20))}`), className: "named" }),
+    Plot.text([k], { y: [k], frameAnchor: "left", textAnchor: "start", dx: -16, dy: -13, text: () => spelt(`${letter ? `${letter} ` : ""}${isolated(fitting(name, width - 20))}`), className: "named" }),
     ends.length ? Plot.ruleY([k], { x1: ends[0], x2: ends[1], className: `whisker ${style}` }) : null,
     known(value) ? Plot.dot([k], { x: [value], y: [k], r: 5, className: `${isHollow ? "hollow" : "dot"} ${style}`, title: () => spelt(`${name}: ${value}${ends.length ? ` (${between(...ends)})` : ""}`) }) : null,
   ];
   figure(box, label, {
-    height: top + 40 * rows.length + 40, marginLeft: 8, marginRight: width - Math.min(width, 640) + 12, marginTop: top, marginBottom: 40,
+    height: top + 40 * rows.length + 40, marginLeft: 18, marginRight: width - Math.min(width, 640) + 12, marginTop: top, marginBottom: 40,
     x: { domain: extent([0, ...(shade || []), ...rows.flatMap((row) => [row.value, ...row.ends, ...(row.bar || [])])]) },
     y: { domain: [rows.length - 0.3, -0.7] },
     marks: [

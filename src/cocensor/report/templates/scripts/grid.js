@@ -29,7 +29,6 @@ const plausibleShade = () => {
   return low < to && high > from ? [Math.max(low, from), Math.min(high, to)] : undefined;
 };
 
-const within = ([low, high], at) => at >= low && at <= high;
 const independence = (at) => [{ x: at, sign: "independence", name: "independence" }];
 const hinted = () => {
   const { family, tau } = numbers.hint || {};

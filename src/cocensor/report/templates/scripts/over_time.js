@@ -1,8 +1,5 @@
 // The axis of time, and how many are at risk along it.
-const alongTime = (end, sample) => {
-  const { times, [sample]: counts } = numbers.at_risk;
-  return { x: [0, end], xLabel: numbers.time.label, atRisk: { times, numbers: counts } };
-};
+const alongTime = (end, atRisk) => ({ x: [0, end], xLabel: numbers.time.label, atRisk });
 
 // Values over time, sorted by it, with their limits.
 const overTime = (box, times, curves, limits, yLabel, { reference, y, tall } = {}) => {
@@ -16,7 +13,7 @@ const overTime = (box, times, curves, limits, yLabel, { reference, y, tall } = {
   });
   if (reference) lines.unshift({ points: order.map((k) => [times[k], reference[k]]), style: "", end: "KM", name: "Kaplan–Meier" });
   const around = extent(lines.flatMap((line) => [...line.points, ...(line.edges || [])].flatMap((point) => point.slice(1))));
-  chart(box, { ...alongTime(at[at.length - 1], "test"), lines, tall, y: y ? y(around) : around, yLabel: `${yLabel} at each time` });
+  chart(box, { ...alongTime(at[at.length - 1], { times: numbers.at_risk.times, n: numbers.at_risk.test }), lines, tall, y: y ? y(around) : around, yLabel: `${yLabel} at each time` });
 };
 
 const drawCurves = () => {

@@ -11,7 +11,10 @@ const DRAWN = [
   [drawSurvival, "survival"],
   [drawLikelihood],
 ];
-const draw = (choice) => DRAWN.forEach(([each, follows = ""]) => { if (!choice || follows.split(" ").includes(choice)) each(); });
+const draw = (choice) => {
+  const isIdle = choice === "tau" && !state.dependence; // the sections behind the scores then show no point of the grid
+  DRAWN.forEach(([each, follows = ""]) => { if (!choice || (follows.split(" ").includes(choice) && !(isIdle && each === drawBehind))) each(); });
+};
 
 // --- choices, downloads --------------------------------------------------------------------------
 
@@ -30,6 +33,12 @@ choices.forEach((control) => {
   });
 });
 
+document.querySelectorAll("[data-independence]").forEach((button) => button.addEventListener("click", () => {
+  const slider = choices.find((each) => each.dataset.choice === "tau");
+  slider.value = button.dataset.independence;
+  slider.dispatchEvent(new Event("input"));
+}));
+
 // What is folded has no width to draw to.
 document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector(".plot")) draw(); }, true);
 
@@ -40,3 +49,11 @@ new ResizeObserver(([entry]) => {
   draw();
 }).observe(document.querySelector("main"));
 draw();
+
+// On paper, figures are drawn to its width.
+const printing = (isPrinted) => () => {
+  document.documentElement.classList.toggle("printing", isPrinted);
+  draw();
+};
+addEventListener("beforeprint", printing(true));
+addEventListener("afterprint", printing(false));
