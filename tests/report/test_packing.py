@@ -95,7 +95,7 @@ def test_the_page_has_the_scores_of_to_json_and_what_figures_are_drawn_from(eval
             assert one["scores"][name] == pytest.approx(by_model, rel=1e-6)
         assert one["ranks"] == other["ranks"]
         assert one["best"] == other["best"]
-        assert set(one["times"]) <= set(float(f"{t:.5g}") for t in other["times"]) | set(other["times"])
+        assert one["times"][-1] == pytest.approx(max(other["times"]), rel=1e-4)
     grid, full = found["sensitivity"], whole["sensitivity"]
     assert grid["best"] == full["best"]
     for metric, by in full["scores"].items():

@@ -144,7 +144,12 @@ def _paragraph(
     evaluation: Evaluation, sensitivity: Sensitivity | None, start: Start, extent: Extent, plausible: str
 ) -> tuple[str, str]:
     """Who is best, and how far that holds; τ is defined where it is used first."""
-    along = [*_in_range(sensitivity, start), *extent.told(plausible)] if anybody_left(evaluation) else []
+    told = anybody_left(evaluation) and evaluation.contenders
+    told = _in_range(sensitivity, start)
+    one = len(evaluation.contenders) == 1
+    along = [plausible, *told] if one else [*told, *extent.told(plausible)]
+    if not anybody_left(evaluation):
+        along = []
     lead, *rest = tau_defined([_answer(evaluation, start), *along])
     return lead, " ".join(rest)
 
@@ -181,6 +186,8 @@ def _in_range(sensitivity: Sensitivity | None, start: Start) -> list[str]:
 def _support(evaluation: Evaluation, start: Start) -> str:
     """The scores behind the answer, how far apart they are, and what they mean."""
     models, by, level = start.models, start.models.metric, evaluation.confidence_level
+    if not evaluation.contenders:
+        return ""
     if not models.scores:
         return briefly(by)
     if len(evaluation.contenders) == 1:
@@ -317,6 +324,8 @@ def _span(sensitivity: Sensitivity, model: str) -> str:
 
 def _extent_by(evaluation: Evaluation, sensitivity: Sensitivity | None, unanswered: bool) -> str:
     """What the statements on how far an answer holds are told by, or why there are none."""
+    if not evaluation.contenders:
+        return ""
     if sensitivity is not None:
         by = quoted(evaluation, sensitivity.primary) + and_metric(evaluation)
         return f"By {by}, over {grid_in_words(sensitivity)}:"

@@ -11,7 +11,10 @@ const DRAWN = [
   [drawSurvival, "survival"],
   [drawLikelihood],
 ];
-const draw = (choice) => DRAWN.forEach(([each, follows = ""]) => { if (!choice || follows.split(" ").includes(choice)) each(); });
+const draw = (choice) => {
+  const isIdle = choice === "tau" && !state.dependence; // the sections behind the scores then show no point of the grid
+  DRAWN.forEach(([each, follows = ""]) => { if (!choice || (follows.split(" ").includes(choice) && !(isIdle && each === drawBehind))) each(); });
+};
 
 // --- choices, downloads --------------------------------------------------------------------------
 
