@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 import cocensor as cc
-from cocensor.cli.evaluate import _analyse
+from cocensor.cli.analyses import analyse
+from cocensor.cli.console import progress_bar
 from cocensor.metrics.registry import metric_names
 from cocensor.simulate import SyntheticDesign
 
@@ -48,7 +49,8 @@ def study(metrics: Any) -> cc.Evaluation:
     found = cc.evaluate(
         models, y_test, test.X, y_train=train.y, x_train=train.X, metrics=metrics, at=AT, time_unit="months"
     )
-    _analyse(found, {}, hint=True, for_report=True)
+    with progress_bar() as phase:
+        analyse(found, {}, hint=True, for_report=True, phase=phase)
     return found
 
 

@@ -117,7 +117,7 @@ def test_several_files_or_none(tmp_path):
 def test_places_that_are_refused(tmp_path):
     for path, message in (
         (tmp_path, "path must be a file, but .* is a folder"),
-        (tmp_path / "nowhere" / "a.txt", "path must lie in a folder that exists, but .*nowhere is none"),
+        (tmp_path / "nowhere" / "a.txt", "path must lie in an existing folder, but .*nowhere is not one"),
         (os.devnull, "path must be a file, but .*null is a device"),
     ):
         with pytest.raises(ValueError, match=message):

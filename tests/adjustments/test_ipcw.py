@@ -62,7 +62,7 @@ def test_times_beyond_the_training_matter_only_where_needed():
 
 
 def test_after_a_last_dropout_there_is_no_answer():
-    with pytest.warns(cc.HorizonWarning, match="nobody is seen after time 5"):
+    with pytest.warns(cc.HorizonWarning, match="nobody is under observation after time 5"):
         status = cc.IPCW().fit(Y).status(Y, [4.5, 5.0, 5.1])
     assert status.until == 5.1
     np.testing.assert_array_equal(np.isnan(status.a).all(axis=0), [False, False, True])

@@ -123,16 +123,16 @@ def test_every_option_but_its_own_is_a_key(tmp_path):
     ("key", "value", "rule"),
     [
         ("taau", 0.3, "did you mean 'tau'?"),
-        ("config", "other.toml", "no such option"),
-        ("options", {"tau": 0.3}, "no such option"),
+        ("config", "other.toml", "not an option"),
+        ("options", {"tau": 0.3}, "not an option"),
         ("tau", "0.3", "a number, but is '0.3'"),
         ("tau", True, "a number, but is True"),
         ("bootstrap", 2.5, "a whole number, but is 2.5"),
         ("hint", 1, "true or false, but is 1"),
-        ("event", ["died"], "a text in quotes, but is ['died']"),
+        ("event", ["died"], "text in quotes, but is ['died']"),
         ("test", 7, "a path in quotes, but is 7"),
-        ("predictions", "cox=cox.csv", "a list of texts in quotes, but is 'cox=cox.csv'"),
-        ("predictions", ["cox=cox.csv", 1], "a list of texts"),
+        ("predictions", "cox=cox.csv", "a list of strings in quotes, but is 'cox=cox.csv'"),
+        ("predictions", ["cox=cox.csv", 1], "a list of strings"),
     ],
 )
 def test_keys_that_are_refused(study, key, value, rule):

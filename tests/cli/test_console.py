@@ -23,9 +23,12 @@ def test_a_bar_comes_late_and_only_to_terminals(monkeypatch, stream, seconds, sh
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr(console, "_PATIENCE", 0.1)
     monkeypatch.setattr(sys, "stderr", stream())
-    with console.progress_bar("Scoring") as progress:
-        progress(1, 4)
+    with console.progress_bar() as phase:
+        phase("Reading [bold].csv")
         time.sleep(seconds)
+        phase("Scoring")(1, 4)
+        time.sleep(seconds)
+    assert ("Reading [bold].csv" in sys.stderr.getvalue()) == shown
     assert ("Scoring" in sys.stderr.getvalue()) == shown
     assert ("1/4" in sys.stderr.getvalue()) == shown
     assert shown or not sys.stderr.getvalue()

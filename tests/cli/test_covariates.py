@@ -84,7 +84,7 @@ def test_texts_where_numbers_were_learnt(study):
         study.evaluate("--covariates", "age"), "test.csv: column 'age'", "mostly numbers", "row 3 is 'old'"
     )
     study.test.assign(age="old").to_csv(study.folder / "test.csv", index=False)
-    refusal(study.evaluate("--covariates", "age"), "test.csv: column 'age' has texts", "train.csv")
+    refusal(study.evaluate("--covariates", "age"), "test.csv: column 'age' has text", "train.csv")
 
 
 def test_a_date_is_no_covariate(study):

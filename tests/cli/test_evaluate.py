@@ -161,7 +161,7 @@ def test_bounds_and_benchmarks_are_told_beside_the_scores(study):
     for words in (bounds["statement"], numbers["plausible_tau"]["statement"], "τ from 0 to 0.3"):
         assert words in shown
     without = " ".join(study.evaluate("--metrics", "concordance").stdout.split())
-    assert "the concordance has no sharp bounds" in without
+    assert "for the concordance, sharp bounds cannot be computed" in without
     assert "per SD" not in without
 
 
@@ -368,6 +368,7 @@ def test_metrics_at_single_times_and_risk_scores_from_a_column(study):
         "name": "age",
         "source": "column 'age' of test.csv",
         "risk_score": True,
+        "only_at": None,
     }
     shown = study.evaluate(*asked, models=("cox",)).stdout
     assert "AUC at 0.5" in shown

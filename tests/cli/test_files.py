@@ -92,7 +92,7 @@ def test_a_type_is_inferred_from_the_whole_file(study):
         (b"", "Empty CSV file"),
         (b"patient,0,1\n", "no rows"),
         (b"patient,0,1\na,1\n", "Expected 3 columns, got 2"),
-        (b"patient\na\n", "no column that is named after a time"),
+        (b"patient\na\n", "no column name is a time"),
         ("patient,0,1\na,1,1\n".encode("utf-16-le"), "UTF-16"),
         ("patient,0,1\na,1,1\n".encode("utf-32"), "UTF-16"),
         (b"\xff\xfep\x00a", "UTF-16"),

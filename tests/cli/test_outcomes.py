@@ -211,7 +211,7 @@ def test_an_unmarked_end_of_study_is_suspected(study):
         )
         short.to_csv(study.folder / f"{name}.csv", index=False)
     found = study.numbers("--adjustments", "ipcw")
-    assert "of the test sample" in said(found, "caution")
+    assert "in the test sample" in said(found, "caution")
     numbers = study.folder / "tau.json"
     columns = (
         "--time",
@@ -227,4 +227,4 @@ def test_an_unmarked_end_of_study_is_suspected(study):
     )
     result = run("fit-copula", "--train", study.folder / "train.csv", *columns)
     assert result.exit_code == 0, result.output
-    assert "of the training sample" in said(json.loads(numbers.read_text(encoding="utf-8")), "caution")
+    assert "in the training sample" in said(json.loads(numbers.read_text(encoding="utf-8")), "caution")

@@ -133,7 +133,7 @@ def test_column_names_that_are_no_times(study, columns, parts):
 
 def test_predictions_at_time_zero_only(study):
     study.predictions["cox"][["patient", "0"]].to_csv(study.folder / "cox.csv", index=False)
-    refusal(study.evaluate(models=["cox"]), "cox.csv: ", "beyond 0")
+    refusal(study.evaluate(models=["cox"]), "cox.csv: ", "after 0")
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ def test_steps_and_lines_between_times_differ(study):
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ([], ["linear", "nothing beyond"]),
-        (["--interpolation", "step", "--tail", "last"], ["step", "last value"]),
+        ([], ["linear", "nothing after the last time"]),
+        (["--interpolation", "step", "--tail", "last"], ["step", "constant"]),
     ],
 )
 def test_the_numbers_say_how_predictions_were_read(study, how, words):

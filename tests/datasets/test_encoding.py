@@ -75,7 +75,7 @@ def test_an_unseen_level_counts_as_the_first_and_says_so():
         (lambda: Encoder("stage"), "categorical must be a sequence of column names, but is 'stage'"),
         (
             lambda: Encoder().fit(pd.DataFrame({"a": [1e308, -1e308]})),
-            "X must be of moderate size, but column 'a'",
+            "X must have values of moderate size, but column 'a'",
         ),
         (lambda: Encoder().fit(pd.DataFrame(index=[0, 1])), "X has no columns"),
         (lambda: Encoder().fit(pd.DataFrame({"a": [1.0, 1.0]})), "X must vary in at least one column"),

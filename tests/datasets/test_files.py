@@ -176,7 +176,7 @@ def test_every_column_is_of_one_kind_and_every_row_has_an_outcome():
     X = pd.DataFrame({"age": [50.0, 60.0, 70.0], "sex": ["f", "m", "f"]})
     with pytest.raises(ValueError, match="^categorical .*'sex'"):
         own(X, categorical=())
-    with pytest.raises(ValueError, match="but not so 'age'."):
+    with pytest.raises(ValueError, match="but do not for 'age'."):
         own(X, categorical=("sex", "age"))
     with pytest.raises(ValueError, match="y has length 3, but X has length 2."):
         own(X[:2])

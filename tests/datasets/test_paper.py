@@ -96,7 +96,7 @@ def test_what_was_dropped_is_counted(csv_folder):
     assert load_metabric(csv_folder).dropped == ("2 rows with a time that rounds to 0",)
     assert load_employee(csv_folder).dropped == ("3,008 rows that repeat an earlier one",)
     assert load_employee(csv_folder, duplicates=True).dropped == ()
-    assert load_gbsg(csv_folder).dropped == ("column pid, which is no feature",)
+    assert load_gbsg(csv_folder).dropped == ("column pid, which is not a feature",)
     assert load_support().dropped == ("232 rows with a missing value among x7 to x13",)
 
 

@@ -93,6 +93,11 @@ def test_default_metrics_are_also_at_its_time_with_the_brier_score(study):
     assert found.metrics[:2] == ("ibs", "brier at 12.5")
     assert {"auc at 12.5", "ici at 12.5"} == set(found.metrics) - set(curves.metrics) - {"brier at 12.5"}
     assert found.at == tuple(sorted({*curves.at, 12.5}))
+    pair = study.evaluate(
+        {name: models[name] for name in ("one", "cut")}, metrics="default", adjustments="ipcw"
+    )
+    assert pair.metrics[:2] == ("brier at 12.5", "ibs")
+    assert pair.ranks().keys() == {"one", "cut"}
     assert [note.kind for note in found.notes if "12.5" in note.text] == ["decision", "missing"]
 
 

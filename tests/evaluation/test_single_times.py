@@ -63,7 +63,8 @@ def test_metrics_at_one_time_share_its_status(study, monkeypatch):
     status = Samples.status
 
     def counted(self, fitted, grid):
-        asked[tuple(grid.times)] += 1
+        if self.y_train is not None:  # what looks for mistakes has none
+            asked[tuple(grid.times)] += 1
         return status(self, fitted, grid)
 
     monkeypatch.setattr(Samples, "status", counted)

@@ -1,4 +1,4 @@
-"""A difference along τ: who leads for certain, and where that is lost."""
+"""A difference along τ: who leads beyond chance, and where that is lost."""
 
 import numpy as np
 import pytest

@@ -143,7 +143,7 @@ def test_weights_that_scikit_survival_has_as_0_do_not_move():
         status = fitted.status(y, times)
         return influence(status, METRICS[0].functionals_over_time(status, {"m": predictions}), y).fitted
 
-    with pytest.warns(cc.HorizonWarning, match="count as 0"):
+    with pytest.warns(cc.HorizonWarning, match="are set to 0"):
         found = pulled([1.0, 2.0, 3.0])  # from 3 on G is 0
     np.testing.assert_allclose(found[:, :2], pulled([1.0, 2.0]), atol=1e-13)
     assert np.isfinite(found).all()

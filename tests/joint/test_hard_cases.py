@@ -81,7 +81,7 @@ def separated():
 
 def test_separation_is_named():
     X, y = separated()
-    with pytest.warns(cc.FitWarning, match="'dropout: x1' has no finite optimum"):
+    with pytest.warns(cc.FitWarning, match="'dropout: x1' has no finite estimate"):
         model = cc.fit_joint(X, y, cc.Clayton(1.0))
     assert model.converged_
     assert model.event.beta[0] == pytest.approx(0.0, abs=0.2)
@@ -238,9 +238,9 @@ def test_damaged_files_are_refused(tmp_path, old, new):
         (lambda X, y: cc.fit_joint(X, y, starts="abc"), "starts must be"),
         (
             lambda X, y: cc.fit_joint(X * 1e200, y),
-            "X must be of moderate size, but column 0 reaches .*e\\+199",
+            "X must have values of moderate size, but column 0 reaches .*e\\+199",
         ),
-        (lambda X, y: cc.fit_joint(X * 1e-155, y), "X must be of moderate size, but column 0 .*e-"),
+        (lambda X, y: cc.fit_joint(X * 1e-155, y), "X must have values of moderate size, but column 0 .*e-"),
         (lambda X, y: cc.select_copula(None, y, X), "X_val must be None where X is"),
         (lambda X, y: cc.select_copula(X, y, families=None), "families must be a list or tuple of families"),
         (lambda X, y: cc.select_copula(X, y, families=("nope",)), "families must be one of"),

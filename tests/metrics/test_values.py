@@ -91,7 +91,7 @@ def test_where_nobody_is_left_uncensored_the_peers_weights_are_0():
     test = cc.Survival([1.0, 2.5, 4.0, 3.0], [True, True, True, True])
     predicted = np.tile([0.9, 0.5, 0.2], (4, 1))
     times = np.array([1.5, 3.5, 4.0])
-    with pytest.warns(cc.HorizonWarning, match="weights count as 0"):
+    with pytest.warns(cc.HorizonWarning, match="weights are set to 0"):
         found = cc.brier_score(train, test, predicted, times, adjustment=PEER)
     structured = [Surv.from_arrays(y.event, y.time) for y in (train, test)]
     _, expected = peer_brier(structured[0], structured[1], predicted[:, :2], times[:2])

@@ -39,7 +39,7 @@ def test_the_share_is_told():
     time = np.concatenate((np.arange(1.0, 31.0), np.full(70, 100.0), np.arange(1.0, 101.0)))
     y = Survival(time, np.arange(200) >= 100)
     (note,) = unmarked_end({"test sample": y})
-    assert "70 % of the censorings of the test sample" in note.text
+    assert "70 % of the censored times in the test sample" in note.text
     for word in (
         "administrative",
         "data lock",
@@ -71,7 +71,7 @@ def test_evaluate_cautions():
     def cautions(**samples):
         found = cc.evaluate({"flat": curves}, **samples, **how)
         return [
-            note.text for note in found.notes if note.kind == "caution" and "end of the study" in note.text
+            note.text for note in found.notes if note.kind == "caution" and "the study ended" in note.text
         ]
 
     (of_test,) = cautions(y_test=y)

@@ -61,7 +61,7 @@ def test_below_a_score_curve_are_name_unit_and_numbers_at_risk(evaluation):
 
 
 def test_every_panel_has_its_own_numbers(evaluation):
-    axes = BoundCurvesDisplay.from_evaluation(evaluation).plot()
+    axes = evaluation.bounds().plot_over_time()
     assert len(axes) == 3
     assert {ax.get_xlabel() for ax in axes} == {"fu (months)"}
     for ax in axes:
@@ -96,6 +96,7 @@ def test_numbers_can_be_left_out(evaluation):
         for ax in np.ravel(drawn):
             assert not ax.texts
             assert ax.get_xlabel() == "fu (months)"
+    assert not evaluation.plot(at_risk=False).texts
     km = cc.KaplanMeier().fit(Y)
     assert not SurvivalCurveDisplay.from_estimators({"KM": km}).plot(at_risk=False).texts
     assert not OutcomesDisplay.from_outcomes(Y).plot(at_risk=False).texts

@@ -56,14 +56,14 @@ def test_the_primary_adjustment_is_drawn_by_default_and_its_copula_named(evaluat
     plt.close(figure)
     ax = ScoreCurveDisplay.from_evaluation(evaluation, "imputed_margins").plot()
     figure = ax.figure
-    assert ax.get_title() == "imputed from margins\nclayton, τ = 0.5"
+    assert ax.get_title() == "imputation from margins\nclayton, τ = 0.5"
     plt.close(figure)
 
 
 def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
     display = ScoreCurveDisplay.from_evaluation(evaluation, ["ipcw", "imputed_margins"])
     axes = display.plot()
-    assert [ax.get_title().splitlines()[0] for ax in axes] == ["IPCW", "imputed from margins"]
+    assert [ax.get_title().splitlines()[0] for ax in axes] == ["IPCW", "imputation from margins"]
     assert axes[0].get_ylim() == axes[1].get_ylim()
     (figure,) = {ax.figure for ax in axes}
     assert len(figure.legends) == 1

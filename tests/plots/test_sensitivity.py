@@ -47,7 +47,7 @@ def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
         rows = table.loc[("ils", "imputed_margins", "frank", model)]
         np.testing.assert_array_equal(line.get_xdata(), rows["tau"])
         np.testing.assert_array_equal(line.get_ydata(), rows["score"])
-    assert ax.get_title() == "imputed from margins, frank"
+    assert ax.get_title() == "imputation from margins, frank"
     assert ax.get_ylabel() == "integrated log score"
     assert drawn(ax, "hopeful").get_linestyle() != drawn(ax, "grim").get_linestyle()
     plt.close(ax.figure)

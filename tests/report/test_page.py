@@ -238,7 +238,7 @@ def test_grids_of_one_tau_and_of_negative_ones(split, cox, tmp_path, taus):
     parsed = Page(found.to_html(tmp_path / "a.html"))
     assert parsed.open == []
     if taus[0] < 0:
-        assert "Not every τ is one that Gumbel can have." in parsed.words
+        assert "Gumbel cannot have every τ of the grid." in parsed.words
     else:
         assert "over 2 families and τ = 0.5:" in parsed.words
 
@@ -375,7 +375,7 @@ def test_the_fit_of_the_judge_stands_beside_the_hint_with_a_ratio_per_cell(evalu
 def test_without_a_joint_model_of_the_test_outcomes_no_fit_is_shown(split, cox, tmp_path):
     found = evaluated(split, {"a": cox(0, 1), "b": cox(0)}, adjustments=["ipcw", "cg_q"], copula=None)
     page = found.to_html(tmp_path / "a.html")
-    assert "no adjustment here has a joint model" in Page(page).words.lower()
+    assert "no adjustment here fits a joint model" in Page(page).words.lower()
     assert 'class="map ratios"' not in page.read_text(encoding="utf-8")
 
 

@@ -110,7 +110,7 @@ def test_a_change_lies_where_the_lines_cross(result):
     assert [each.model for each in stretches] == ["two", "one", "two"]
     assert [each.high for each in stretches] == pytest.approx([0.3, 0.5, 0.6])
     assert found.statement == (
-        "By “imputed”, two has the best score from τ = 0 (independent censoring) to 0.30, then one up to 0.50, "
+        "By imputation, two has the best score from τ = 0 (independent censoring) to 0.30, then one up to 0.50, "
         "then two up to 0.6 under frank."
     )
 

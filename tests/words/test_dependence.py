@@ -53,7 +53,7 @@ def test_a_choice_of_another_family_is_explained_by_what_it_was_judged_by(choice
     assert choice.how in said
     none = replace(choice, best=choice.models["independence"], preferred="frank", gain=1.0, min_gain=5.0)
     said = profile_of(none, -100.0, {"frank": [-100, -96, -90, -98]}).statement
-    assert "independence: it is judged by outcomes held out" in said
+    assert "independence. It is selected by held-out outcomes" in said
     assert "a gain of 5 units" in said
 
 

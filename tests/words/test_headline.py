@@ -5,9 +5,6 @@ The first test has its sentences, the others their facts.
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
 import cocensor as cc
 from cocensor._notes import Note
 from cocensor.metrics import MetricValue
@@ -69,7 +66,7 @@ def test_a_change_below_independence(three):
     assert says(answer(found), "a", "throughout", "-0.2 to 0.2")  # where both cross
     assert says(found.along, "τ of -0.2 or less, b", "τ of 0.2 or more, b")
     assert says(found.lost, "down to about τ = -0.2", "under Frank alone", "0.2", "under Joe alone")
-    assert says(found.by, "imputed", "2", "-0.4", "0.4", "0", "Frank alone")
+    assert says(found.by, "imputation", "2", "-0.4", "0.4", "0", "Frank alone")
     assert says(found.extent[0], "b", "-0.4", "-0.20", "a", "0.4", "Frank")
     without = told(three, {"frank": frank}, A_FIRST)
     assert says(without.lost, "-0.2", "under Frank")
@@ -141,7 +138,7 @@ def test_independence_alone_is_no_dependence(three):
 def test_families_without_an_answer_are_named_and_not_counted(three):
     line = (0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]}
     found = told(three, {"frank": line, "joe": line}, A_FIRST, families=("frank", "joe", "gaussian"))
-    assert says(found.by, "imputed", "2", "Gaussian", "no answer", "0", "0.4")
+    assert says(found.by, "imputation", "2", "Gaussian", "no answer", "0", "0.4")
     assert "Gaussian" not in found.extent[0]
     assert says(found.along, "every dependence", "answer")
 
@@ -175,28 +172,6 @@ def test_one_model_is_not_told_of_differences(three):
     assert "differences" not in found.caution
 
 
-@pytest.mark.parametrize(
-    ("train_events", "test_events", "said"),
-    [
-        (20, 20, "chance"),
-        (20, 9, "test sample has 9 events"),
-        (20, 0, "test sample has no event"),
-        (0, 20, "training sample has no event"),
-    ],
-)
-def test_few_events_are_a_caution(three, train_events, test_events, said):
-    def outcomes(events):
-        return cc.Survival(np.arange(1.0, 41.0), np.arange(40) < events)
-
-    samples = replace(
-        three.data.samples, y_train=outcomes(train_events), y_test=outcomes(test_events), x_test=None
-    )
-    made = replace(three, data=replace(three.data, samples=samples))
-    found = told(made, {"frank": ((0.0, 0.4), {"a": [0.1, 0.1], "b": [0.2, 0.2]})}, A_FIRST)
-    assert says(found.caution, said)
-    assert (" sample has " in found.caution) == (said != "chance")
-
-
 def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
     late = Note("missing", "it is late.", adjustment="imputed")
     silent = replace(three.results["imputed"], values={"ibs": {}}, notes=(late,))
@@ -204,7 +179,7 @@ def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
     made = replace(three, results=three.results | {"imputed": silent, "again": again})
     answers = three.sensitivity("frank", [0.0, 0.4]).answers["imputed"]
     found = headline(made, Sensitivity(made, ("frank",), (0.0, 0.4), {"again": answers}, {}))
-    assert says(found.by, "imputed", "no score", "it is late", "again")
+    assert says(found.by, "imputation", "no score", "it is late", "again")
 
 
 def test_without_a_sensitivity_analysis_it_says_what_it_can(three):
@@ -289,7 +264,7 @@ def test_of_several_metrics_the_one_that_is_told_by_is_named(split, cox):
     evaluation = cc.evaluate(models, test.y, y_train=train.y, metrics=metrics)
     found = headline(evaluation, evaluation.sensitivity("frank", [0.0, 0.4]))
     assert says(found.support, "integrated Brier score", "a")
-    assert says(found.by, "imputed", "integrated Brier score")
+    assert says(found.by, "imputation", "integrated Brier score")
 
 
 def test_a_metric_without_any_score_has_no_winner(three):

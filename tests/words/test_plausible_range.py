@@ -320,8 +320,10 @@ def test_what_holds_whatever_the_dependence(three, bound, facts, never):
 def test_a_metric_without_bounds_says_so(split, cox, tmp_path):
     _, test = split
     found = cc.evaluate({"a": cox(0, 1), "b": cox(0)}, test.y, metrics="concordance", adjustments="ipcw")
-    assert any(says(said, "concordance", "no sharp bounds") for said in beside_scores(found, None))
-    assert "no sharp bounds" in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert any(
+        says(said, "concordance", "sharp bounds cannot be computed") for said in beside_scores(found, None)
+    )
+    assert "sharp bounds cannot be computed" in found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
 
 
 def test_many_pairs_are_told_in_short(three):

@@ -88,7 +88,7 @@ def test_nothing_is_told_from_a_model_without_an_interval(three, error, facts, n
     found = told(three, constant(scores), scores, error=error)
     assert says(found.lead, *[fact.replace("beats", "predicts better than") for fact in facts])
     assert never not in found.lead
-    assert says(found.caution, "imputed", "no interval", "c", "nobody knows")
+    assert says(found.caution, "imputation", "no interval", "c", "nobody knows")
     assert ".." not in found.caution
     evaluation, _ = made(three, constant(scores), scores, error=error)
     assert says(evaluation.ranking().statement, *facts)
@@ -122,7 +122,9 @@ def test_a_lead_holds_up_to_where_the_interval_of_any_family_reaches_0(three):
     everywhere = told(three, constant(A_FIRST), A_FIRST, error=ERROR)
     assert says(answer(everywhere), "a predicts better than b", "throughout", "every dependence")
     _, grid = made(three, frank, A_FIRST, error=ERROR)
-    assert says(grid.statement, "imputed", "about as fast", "a predicts better than b", "τ of 0.52 or more")
+    assert says(
+        grid.statement, "imputation", "about as fast", "a predicts better than b", "τ of 0.52 or more"
+    )
 
 
 def test_the_least_lead_is_told_first_and_longer_ones_after_it(three):
@@ -295,7 +297,7 @@ def test_the_usual_weights_are_named_where_they_can_tell_another_or_cannot_tell(
 def test_adjustments_without_a_best_model_in_common_are_said_to_disagree(three):
     apart, _ = made(three, constant(A_FIRST), A_FIRST, ipcw={"a": 0.2, "b": 0.1}, error=ERROR)
     said = apart.ranking().statement
-    assert says(said, "Which model is best depends", "IPCW, b beats a", "imputed, a beats b")
+    assert says(said, "Which model is best depends", "IPCW, b beats a", "imputation, a beats b")
     open_, _ = made(three, constant(A_FIRST), A_FIRST, ipcw={"a": 0.11, "b": 0.1}, error=ERROR)
     assert "depends" not in open_.ranking().statement
 

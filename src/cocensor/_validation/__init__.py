@@ -1,6 +1,8 @@
 """The only place where input is coerced or refused."""
 
 from cocensor._validation.arrays import (
+    NO_COMPETING_EVENTS,
+    as_events,
     as_flags,
     as_floats,
     as_generator,
@@ -41,6 +43,7 @@ from cocensor._validation.warned import (
 )
 
 __all__ = [
+    "NO_COMPETING_EVENTS",
     "BoolArray",
     "CensoringWarning",
     "Counts",
@@ -55,6 +58,7 @@ __all__ = [
     "Seed",
     "Side",
     "TiedTimesWarning",
+    "as_events",
     "as_flags",
     "as_floats",
     "as_frame",

@@ -129,8 +129,17 @@ def as_times(values: Any, name: str) -> FloatArray:
     return times
 
 
-def as_flags(values: Any, name: str) -> BoolArray:
-    """``values`` as a boolean vector: booleans, or numbers that are 0 or 1."""
+#: What is added where an event has another code than 0 and 1.
+NO_COMPETING_EVENTS = " (competing events are not supported)"
+
+
+def as_events(values: Any) -> BoolArray:
+    """Who had the event; codes of competing events are refused."""
+    return as_flags(values, "event", NO_COMPETING_EVENTS)
+
+
+def as_flags(values: Any, name: str, limit: str = "") -> BoolArray:
+    """``values`` as a boolean vector: booleans, or numbers that are 0 or 1; a refusal adds the ``limit``."""
     array = _numbers(values, name, "boolean or 0/1")
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
@@ -138,7 +147,7 @@ def as_flags(values: Any, name: str) -> BoolArray:
         return array.copy()
     neither = (array != 0) & (array != 1)
     if neither.any():
-        refuse_first(neither, array, f"{name} must be 0 or 1")
+        refuse_first(neither, array, f"{name} must be 0 or 1{limit}")
     return array.astype(bool)
 
 

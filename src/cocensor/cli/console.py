@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -74,22 +74,47 @@ def refusing() -> Iterator[None]:
         refuse(error)
 
 
-@contextmanager
-def progress_bar(description: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr that comes after a second, where somebody watches; yields what to tell (done, all)."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+class Phases:
+    """What a command is at, by name, for those who watch; a call begins a phase, and gives what to tell (done, all)."""
 
-    left = TimeRemainingColumn(elapsed_when_finished=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), left)
+    def __init__(self, bar: Any) -> None:
+        self._bar = bar
+        self._task = bar.add_task("", total=None)
+
+    def __call__(self, name: str, done: int = 0, total: int | None = None) -> Callable[[int, int], None]:
+        """Begin a phase, of which so many of all parts are done; None where that is not counted."""
+        self._bar.reset(self._task, description=escaped(name), completed=done, total=total)
+        return lambda done, total: self._bar.update(self._task, completed=done, total=total)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Phases]:
+    """A line on stderr that comes after a second, where somebody watches: the phase, how far it is, for how long."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.text import Text
+
+    class Counted(ProgressColumn):
+        def render(self, task: Any) -> Text:
+            return Text("" if task.total is None else f"{task.completed:.0f}/{task.total:.0f}")
+
+    name = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), name, BarColumn(), Counted(), TimeElapsedColumn())
     # Not Console.is_terminal, which an environment variable can set.
     watched = sys.stderr.isatty()
     bar = Progress(*columns, console=Console(stderr=True), transient=True, disable=not watched)
-    task = bar.add_task(description, total=None)
+    phases = Phases(bar)
     late = Timer(_PATIENCE, bar.start)
     late.start()
     try:
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        yield phases
     finally:
         late.cancel()
         late.join()

@@ -14,7 +14,7 @@ import typer
 import cocensor as cc
 from cocensor._files import behind_links, hidden_folder, move
 from cocensor._validation import FloatArray
-from cocensor.cli.console import refusing, say
+from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.outputs import terminating_in_order
 
@@ -45,7 +45,9 @@ def demo(
         copula = cc.Clayton.from_tau(tau)
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ValueError(f"--out must be a new or an empty folder, but {out} is there.")
-        train, test, models = simulated(n, copula, seed)
+        with progress_bar() as phase:
+            phase("Simulating patients, fitting three models")
+            train, test, models = simulated(n, copula, seed)
         chance = (
             f"and their dropout depends on their event (Clayton copula, τ = {tau:g})"
             if tau

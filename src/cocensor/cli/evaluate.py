@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ import typer
 import cocensor as cc
 from cocensor._notes import Note
 from cocensor._validation import check_choice, collected, escaped, spelled
+from cocensor.cli.analyses import Scoring, analyse
 from cocensor.cli.config import Config, SaveConfig, config_text
 from cocensor.cli.console import progress_bar, refusing, say
 from cocensor.cli.files import Table, read_content, read_table
@@ -68,9 +68,8 @@ from cocensor.words import beside_scores, minor_notes
 
 _SCORES = "Scores"
 _OUTPUT = "Output"
-_CALIBRATION = ("ici", "e50", "e90", "d_calibration")
 _BETWEEN = {"linear": "linear between times", "step": "a step function"}
-_BEYOND = {"none": "nothing beyond", "last": "constant after the last time"}
+_BEYOND = {"none": "nothing after the last time", "last": "constant after the last time"}
 
 
 def evaluate(
@@ -294,7 +293,8 @@ def evaluate(
             "time_unit": columns.time_axis.unit,
         }
         grid = sensitivity_grid(families, taus, hazard_ratios, hazard_ratio_by, plausible)
-        with progress_bar("Reading"):
+        with progress_bar() as phase:
+            phase(f"Reading {test.name}")
             subjects = read_table(test, identity)
             if names == ALL:
                 names = all_covariates(subjects, {*named.values(), hazard_ratio_by, *risks.values()}, notes)
@@ -310,33 +310,39 @@ def evaluate(
             if train is not None:
                 settings |= {"y_train": y[0], "x_train": x[0]}
             how: tuple[Any, Any] = interpolation, None if tail == "none" else tail
-            models: dict[str, Any] = {
-                name: _predicted(file, subjects, identity, how, notes) for name, file in files.items()
-            }
+            models: dict[str, Any] = {}
+            for name, file in files.items():
+                phase(f"Reading {file.name}", len(models), len(files))
+                models[name] = _predicted(file, subjects, identity, how, notes)
             models |= {name: risk_scores_of(subjects, column) for name, column in risks.items()}
-        with progress_bar("Scoring") as progress, collected(UserWarning) as warned:
-            result = cc.evaluate(models, y[-1], x[-1], progress=progress, **settings)
-        if strict:
-            check_refused(result, models)
-        notes += [Note("caution", text) for text in warned]
-        result = replace(result, notes=(*notes, *result.notes))
-        sensitivity = _analyse(result, grid, hint, for_report=out is not None or json is not None)
-        with progress_bar("Writing"), written_together(out, json, save_config) as places:
-            page, numbers_file, study_file = places
-            if page is not None:
-                result.to_html(page, title)
-            if numbers_file is not None:
-                result.to_json(numbers_file)
-            if study_file is not None and study is not None:
-                study_file.write_text(study, encoding="utf-8")
-        say(repr(result))
-        fit = result.computed("judge_fit")
-        # A misfit is among the cautions already.
-        judged = [] if fit is None or fit.failed else [fit.statement]
-        for line in (*judged, *minor_notes(result)):
+            phase("Selecting a copula" if copula == "select" else "Checking predictions")
+            with collected(UserWarning) as warned:
+                scoring = Scoring(phase, settings["adjustments"])
+                result = cc.evaluate(models, y[-1], x[-1], progress=scoring, **settings)
+            if strict:
+                check_refused(result, models)
+            notes += [Note("caution", text) for text in warned]
+            result = replace(result, notes=(*notes, *result.notes))
+            for_report = out is not None or json is not None
+            sensitivity = analyse(result, grid, hint, for_report, phase)
+            with written_together(out, json, save_config) as places:
+                page, numbers_file, study_file = places
+                if page is not None and out is not None:
+                    phase(f"Writing {out.name}")
+                    result.to_html(page, title)
+                if numbers_file is not None and json is not None:
+                    phase(f"Writing {json.name}")
+                    result.to_json(numbers_file)
+                if study_file is not None and study is not None:
+                    study_file.write_text(study, encoding="utf-8")
+            phase("Summing up")
+            fit = result.computed("judge_fit")
+            # A misfit is among the cautions already.
+            judged = [] if fit is None or fit.failed else [fit.statement]
+            lines = [repr(result), *judged, *minor_notes(result)]
+            lines += [f"\n{line}" for line in beside_scores(result, sensitivity)]
+        for line in lines:
             say(line)
-        for line in beside_scores(result, sensitivity):
-            say(f"\n{line}")
         written = (out, "The report is"), (json, "All numbers are"), (save_config, "All options are")
         for path, content in written:
             if path is not None:
@@ -353,55 +359,6 @@ def _predicted(
         return predictions_of(table, test, identity, *how, _source(file, *how), notes)
     except ValueError as error:
         return error
-
-
-def _analyse(
-    result: cc.Evaluation, grid: dict[str, Any], hint: bool, for_report: bool
-) -> cc.Sensitivity | None:
-    """Compute what is shown beside the scores; the curves and the likelihood for the report alone."""
-    sensitivity, chosen = None, None
-    with progress_bar("Bounds"), suppress(ValueError):  # some metrics have none
-        result.bounds()
-    if any(each.varies_with_copula and each.answered for each in result.results.values()):
-        with progress_bar("Other copulas") as progress:
-            sensitivity = result.sensitivity(**grid, progress=progress)
-        with (
-            progress_bar("Covariates as benchmarks") as progress,
-            suppress(ValueError),
-        ):  # which the range tells
-            result.plausible_tau(progress)
-        if hint:
-            with progress_bar("Copula that fits best"):
-                chosen = result.copula_hint().choice
-    if for_report and result.confidence_level is not None:
-        with progress_bar("Intervals of curves"):
-            _limits_of_curves(result)
-    if for_report:
-        with progress_bar("Survival curves") as progress:
-            result.survival_curves(progress=progress)
-        if chosen is not None and chosen.profile_is_quick:
-            with progress_bar("Profile likelihood") as progress:
-                result.dependence_profile(progress=progress)
-    return sensitivity
-
-
-def _limits_of_curves(result: cc.Evaluation) -> None:
-    """Compute how far the curves of the report may be off, under the primary adjustment."""
-    with_curves = result.data.scored_by(cc.metric("d_calibration"))
-    for metric in result.data.metrics:
-        found = result.under().values[metric.name]
-        time = result.horizon.time if metric.at is None else metric.at
-        if any(each.curve is not None for each in found.values()):
-            result.curve_errors(metric.name)
-        if metric.family in _CALIBRATION:
-            for model in found:
-                result.calibration_curve(model, time)
-                if model in with_curves:
-                    result.d_calibration(model)
-        elif metric.family == "net_benefit" and found:
-            result.decision_curve(time)
-        elif any(each.profile is not None for each in found.values()):
-            result.profile_errors(metric.name)
 
 
 def _source(file: Path, interpolation: str, tail: str | None) -> str:

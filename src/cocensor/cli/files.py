@@ -70,9 +70,9 @@ class Table:
         """A column that should have numbers; a text among them, which makes all of them texts, is pointed at."""
         return self._spelt(name, NUMBER, "numbers")
 
-    def flags(self, name: str) -> Any:
-        """A column that should have TRUE and FALSE or 1 and 0."""
-        rule = "TRUE and FALSE or 1 and 0"
+    def flags(self, name: str, limit: str = "") -> Any:
+        """A column that should have TRUE and FALSE or 1 and 0; a refusal adds the ``limit``."""
+        rule = f"TRUE and FALSE or 1 and 0{limit}"
         values = self._spelt(name, _FLAG, rule)
         if is_text(values.type):
             return [text.lower() in ("true", "1") for text in values.to_pylist()]

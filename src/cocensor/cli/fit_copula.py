@@ -14,7 +14,7 @@ import typer
 import cocensor as cc
 from cocensor._notes import Note
 from cocensor._validation import check_choice, collected, escaped
-from cocensor.cli.console import progress_bar, refusing, say
+from cocensor.cli.console import Phases, progress_bar, refusing, say
 from cocensor.cli.files import read_table
 from cocensor.cli.inputs import (
     DATA,
@@ -123,40 +123,42 @@ def fit_copula(
         )
         notes += columns.notes
         names = covariate_names(covariates, **columns.by_option)
-        with progress_bar("Reading"):
-            tables = [read_table(path) for path in parts]
+        with progress_bar() as phase:
+            tables = []
+            for file in parts:
+                phase(f"Reading {file.name}")
+                tables.append(read_table(file))
             y = [columns.read(table) for table in tables]
             notes += unmarked_end({"training sample": y[0]})
             x = covariates_of(names, *tables, notes=notes)
-        seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
-        with collected(UserWarning) as warned:
-            with progress_bar("Fitting"):
+            seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
+            with collected(UserWarning) as warned:
+                phase(f"Fitting {', '.join(candidates)}")
                 settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
                 choice = cc.select_copula(x[0], y[0], **settings, **seen)
-            with progress_bar("Profile likelihood") as progress:
-                profile = choice.profile(progress=progress)
-        benchmarks, missing = _benchmarks(x[0], y[0])
-        notes += [*(Note("caution", text) for text in warned), *missing]
-        if choice.problem.penalty:
-            notes.append(Note("decision", _PENALISED.format(choice.problem.penalty)))
-        with written_together(json, figure) as (numbers_file, picture):
-            if numbers_file is not None:
-                numbers_file.write_text(_json(choice, profile, benchmarks, notes), encoding="utf-8")
-            if picture is not None:
-                _draw(profile, picture)
+                profile = choice.profile(progress=phase("Likelihood over τ"))
+            benchmarks, missing = _benchmarks(x[0], y[0], phase)
+            notes += [*(Note("caution", text) for text in warned), *missing]
+            if choice.problem.penalty:
+                notes.append(Note("decision", _PENALISED.format(choice.problem.penalty)))
+            phase("Writing")
+            with written_together(json, figure) as (numbers_file, picture):
+                if numbers_file is not None:
+                    numbers_file.write_text(_json(choice, profile, benchmarks, notes), encoding="utf-8")
+                if picture is not None:
+                    _draw(profile, picture)
         say(_text(choice, profile, benchmarks, notes))
         for path, content in ((json, "All numbers are"), (figure, "The figure is")):
             if path is not None:
                 say(f"{content} in {path}.")
 
 
-def _benchmarks(x: Any, y: cc.Survival) -> tuple[cc.PlausibleTau | None, list[Note]]:
+def _benchmarks(x: Any, y: cc.Survival, phase: Phases) -> tuple[cc.PlausibleTau | None, list[Note]]:
     """Which τ the covariates would induce; None without covariates, or with a note why there is none."""
     if x is None:
         return None, []
     try:
-        with progress_bar("Benchmarks") as progress:
-            return cc.plausible_tau(x, y, progress=progress), []
+        return cc.plausible_tau(x, y, progress=phase("Benchmarks from covariates")), []
     except ValueError as error:
         return None, [Note("missing", f"No benchmarks of τ: {error}")]
 

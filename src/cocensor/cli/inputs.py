@@ -182,6 +182,11 @@ def predictions_of(
     if identity is not None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
+    if identity is None and len(table) != len(test) and len(columns) - len(test) in (0, 1):
+        raise ValueError(
+            f"{table.path} has {len(table)} rows and {len(columns)} columns for {len(test)} test subjects: transposed? "
+            "it must have a row per subject and a column per time."
+        )
     if columns[:1] == [""]:
         columns = columns[1:]
         _check_row_names(table, identity)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, check_choice
+from cocensor._validation import NO_COMPETING_EVENTS, FloatArray, check_choice
 from cocensor.cli.files import Table
 from cocensor.evaluation.truth import as_true_times
 from cocensor.outcomes import ISO_DATE, UNITS, Survival, TimeAxis
@@ -191,7 +191,7 @@ class OutcomeColumns:
 
     def read(self, table: Table, *, training: bool = False) -> Survival:
         """The outcomes in a table; one for training may do without reasons."""
-        events = table.flags(self.event)
+        events = table.flags(self.event, NO_COMPETING_EVENTS)
         unnamed = self.reason is None or (training and self.reason not in table.data.column_names)
         why = None if unnamed else table.sparse(str(self.reason))
         if self.entry is not None and self.exit is not None:

@@ -87,9 +87,14 @@ def _run_experiment(experiment: Any, folder: Path, n_jobs: int, backend: str, sc
     """Run with a progress bar; the number of cells that failed."""
     from cocensor.paper import run
 
-    with progress_bar(experiment.name) as progress:
+    with progress_bar() as phase:
         outcome = run(
-            experiment, folder, n_jobs=n_jobs, backend=backend, scheduler=scheduler, progress=progress
+            experiment,
+            folder,
+            n_jobs=n_jobs,
+            backend=backend,
+            scheduler=scheduler,
+            progress=phase(experiment.name),
         )
     for note in outcome.notes:
         warn(f"Note: {note}")

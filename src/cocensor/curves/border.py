@@ -155,9 +155,10 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
             f"{name} is an array and needs its times: give times=, or a pair (times, array) as the model."
         )
     if table.shape != (n, times.size):
+        why = f": {table.shape[0]} rows and {n} columns for {n} test subjects: transposed? give a row per subject."
         raise ValueError(
             f"{name} must have one row per test subject and one column per time, ({n}, {times.size}), but its shape "
-            f"is {table.shape}."
+            f"is {table.shape}{why if table.shape[1] == n else '.'}"
         )
     if table.dtype not in (np.float32, np.float64):
         table = table.astype(np.float64)

@@ -28,9 +28,10 @@ def as_probability_table(
     if column and array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] != times.size:
+        turned = array.ndim == 2 and array.shape[0] == times.size
         raise ValueError(
             f"{name} must have one row per subject and one column per time, (n, {times.size}), "
-            f"but its shape is {array.shape}."
+            f"but its shape is {array.shape}{': transposed? give a row per subject.' if turned else '.'}"
         )
     if not array.shape[0]:
         raise ValueError(f"{name} has no rows.")
@@ -54,7 +55,8 @@ def _count_rounded(block: npt.NDArray[Any], name: str, times: FloatArray, first:
     if outside.any():
         row, column = np.argwhere(outside)[0]
         raise ValueError(
-            f"{name} must lie in [0, 1], but row {first + row} at time {times[column]:g} is {block[row, column]}."
+            f"{name} must lie in [0, 1], but row {first + row} at time {times[column]:g} is {block[row, column]}"
+            f"{_hint_outside(block)}"
         )
     lowest = np.minimum.accumulate(block, axis=1)
     rises = block > lowest + ROUNDING
@@ -62,6 +64,20 @@ def _count_rounded(block: npt.NDArray[Any], name: str, times: FloatArray, first:
         row, column = np.argwhere(rises)[0]
         raise ValueError(
             f"{name} must not increase over time, but row {first + row} rises from "
-            f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}."
+            f"{lowest[row, column]} to {block[row, column]} at time {times[column]:g}{_hint_rising(block)}"
         )
     return int(((block < 0) | (block > 1)).sum())
+
+
+def _hint_outside(block: npt.NDArray[Any]) -> str:
+    """What numbers outside of [0, 1] may be."""
+    if block.min() >= 0 and 1.5 < block.max() <= 100:
+        return ": in percent? divide by 100."
+    return "."
+
+
+def _hint_rising(block: npt.NDArray[Any]) -> str:
+    """What curves that rise may be."""
+    if (np.diff(block, axis=1) >= -ROUNDING).all():
+        return ": are these risks? give 1 − risk."
+    return "."

@@ -30,9 +30,15 @@ def read_frame(
     if by_subject is not None:
         _refuse_numbered(table.columns, by_subject, times)
         return by_subject, as_table(frame, "frame")
+    size = f"{len(table)} rows and {len(table.columns)} columns"
+    if len(table.columns) == n:
+        raise ValueError(
+            f"a frame of {size} for {n} test subjects: transposed? it must have a row per subject and times as names "
+            "of the columns, or times as its index."
+        )
     raise ValueError(
         f"a frame must have a row for each of the {n} subjects and times as names of the columns, or a column for each "
-        f"and times as its index, but has {len(table)} rows and {len(table.columns)} columns."
+        f"and times as its index, but has {size}."
     )
 
 

@@ -93,9 +93,10 @@ def unscored(
     """Why models that predict no survival curves have no value by some metrics."""
     notes = []
     for name, of in predictions.items():
-        left = [each.label for each in metrics if not each.can_score(of, times)]
+        left = [each for each in metrics if not each.can_score(of, times)]
         if left:
-            text = f"there is none by the {', '.join(left)}: it {of.limit}."
+            labels = dict.fromkeys(each.label.partition(" at ")[0] for each in left)
+            text = f"there is none by the {', '.join(labels)}: it {of.limit}."
             if of.only_at is not None and len(left) < len(metrics):
                 text = f"there is none but at {time_in_name(of.only_at)}, the only time that it predicts."
             notes.append(Note("missing", text, model=name))
@@ -136,10 +137,14 @@ def single_predictions(predictions: Mapping[str, Predictions]) -> list[float]:
 
 
 def default_metrics(at: Sequence[float], predictions: Mapping[str, Predictions]) -> tuple[Metric, ...]:
-    """The default ones; where models predict at one time alone, with the Brier score there."""
+    """The default ones; where models predict at one time alone, with the Brier score there.
+
+    That comes first where it compares models, and the first of the default ones would not.
+    """
     first, *others = as_metrics(DEFAULT_METRICS)
-    there = set(single_predictions(predictions)) & set(at)
-    return first, *(BrierScore(t) for t in sorted(there)), *others
+    there = [BrierScore(t) for t in single_predictions(predictions) if t in at]
+    curves = [each for each in predictions.values() if each.limit is None]
+    return (first, *there, *others) if len(curves) > 1 else (*there, first, *others)
 
 
 def _quartiles(y: Survival, times: FloatArray) -> list[float]:

@@ -16,8 +16,8 @@ from cocensor.adjustments.samples import Samples
 from cocensor.curves import Predictions, RiskScores, TimeGrid
 from cocensor.estimators import KaplanMeier
 from cocensor.evaluation.data import REFERENCE, EvaluationData
-from cocensor.evaluation.scores import scores_under
-from cocensor.inference import Estimate
+from cocensor.evaluation.scores import AdjustmentScores, scores_under
+from cocensor.inference import Estimate, Estimates
 from cocensor.metrics import BrierScore, Concordance, IntegratedBrierScore, Metric
 from cocensor.outcomes import Survival
 
@@ -64,11 +64,24 @@ class Probe:
         """The curve of these subjects."""
         return KaplanMeier().fit(self.outcomes)
 
+    @cached_property
+    def gain_by_chance(self) -> float:
+        r"""The share of its Brier score that a curve gains by being fitted to the subjects that it is held against.
+
+        With another curve as good as the truth, :math:`(\hat S - S)^2`, on average Var Ŝ(t); four times that is gained
+        once in twenty samples. Of :math:`\hat S (1 - \hat S)`, both averaged over time.
+        """
+        times = np.unique(self.times)
+        times = times[times <= self.outcomes.t_max]
+        curve = np.asarray(self.kaplan_meier.predict(times, tail="last"))
+        size = float(np.mean(curve * (1.0 - curve)))
+        spread = np.asarray(self.kaplan_meier.variance(times))
+        return 4.0 * float(np.nanmean(spread)) / size if size > 0 else 0.0
+
     def grid(self, predictions: Predictions) -> FloatArray:
         """A few of the times of the evaluation, the last among them; of a prediction at one time that time."""
-        only = getattr(predictions, "only_at", None)
-        if only is not None:
-            return np.array([only])
+        if predictions.only_at is not None:
+            return np.array([predictions.only_at])
         known = np.unique(self.times[self.times > 0])
         some = np.linspace(0, known.size - 1, min(known.size, _MOST_TIMES)).round().astype(int)
         return known[some] if known.size else np.unique(self.times)
@@ -90,29 +103,38 @@ class Probe:
         skills = found.skills(named, REFERENCE, 0.0)
         return {name: skills.estimate(name) if name in named else _NONE for name in curves}
 
-    def concordance(self, predictions: Predictions) -> Estimate:
-        """Of the predicted risk with who has the event first; within folds, as risks of two folds may differ."""
+    def risk(self, predictions: Predictions) -> FloatArray:
+        """What orders these subjects, the greater the riskier; within folds, as risks of two folds may differ."""
         times = self.grid(predictions)
         if predictions.risk is None:
             # Equal curves must tie: a product of matrices adds up rows in different ways.
-            risk = -np.multiply(self.read(predictions, times), np.diff(times, prepend=0.0)).sum(axis=1)
+            widths = np.diff(times, prepend=0.0)
+            risk = -np.multiply(self.read(predictions, times), widths, order="C").sum(axis=1)
         else:
             risk = np.asarray(predictions.risk, dtype=np.float64)[self.rows]
         if self.folds is not None:
             _, fold = np.unique(self.folds[self.rows], return_inverse=True)
             risk = risk - (np.bincount(fold, risk) / np.bincount(fold))[fold]
             risk = risk.round(12)  # what is alike within folds must tie
-        if np.ptp(risk) == 0:
-            return Estimate(0.5, 0.0)
-        found = self._scored({_ALONE: RiskScores(risk)}, self.grid_of_events, Concordance())
+        return risk
+
+    def concordances(self, risks: Mapping[str, FloatArray]) -> dict[str, float]:
+        """Of risks with who has the event first; ½ where all are the same, and NaN where no two can be compared."""
+        models = {name: RiskScores(risk) for name, risk in risks.items()}
+        found = self._scores(models, self._times_of_events, Concordance(), None)
+        return {name: found.value(Concordance.name, name) for name in risks}
+
+    def concordance(self, risk: FloatArray) -> Estimate:
+        """The same of one risk, with its error."""
+        found = self._scored({_ALONE: RiskScores(risk)}, self._times_of_events, Concordance())
         return _NONE if found is None or _ALONE not in found.names else found.estimate(_ALONE)
 
     @cached_property
-    def grid_of_events(self) -> FloatArray:
+    def _times_of_events(self) -> FloatArray:
         """Times of events, as far as the evaluation goes: between two of them nobody is first."""
         y, end = self.outcomes, float(self.times.max())
         seen = np.unique(y.time[y.event & (y.time <= end)])
-        some = np.linspace(0, seen.size - 1, min(seen.size, 5 * _MOST_TIMES)).round().astype(int)
+        some = np.linspace(0, seen.size - 1, min(seen.size, _MOST_TIMES)).round().astype(int)
         return np.unique(np.append(seen[some] if seen.size else seen, end))
 
     def _scored(
@@ -121,8 +143,18 @@ class Probe:
         times: FloatArray,
         metric: Metric,
         y: Survival | None = None,
-    ) -> Any:
+    ) -> Estimates | None:
         """Values with their errors, the reference among them; None where there are none."""
-        samples = Samples(self.outcomes if y is None else y)
-        data = EvaluationData(predictions, samples, TimeGrid.of(times), (metric,), tuple(predictions))
-        return scores_under(data, "probe", "IPCW", IPCW()).errors.get(metric.name)
+        return self._scores(predictions, times, metric, 0.95, y).errors.get(metric.name)
+
+    def _scores(
+        self,
+        predictions: Mapping[str, Predictions],
+        times: FloatArray,
+        metric: Metric,
+        level: float | None,
+        y: Survival | None = None,
+    ) -> AdjustmentScores:
+        samples, names = Samples(self.outcomes if y is None else y), tuple(predictions)
+        data = EvaluationData(predictions, samples, TimeGrid.of(times), (metric,), names, None, level)
+        return scores_under(data, "probe", "IPCW", IPCW())

@@ -314,11 +314,11 @@ class Evaluation(Resampled):
 
     # --- views -------------------------------------------------------------------------------------------
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None, *, at_risk: bool = True) -> Any:
         """Values of the first metric along time; returns the axes (see :class:`~cocensor.plots.ScoreCurveDisplay`)."""
         from cocensor.plots import ScoreCurveDisplay
 
-        return ScoreCurveDisplay.from_evaluation(self).plot(ax=ax)
+        return ScoreCurveDisplay.from_evaluation(self).plot(ax=ax, at_risk=at_risk)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers and all that they rest on, as JSON can hold them, with the analyses computed so far."""

@@ -24,7 +24,7 @@ _EVENTS, _TIMES = 10, 20
 _AT_RISK = 0.05
 # On the scale of log cumulative hazards: how near a scaled curve must be, how far the unscaled one, at least and times
 # as far; and the deviance of the number of events (4 standard errors).
-_NEAR, _FAR, _TIMES_AS_FAR, _DEVIANCE = 0.3, 0.7, 4.0, 16.0
+_NEAR, _FAR, _TIMES_AS_FAR, _DEVIANCE = 0.3, np.log(4.0), 4.0, 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +38,14 @@ class TimeScale:
         """The times of the model."""
         return np.minimum(self.times * self.factor, predictions.end)  # which rounding may pass
 
-    @property
-    def in_words(self) -> str:
-        """Which units these may be: of the model, and of the outcomes."""
+    def question(self, unit: str | None) -> str:
+        """Which units these may be: of the model, and of the outcomes, which may be known."""
         few = self.factor > 1
         fine, coarse = UNITS[self.factor if few else min(UNITS, key=lambda each: abs(each - 1 / self.factor))]
         model, outcomes = (fine, coarse) if few else (coarse, fine)
-        return f"the predictions in {model} and the outcomes in {outcomes}"
+        if unit not in (None, outcomes):
+            return "Are the times of the predictions in another unit? Give both in one unit."
+        return f"Are the predictions in {model} and the outcomes in {outcomes}? Give both in one unit."
 
 
 def time_scale(probe: Probe, predictions: Predictions) -> TimeScale | None:
@@ -52,21 +53,32 @@ def time_scale(probe: Probe, predictions: Predictions) -> TimeScale | None:
 
     The mean predicted curve at scaled times is held against the Kaplan–Meier curve by
     :math:`L(f) = \overline{|\log \bar H(f t) - \log H_{KM}(t)|}`, in which a wrong unit is a shift, and a baseline
-    hazard that is off by r is one of log r. A factor is told where L(f) is at most 0.3 and a quarter of L(1), and the
-    number of events is 4 standard errors off what the unscaled curves expect: hazards that are off by up to 5 are not
-    taken for another unit.
+    hazard that is off by r is one of log r. A factor is told where L(f) is at most 0.3 and a quarter of L(1), L(1) at
+    least log 4, and the number of events 4 standard errors off what the unscaled curves expect: hazards that are off by
+    less than 4 are not taken for another unit.
     """
+    unscaled, best = _fits(probe, predictions)
+    if unscaled is None or best is None or unscaled.gap < _FAR or unscaled.deviance < _DEVIANCE:
+        return None
+    return best.scale if best.gap <= min(_NEAR, unscaled.gap / _TIMES_AS_FAR) else None
+
+
+def nearest_scale(probe: Probe, predictions: Predictions) -> TimeScale | None:
+    """The factor that brings a mean curve that is far off nearest to Kaplan–Meier's, where it halves the distance."""
+    unscaled, best = _fits(probe, predictions)
+    if unscaled is None or best is None or unscaled.gap < _FAR or best.gap > unscaled.gap / 2.0:
+        return None
+    return best.scale
+
+
+def _fits(probe: Probe, predictions: Predictions) -> tuple[_Fit | None, _Fit | None]:
+    """That of the unscaled times, and the best of all others."""
     if predictions.risk is not None or np.count_nonzero(probe.outcomes.event) < _EVENTS:
-        return None
-    unscaled = _Fit.of(probe, predictions, 1.0)
-    if unscaled is None or unscaled.gap < _FAR or unscaled.deviance < _DEVIANCE:
-        return None
+        return None, None
     factors = [factor for each in UNITS for factor in (each, 1 / each)]
     fits = [fit for factor in factors if (fit := _Fit.of(probe, predictions, factor)) is not None]
     best = min((fit for fit in fits if fit.n_events >= _EVENTS), key=lambda fit: fit.gap, default=None)
-    if best is None or best.gap > min(_NEAR, unscaled.gap / _TIMES_AS_FAR):
-        return None
-    return best.scale
+    return _Fit.of(probe, predictions, 1.0), best
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +115,7 @@ class _Fit:
 
 def _times(probe: Probe, predictions: Predictions, factor: float) -> FloatArray | None:
     """Times of the outcomes at which scaled curves are known; scaled ones where a few events have happened."""
-    y, only = probe.outcomes, getattr(predictions, "only_at", None)
+    y, only = probe.outcomes, predictions.only_at
     end = float(np.quantile(y.time, 1.0 - _AT_RISK, method="lower"))
     if only is not None:
         return np.array([only / factor]) if only / factor <= end else None

@@ -12,7 +12,7 @@ from cocensor._validation import (
     BoolArray,
     FloatArray,
     IntArray,
-    as_flags,
+    as_events,
     as_times,
     as_vector,
     check_choice,
@@ -34,7 +34,7 @@ def from_dates(
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Times in ``unit``, events, and who was still under observation on the day of the data lock."""
     check_choice(unit, "unit", tuple(UNITS))
-    events = as_flags(event, "event")
+    events = as_events(event)
     began, left = _days(entry, "entry"), _days(exit, "exit")
     check_length(left, "exit", began.size, "entry")
     check_length(events, "event", began.size, "entry")
@@ -55,7 +55,7 @@ def from_dates(
 
 def from_follow_up(time: Any, event: Any, follow_up: Any) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Times, events, and who was under observation for as long as was planned."""
-    times, events = as_times(as_vector(time, "time"), "time"), as_flags(event, "event")
+    times, events = as_times(as_vector(time, "time"), "time"), as_events(event)
     check_length(events, "event", times.size, "time")
     planned = as_times(as_vector(follow_up, "follow_up", single=True), "follow_up")
     if np.ndim(follow_up) == 0:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cocensor._validation import (
     BoolArray,
     FloatArray,
+    as_events,
     as_flags,
     as_frame,
     as_times,
@@ -76,7 +77,7 @@ class Survival:
         if not times.size:
             raise ValueError("time is empty: at least one subject is needed.")
         times += 0.0  # -0.0 becomes 0.0
-        events = as_flags(event, "event")
+        events = as_events(event)
         check_length(events, "event", times.size, "time")
         flags = None
         if administrative is not None:

@@ -57,7 +57,7 @@ class BoundCurvesDisplay:
     @classmethod
     def from_bounds(cls, bounds: Bounds, minus: str | None = None) -> Self:
         """From what :meth:`Evaluation.bounds` returns; of all models, or of all others less ``minus``."""
-        return cls._of(bounds, minus, lambda _: {}, BelowCurves())
+        return cls._of(bounds, minus, lambda _: {})
 
     @classmethod
     def from_evaluation(
@@ -88,15 +88,11 @@ class BoundCurvesDisplay:
                 if {model, minus} - {None} <= set(known)
             }
 
-        return cls._of(evaluation.bounds(by), minus, curves, BelowCurves.of(evaluation))
+        return cls._of(evaluation.bounds(by), minus, curves)
 
     @classmethod
     def _of(
-        cls,
-        bounds: Bounds,
-        minus: str | None,
-        curves: Callable[[str], Mapping[str, FloatArray]],
-        below: BelowCurves,
+        cls, bounds: Bounds, minus: str | None, curves: Callable[[str], Mapping[str, FloatArray]]
     ) -> Self:
         if minus is not None:
             check_choice(minus, "minus", bounds.models)
@@ -113,6 +109,7 @@ class BoundCurvesDisplay:
         if not panels:
             raise ValueError("bounds must have a model to be drawn, but have none.")
         label = bounds.metric.curve_label or bounds.metric.label
+        below = BelowCurves.of(bounds.time_axis, bounds.risk_table)
         return cls(bounds.models, panels, label, minus, below)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Axes | list[Axes]:

@@ -10,7 +10,7 @@ import numpy as np
 from cocensor._validation import FloatArray, check_whole
 from cocensor.estimators import KaplanMeier
 from cocensor.outcomes import Survival, TimeAxis
-from cocensor.plots.over_time import INK, BelowCurves
+from cocensor.plots.over_time import BelowCurves
 from cocensor.plots.panels import LINE
 from cocensor.plots.style import line_styles
 
@@ -56,7 +56,7 @@ class OutcomesDisplay:
         times = np.concatenate(([0.0], curve.times, [outcomes.t_max]))
         survival = np.concatenate(([1.0], curve.values, curve.values[-1:] if curve.values.size else [1.0]))
         shown = title or f"n = {len(outcomes):,}, {1 - outcomes.n_events / len(outcomes):.0%} censored"
-        below = BelowCurves(TimeAxis(time_name, time_unit), {INK: outcomes.risk_table})
+        below = BelowCurves.of(TimeAxis(time_name, time_unit), outcomes.risk_table)
         return cls(edges, counts[0], counts[1], times, survival, shown, below)
 
     def plot(self, ax: Axes | None = None, *, at_risk: bool = True) -> Axes:

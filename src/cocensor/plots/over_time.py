@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cocensor._validation import escaped
-from cocensor.evaluation import Evaluation
 from cocensor.outcomes import RiskTable, TimeAxis
 from cocensor.plots.ticks import ticks_with_room
 
@@ -36,9 +35,9 @@ class BelowCurves:
     at_risk: Mapping[str, RiskTable] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> BelowCurves:
-        """Those of the test sample."""
-        return cls(evaluation.time_axis, {INK: evaluation.data.samples.y_test.risk_table})
+    def of(cls, time_axis: TimeAxis, table: RiskTable | None) -> BelowCurves:
+        """With the numbers of one sample, where they are known."""
+        return cls(time_axis, {} if table is None else {INK: table})
 
     def n_lines(self, at_risk: bool) -> int:
         """How many lines the numbers at risk take, their heading among them."""

@@ -6,11 +6,15 @@ from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from typing import Any
 
 from cocensor.adjustments import adjustment, adjustment_names, needs_copula
+from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.asked_metrics import at_single_times
 from cocensor.evaluation.findings import DEFAULT_LEVEL
 from cocensor.metrics import Metric, metric_names
 from cocensor.sensitivity import HAZARD_RATIO, Sensitivity
+
+# Of a number in double precision.
+_MOST_DIGITS = 17
 
 
 def code(evaluation: Evaluation) -> str:
@@ -51,7 +55,18 @@ def code(evaluation: Evaluation) -> str:
 def _copula(evaluation: Evaluation) -> str:
     """The copula that adjustments by name were given."""
     known = {"selected": '"select"', "independence": "None", "unused": "None"}
-    return known.get(evaluation.assumed.origin, f"cc.{evaluation.assumed.copula!r}")
+    return known.get(evaluation.assumed.origin) or _from_tau(evaluation.assumed.copula)
+
+
+def _from_tau(copula: Copula) -> str:
+    """A copula by the shortest τ that gives the same one, or by its θ where none does."""
+    kind, tau = type(copula), float(copula.tau)
+    if not copula.is_independence:
+        for digits in range(1, _MOST_DIGITS + 1):
+            said = float(f"{tau:.{digits}g}")
+            if kind.from_tau(said) == copula:
+                return f"cc.{kind.__name__}.from_tau({said!r})"
+    return f"cc.{copula!r}"
 
 
 def _intervals(evaluation: Evaluation) -> str:

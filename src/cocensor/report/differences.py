@@ -19,7 +19,7 @@ _DIGITS, _MOST_DIGITS = 4, 8
 
 @dataclass(frozen=True)
 class Differences:
-    """By one metric: each model less the leading one, and, of many models, all pairs apart.
+    """By one metric: each model less the leading one, and, of many models, all pairs apart by the first metric.
 
     On the ``side`` of 0 the leading one is better.
     """
@@ -47,7 +47,7 @@ def difference_tables(evaluation: Evaluation) -> list[Differences]:
         label = evaluation.under().label
         caption = f"{metric.label} by “{label}”, {metric.direction} is better"
         rest = None
-        if not few:
+        if not few and metric is evaluation.data.metrics[0]:
             rest = NumberTable(f"all pairs, {caption}", _HEAD, [_row(pair, None, level) for pair in pairs])
         rows = [_row(pair, leader, level) for pair in shown]
         side = "right" if metric.direction == "smaller" else "left"

@@ -16,7 +16,7 @@ from cocensor.report.thinning import points_to_draw
 # Curves behind values are drawn of these alone, and over a grid fewer points of each.
 _WITH_PROFILES = ("auc", "ici", "e50", "e90", "net_benefit", "d_calibration")
 _OVER_TIME_ON_GRID, _BARS = ("auc",), ("d_calibration",)
-_POINTS, _GRID_POINTS = 100, 21
+_POINTS, _PROFILE_POINTS, _GRID_POINTS = 100, 41, 21
 _UNSEEN_ON_GRID = 1 / 500
 _Points = npt.NDArray[np.intp]
 
@@ -29,7 +29,9 @@ def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
         **numbers,
         "adjustments": [_without(each, ("judge_fit",)) for each in numbers["adjustments"]],
         "metrics": [_metric(each, numbers["primary"]) for each in numbers["metrics"]],
+        "details": _details(numbers["details"]),
     }
+    del found["ranking"]
     if "bounds" in numbers:
         leaders = {each["name"]: _leaders(each, numbers["primary"]) for each in numbers["metrics"]}
         found["bounds"] = {
@@ -60,7 +62,19 @@ def _metric(numbers: Mapping[str, Any], primary: str) -> dict[str, Any]:
     if "comparisons" in numbers:
         pairs = numbers["comparisons"].get(primary, [])
         found["comparisons"] = {primary: _with(pairs, _leaders(numbers, primary))}
-    return found | _over_time(numbers)
+    return found | _over_time(numbers) | _along_profile(found)
+
+
+def _details(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Curves in full, without what no figure shows."""
+    unread = ("standard_error", "counts", "edges", "more_than_treat_all")
+
+    def read(node: Any) -> Any:
+        if isinstance(node, Mapping):
+            return {name: read(each) for name, each in _without(node, unread).items()}
+        return [read(each) for each in node] if isinstance(node, list) else node
+
+    return {kind: read(each) for kind, each in numbers.items()}
 
 
 def _leaders(metric: Mapping[str, Any], primary: str) -> list[str]:
@@ -88,6 +102,22 @@ def _over_time(metric: Mapping[str, Any]) -> dict[str, Any]:
             for how, by_model in kept["curve_errors"].items()
         }
     return {"times": times[at].tolist(), **kept}
+
+
+def _along_profile(metric: Mapping[str, Any]) -> dict[str, Any]:
+    """Curves behind values with limits of their own, at the points that show their shape."""
+    if not metric.get("profile_errors"):
+        return {}
+    lists = _lists(metric["profiles"]) + _lists(metric["profile_errors"])
+    if len({len(each) for each in lists}) != 1:
+        return {}
+    x = np.array(lists[0], dtype=float)
+    at = points_to_draw(x, [np.array(each, dtype=float) for each in lists], _PROFILE_POINTS)
+    errors = {
+        how: {model: _without(each, ("standard_errors",)) for model, each in by_model.items()}
+        for how, by_model in metric["profile_errors"].items()
+    }
+    return {"profiles": _at(metric["profiles"], at), "profile_errors": _at(errors, at)}
 
 
 def _lists(node: Any) -> list[list[Any]]:
@@ -173,7 +203,18 @@ def _differences(numbers: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def _pairs(pairs: Iterable[Mapping[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Where the order of the reference and another model turns."""
     reference = () if differences is None else (differences["reference"],)
-    return [{name: pair[name] for name in ("a", "b", "tipping_points")} for pair in _with(pairs, reference)]
+    return [
+        {
+            "a": pair["a"],
+            "b": pair["b"],
+            "line": point.get("family", point.get("line")),
+            "at": point["at"],
+            **dict(zip(("low", "high"), point["interval"] or (None, None), strict=True)),
+            "isOpen": int(point["interval"] is None),
+        }
+        for pair in _with(pairs, reference)
+        for point in pair["tipping_points"]
+    ]
 
 
 def _grid_curves(numbers: Mapping[str, Any], families: Mapping[str, str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cocensor.evaluation.judge_fit import FitCells, JudgeFit
+from cocensor.outcomes import shown_time
 from cocensor.report.cells import MISSING
 
 
@@ -37,8 +38,7 @@ def fit_maps(fit: JudgeFit | None, series: list[dict[str, Any]]) -> list[FitMap]
         by_kind = fit.cells[look["name"]]
         kinds = {
             f"{kind}s": [
-                (f"to {fit.time_axis.said(end)}", row)
-                for end, row in zip(fit.periods, _ratios(cells), strict=True)
+                (f"to {shown_time(end)}", row) for end, row in zip(fit.periods, _ratios(cells), strict=True)
             ]
             for kind, cells in by_kind.items()
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 from markupsafe import Markup
@@ -36,7 +37,9 @@ class OnDemand:
 
 
 def _of_numbers(table: NumberTable) -> dict[str, Any]:
-    return {"rows": [{"head": list(row.head), "cells": [*map(_cell, row.cells)]} for row in table.rows]}
+    rows = [[*row.head, *map(_cell, row.cells)] for row in table.rows]
+    heads = len(table.rows[0].head) if table.rows else 0
+    return {"heads": heads, "columns": [*map(list, zip_longest(*rows, fillvalue=""))]}
 
 
 def _cell(cell: NumberCell) -> Any:

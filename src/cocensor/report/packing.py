@@ -16,19 +16,24 @@ from typing import Any, NamedTuple
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _NONE = "."
-# Of the largest number of an array; more of scores, which are ranked; and of a number by itself.
-_DIGITS, _SCORE_DIGITS, _SINGLE_DIGITS = 5, 8, 6
+# Of the largest number of an array: more of scores, which are ranked, fewer of what is only drawn; and of one by itself.
+_DIGITS, _DIGITS_OF, _SINGLE_DIGITS = (
+    5,
+    {"scores": 8, "differences": 4, "errors": 4, "profiles": 3, "curves": 4},
+    6,
+)
 # Times are looked up by their values.
 _EXACT = ("at", "time")
 _LIMITS = ("differences", "standard_errors", "low", "high", "band_low", "band_high", "x", "y")
-_FEWEST_NUMBERS, _SHORTEST_TEXT = 4, 6
+_FEWEST_NUMBERS, _FEWEST_RECORDS, _SHORTEST_TEXT = 4, 3, 6
 
 
 class _Array(NamedTuple):
-    """Numbers along axes, each of names or so many; null where there is none."""
+    """Numbers along axes, each of names or so many; null where there is none, or for all of a list."""
 
     axes: tuple[tuple[str, ...] | int, ...]
     values: list[float | None]
+    has_gaps: bool = False
 
 
 def packed(numbers: Mapping[str, Any], models: Sequence[str], names: Collection[str]) -> dict[str, Any]:
@@ -61,16 +66,22 @@ class _Packing:
             return self._once(
                 {
                     "axes": [each if isinstance(each, int) else self._names(each) for each in array.axes],
-                    **_coded(array, _SCORE_DIGITS if key == "scores" else _DIGITS),
+                    **_coded(array, _DIGITS_OF.get(key, _DIGITS)),
                 }
+                | ({"gaps": 1} if array.has_gaps else {})
             )
         if isinstance(node, Mapping):
-            return {each: self._pack(below, key if key == "scores" else each) for each, below in node.items()}
+            return {
+                each: self._pack(below, key if key in _DIGITS_OF else each) for each, below in node.items()
+            }
         if isinstance(node, list | tuple):
             if self._is_of_models(node):
                 return self._once(
                     {"models": [";".join("".join(map(self._codes.get, each)) for each in node)]}
                 )
+            if _are_records(node):
+                columns = [self._pack([each[name] for each in node], name) for name in node[0]]
+                return self._once({"records": self._names(tuple(node[0])), "columns": columns})
             return [self._pack(each, key) for each in node]
         return node
 
@@ -122,12 +133,32 @@ def _array(node: Any, names: Collection[str]) -> _Array | None:
         return None
     if all(each is None or (isinstance(each, int | float) and not isinstance(each, bool)) for each in below):
         return _Array((axis,), list(below)) if any(each is not None for each in below) else None
-    arrays = [_array(each, names) for each in below]
-    first = arrays[0]
+    arrays = [_array(each, names) for each in below if each is not None]
+    first, has_gaps = arrays[0], len(arrays) < len(below)
     if first is None or not all(each is not None and each.axes == first.axes for each in arrays):
         return None
+    if has_gaps and (len(first.axes) > 1 or not isinstance(axis, int) or not isinstance(first.axes[0], int)):
+        return None
+    rest = iter(arrays)
+    parts = [_Array((), [None] * len(first.values)) if each is None else next(rest) for each in below]
     return _Array(
-        (axis, *first.axes), [value for each in arrays if each is not None for value in each.values]
+        (axis, *first.axes),
+        [value for part in parts if part is not None for value in part.values],
+        has_gaps or any(each is not None and each.has_gaps for each in arrays),
+    )
+
+
+def _are_records(node: Sequence[Any]) -> bool:
+    """Whether it is a list of mappings of the same names to single values."""
+    return (
+        len(node) >= _FEWEST_RECORDS
+        and isinstance(node[0], Mapping)
+        and all(
+            isinstance(each, Mapping)
+            and [*each] == [*node[0]]
+            and not any(isinstance(value, Mapping | list | tuple) for value in each.values())
+            for each in node
+        )
     )
 
 
@@ -135,7 +166,7 @@ def _coded(array: _Array, digits: int) -> dict[str, Any]:
     """The numbers as multiples of 10 to the power of ``unit``."""
     known = [abs(value) for value in array.values if value is not None]
     most = max(known)
-    whole = all(value == int(value) for value in known) and most < 10**_SCORE_DIGITS
+    whole = all(value == int(value) for value in known) and most < 10 ** _DIGITS_OF["scores"]
     unit = 0 if whole or not most else floor(log10(most)) + 1 - digits
     steps = [None if value is None else round(value / 10.0**unit) for value in array.values]
     last = array.axes[-1]

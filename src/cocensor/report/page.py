@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from cocensor._files import check_path, write_whole
 from cocensor._validation import escaped
+from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
@@ -35,6 +36,7 @@ from cocensor.report.tables import (
     survival_table,
 )
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO
+from cocensor.sensitivity.plausible import PlausibleRange
 from cocensor.words import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
 from cocensor.words.alarms import CHECK_FIRST, alarms_in_words
 from cocensor.words.bounds import why_no_bounds
@@ -79,7 +81,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    pages.filters["named"] = _named
+    pages.filters |= {"named": _named, "shortened": shortened}
     sensitivity, curves = evaluation.computed("sensitivity"), evaluation.computed("survival")
     fit, drawn = evaluation.computed("judge_fit"), series(evaluation)
     style = pages.get_template("report.css.jinja").render(palette())
@@ -129,6 +131,7 @@ def _page(evaluation: Evaluation, title: str) -> str:
         missing=_missing(evaluation),
         choices=_choices(evaluation),
         start=_start(evaluation),
+        settings=_settings(evaluation),
         code=code(evaluation),
         python=platform.python_version(),
         today=date.today().isoformat(),
@@ -254,23 +257,44 @@ def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:
 
 
 def _start(evaluation: Evaluation) -> dict[str, Any]:
-    """Where the controls stand at first: independence, or the τ nearest to it, under the family at hand."""
-    hint = evaluation.computed("hint")
-    family = evaluation.assumed.copula.name
-    if hint is not None and hint.choice is not None and evaluation.assumed.copula.is_independence:
-        family = hint.choice.copula.name
-    found: dict[str, Any] = {"curves": evaluation.primary, "survival": family}
+    """Where the controls stand at first: at the copula of the table, the hint, or amid the plausible range."""
+    hint, copula = evaluation.computed("hint"), evaluation.assumed.copula
+    is_known = not copula.is_independence
+    if hint is not None and hint.choice is not None and not is_known:
+        copula, is_known = hint.choice.copula, True
+    found: dict[str, Any] = {"curves": evaluation.primary, "survival": copula.name}
     sensitivity = evaluation.computed("sensitivity")
     if sensitivity is not None:
         answered, taus = sensitivity.answers[sensitivity.primary], sensitivity.taus
+        family = copula.name if copula.name in answered else next(iter(answered))
+        tau = float(copula.tau) if is_known else _amid(sensitivity.plausible)
+        nearest = min(answered[family], key=lambda each: abs(each - tau), default=taus[0])
         found |= {
             "adjustment": sensitivity.primary,
             "curves": sensitivity.primary
             if sensitivity.primary in _answered(evaluation)
             else evaluation.primary,
-            "family": family if family in answered else next(iter(answered)),
-            "tau": min(range(len(taus)), key=lambda k: abs(taus[k])),
+            "family": family,
+            "tau": taus.index(nearest),
+            "independence": taus.index(0.0) if 0.0 in taus else None,
         }
+    return found
+
+
+def _amid(plausible: PlausibleRange) -> float:
+    """The middle of the plausible range above 0, or of all of it where none of it is."""
+    low = max(plausible.low, 0.0) if plausible.high > 0 else plausible.low
+    return (low + plausible.high) / 2
+
+
+def _settings(evaluation: Evaluation) -> dict[str, str]:
+    """The settings of every adjustment, with its copula by τ."""
+    found = {}
+    for name, each in evaluation.results.items():
+        copula = getattr(each.adjustment, "copula", None)
+        found[name] = repr(each.adjustment)
+        if isinstance(copula, Copula):
+            found[name] = found[name].replace(repr(copula), copula_name(copula))
     return found
 
 

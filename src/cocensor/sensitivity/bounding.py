@@ -61,6 +61,8 @@ def find_bounds(evaluation: Evaluation, metric: Metric) -> Bounds:
         tuple(Note("caution", text) for text in warned),
         evaluation.template,
         tuple(name for name in data.models if name not in evaluation.contenders),
+        evaluation.time_axis,
+        data.samples.y_test.risk_table,
     )
 
 

@@ -15,6 +15,7 @@ from cocensor.evaluation.findings import DEFAULT_LEVEL
 from cocensor.evaluation.json_values import finite, finite_values
 from cocensor.inference import ConfidenceInterval, imbens_manski_constant
 from cocensor.metrics import Metric
+from cocensor.outcomes import RiskTable, TimeAxis
 
 # Bounds and values that are computed otherwise differ by rounding.
 _ROUNDING = 1e-12
@@ -107,6 +108,10 @@ class Bounds:
     level : float or None
         Of intervals in the table and in words; None where none were asked for.
     notes : tuple of Note
+    time_axis : TimeAxis
+        What time is called, and its unit.
+    risk_table : RiskTable or None
+        How many of the test sample are at risk.
 
     Examples
     --------
@@ -135,6 +140,8 @@ class Bounds:
     template: Any = None
     #: Models that are not called better than another, whatever their scores.
     disqualified: tuple[str, ...] = ()
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
+    risk_table: RiskTable | None = None
 
     def __getitem__(self, models: str | tuple[str, str]) -> Bound:
         """The bound of a model, or of the score of the first less that of the second."""
@@ -208,14 +215,14 @@ class Bounds:
 
         return BoundsDisplay.from_bounds(self).plot(ax=ax)
 
-    def plot_over_time(self, minus: str | None = None, ax: Any = None) -> Any:
+    def plot_over_time(self, minus: str | None = None, ax: Any = None, *, at_risk: bool = True) -> Any:
         """Bounds at each time, or those of differences from one model; returns the axes.
 
         See :class:`~cocensor.plots.BoundCurvesDisplay`.
         """
         from cocensor.plots import BoundCurvesDisplay
 
-        return BoundCurvesDisplay.from_bounds(self, minus).plot(ax=ax)
+        return BoundCurvesDisplay.from_bounds(self, minus).plot(ax=ax, at_risk=at_risk)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as JSON can hold them; curves over time are each for itself sharp."""

@@ -23,9 +23,10 @@ const unpacked = ({ numbers: content, pool, models: known, width }) => {
     return found;
   };
   const named = (names, values) => Object.fromEntries(names.map((name, k) => [name, values[k]]));
-  const shaped = (values, [axis, ...axes]) => {
+  const shaped = (values, [axis, ...axes], gaps) => {
     const n = axis.length ?? axis, size = values.length / n;
-    const parts = axes.length ? Array.from({ length: n }, (_, k) => shaped(values.slice(k * size, (k + 1) * size), axes)) : values;
+    if (!axes.length && gaps && values.every((value) => value === null)) return null;
+    const parts = axes.length ? Array.from({ length: n }, (_, k) => shaped(values.slice(k * size, (k + 1) * size), axes, gaps)) : values;
     return axis.length === undefined ? parts : named(axis, parts);
   };
   const made = new Map();
@@ -33,8 +34,12 @@ const unpacked = ({ numbers: content, pool, models: known, width }) => {
     if (typeof item === "string") return item;
     if (item.names) return item.names.map(open);
     if (item.models) return item.models[0].split(";").map((codes) => Array.from({ length: codes.length / width }, (_, k) => known[parseInt(codes.slice(k * width, (k + 1) * width), 36)]));
+    if (item.records) {
+      const names = open(item.records), columns = item.columns.map(open);
+      return columns[0].map((_, k) => named(names, columns.map((column) => column[k])));
+    }
     const axes = item.axes.map(open), last = axes[axes.length - 1];
-    return shaped(decoded(item.values, last.length ?? last, item.unit), axes);
+    return shaped(decoded(item.values, last.length ?? last, item.unit), axes, item.gaps);
   };
   function open(node) {
     if (typeof node === "string" && node.startsWith("$$")) return node.slice(1);
@@ -65,7 +70,9 @@ const withLimitsAgain = (source) => {
     const { reference, reach, ...lines } = found;
     return { reference, ...all(lines, (each) => byModel(each, reach, (line, model, { differences: values }) => values)) };
   }));
-  return { ...source, errors, differences };
+  const pairs = all(source.pairs, (by) => all(by, (turns) => turns.map(({ a, b, line, at, low, high, isOpen }) => (
+    { a, b, tipping_points: [{ [source.lines ? "line" : "family"]: line, at, interval: isOpen ? null : [low, high] }] }))));
+  return { ...source, errors, differences, pairs };
 };
 
 const embedded = (id) => JSON.parse(document.getElementById(id).textContent);

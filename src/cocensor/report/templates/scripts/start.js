@@ -33,6 +33,12 @@ choices.forEach((control) => {
   });
 });
 
+document.querySelectorAll("[data-independence]").forEach((button) => button.addEventListener("click", () => {
+  const slider = choices.find((each) => each.dataset.choice === "tau");
+  slider.value = button.dataset.independence;
+  slider.dispatchEvent(new Event("input"));
+}));
+
 // What is folded has no width to draw to.
 document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector(".plot")) draw(); }, true);
 
@@ -43,3 +49,11 @@ new ResizeObserver(([entry]) => {
   draw();
 }).observe(document.querySelector("main"));
 draw();
+
+// On paper, figures are drawn to its width.
+const printing = (isPrinted) => () => {
+  document.documentElement.classList.toggle("printing", isPrinted);
+  draw();
+};
+addEventListener("beforeprint", printing(true));
+addEventListener("afterprint", printing(false));

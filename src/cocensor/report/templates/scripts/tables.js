@@ -54,8 +54,13 @@ const gridRows = ({ grid: of, metric: by, adjustment, lines }) => {
   });
 };
 
+const listedRows = ({ heads, columns }) => (columns[0] || []).map((_, k) => {
+  const row = columns.map((column) => column[k]);
+  return { head: row.slice(0, heads), cells: row.slice(heads) };
+});
+
 const makeTable = (place) => {
-  const spec = tables[Number(place.dataset.table)], rows = spec.rows || gridRows(spec);
+  const spec = tables[Number(place.dataset.table)], rows = spec.columns ? listedRows(spec) : gridRows(spec);
   const heads = rows.length ? rows[0].head.length : 1;
   const table = element("table", spec.kind), box = element("div", "scroll"), head = element("tr"), body = element("tbody");
   box.tabIndex = 0;

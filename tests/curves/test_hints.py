@@ -1,0 +1,53 @@
+"""Refusals that say what the numbers may be."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import cocensor as cc
+from cocensor.curves import as_predictions
+
+TIMES = np.arange(1.0, 22.0)
+CURVES = np.exp(-np.outer(np.linspace(0.01, 0.1, 95), TIMES))
+
+
+def refused(estimate, **how):
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        as_predictions(estimate, len(CURVES), **how)
+    return str(error.value)
+
+
+@pytest.mark.parametrize("kind", ["pair", "array", "frame", "predictions"])
+@pytest.mark.parametrize(
+    ("values", "hint"),
+    [
+        (100 * CURVES, "in percent? divide by 100."),
+        (1 - CURVES, "are these risks? give 1 − risk."),
+        (-CURVES, None),
+        (1000 * CURVES, None),
+        (CURVES[:, [1, 0, *range(2, 21)]], None),
+    ],
+)
+def test_numbers_that_are_no_survival(values, hint, kind):
+    if kind == "predictions":
+        with pytest.raises(ValueError) as error:  # noqa: PT011
+            cc.Predictions(TIMES, values)
+        said = str(error.value)
+    elif kind == "array":
+        said = refused(values, times=TIMES)
+    else:
+        said = refused((TIMES, values) if kind == "pair" else pd.DataFrame(values, columns=TIMES))
+    hints = [each for each in ("in percent?", "are these risks?") if each in said]
+    assert hints == ([] if hint is None else [hint.partition("?")[0] + "?"])
+    if hint is not None:
+        assert said.endswith(hint)
+
+
+def test_rows_and_columns_that_are_swapped():
+    turned, n, m = CURVES.T, len(CURVES), len(TIMES)
+    assert f"{m} rows and {n} columns for {n} test subjects: transposed?" in refused(turned, times=TIMES)
+    assert "transposed?" in refused((TIMES, turned))
+    frame = pd.DataFrame(turned, index=[f"t{k}" for k in range(m)], columns=[f"s{k}" for k in range(n)])
+    assert f"{m} rows and {n} columns for {n} test subjects: transposed?" in refused(frame)
+    assert "transposed?" not in refused(CURVES[:, :5], times=TIMES)
+    assert "transposed?" not in refused((TIMES, CURVES[:, :5]))

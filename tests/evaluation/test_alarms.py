@@ -1,0 +1,302 @@
+"""Mistakes as users make them get an alarm and no star; honest models get neither."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cocensor as cc
+from cocensor.evaluation.alarms import Alarm
+from cocensor.evaluation.probe import Probe
+from cocensor.evaluation.time_scale import time_scale
+from tests.evaluation.mistakes import TIMES, cause, kinds, quickly, right
+
+DISQUALIFYING = {"negative_skill", "against_outcome", "time_scale"}
+
+
+def disqualified(result):
+    return set(result.models) - set(result.contenders)
+
+
+# --- the mistakes --------------------------------------------------------------------------------------
+
+
+def test_prediction_times_in_days_where_the_outcomes_are_in_months():
+    study = right()
+    days = cc.Predictions(TIMES * 30.4375, study.probabilities)
+    result = quickly({"good": study.curves, "days": days}, study.y)
+    assert kinds(result, "days") == {"negative_skill", "time_scale"}
+    assert "predictions in days and the outcomes in months" in cause(result, "days")
+    assert result.contenders == ("good",)
+    said = next(alarm for alarm in result.alarms if alarm.kind == "time_scale").found
+    assert "30.44 times" in said
+
+
+@pytest.mark.parametrize(
+    ("factor", "units"),
+    [
+        (7.0, "days and the outcomes in weeks"),
+        (12.0, "months and the outcomes in years"),
+        (365.25, "days and the outcomes in years"),
+        (1 / 7.0, "weeks and the outcomes in days"),
+        (1 / 12.0, "years and the outcomes in months"),
+        (1 / 30.4375, "months and the outcomes in days"),
+        (1 / 365.25, "years and the outcomes in days"),
+    ],
+)
+def test_every_factor_between_units_is_found(factor, units):
+    study = right(seed=1)
+    off = cc.Predictions(TIMES * factor, study.probabilities)
+    result = quickly({"off": off}, study.y)
+    assert "time_scale" in kinds(result, "off")
+    assert units in cause(result, "off")
+    assert result.best() == ()
+
+
+def test_a_time_scale_is_found_where_few_have_the_event_and_the_skill_hardly_falls():
+    study = right(n=2000, seed=2)
+    y = cc.Survival(study.y.time, study.y.event & (np.arange(2000) % 16 == 0))
+    off = cc.Predictions(TIMES * 30.4375, np.repeat(study.probabilities.mean(axis=0)[None] ** 0.06, 2000, 0))
+    result = quickly({"off": off}, y)
+    assert result.skill("off").value > -0.1
+    assert kinds(result, "off") == {"time_scale"}
+
+
+def test_the_unit_of_the_outcomes_is_not_contradicted():
+    study = right()
+    off = cc.Predictions(TIMES * 30.4375, study.probabilities)
+    assert "in months" in cause(quickly({"off": off}, study.y, time_unit="months"), "off")
+    assert "another unit" in cause(quickly({"off": off}, study.y, time_unit="weeks"), "off")
+
+
+@pytest.mark.parametrize("metrics", ["brier", "auc"])
+def test_risks_at_one_time_given_as_survival(metrics):
+    study, at = right(), 24.0
+    risks = 1.0 - study.curves([at])
+    result = quickly({"risks": (at, risks[:, 0])}, study.y, metrics=metrics, at=at)
+    assert kinds(result, "risks") == {"negative_skill", "against_outcome"}
+    assert "1 − risk" in cause(result, "risks")
+    assert result.best() == ()
+
+
+def test_an_inverted_event_flag_is_said_once_for_all_models():
+    study = right(effect=0.5, dropout=0.2)
+    y = cc.Survival(study.y.time, ~study.y.event)
+    result = quickly({"a": study.curves, "b": study.flat}, y)
+    [alarm] = [each for each in result.alarms if each.disqualifies]
+    assert alarm.model is None
+    assert "event flag inverted" in alarm.cause
+    assert result.contenders == ()
+
+
+def test_rows_in_another_order():
+    study = right()
+    shuffled = study.curves[np.random.default_rng(3).permutation(len(study.y))]
+    result = quickly({"good": study.curves, "shuffled": shuffled}, study.y)
+    assert kinds(result, "shuffled") == {"negative_skill"}
+    assert "order of the test sample" in cause(result, "shuffled")
+    assert result.best() == ("good",)
+    assert result.ranks() == {"good": 1}
+
+
+def test_a_risk_score_of_which_more_is_less():
+    study = right()
+    result = quickly({"risk": study.risk, "turned": -study.risk}, study.y, metrics="concordance")
+    assert kinds(result, "turned") == {"against_outcome"}
+    assert "Give the negative" in cause(result, "turned")
+    assert result.contenders == ("risk",)
+
+
+def test_a_model_that_ranks_well_but_is_off_is_told_so():
+    study = right(n=1000, effect=0.5)
+    steep = cc.Predictions(TIMES, study.probabilities**3.0)
+    result = quickly({"steep": steep}, study.y)
+    assert kinds(result, "steep") == {"negative_skill"}
+    assert "ranks subjects well" in cause(result, "steep")
+
+
+def test_without_intervals_the_same_is_found():
+    study = right()
+    shuffled = study.curves[np.random.default_rng(3).permutation(len(study.y))]
+    days = cc.Predictions(TIMES * 30.4375, study.probabilities)
+    models = {"good": study.curves, "shuffled": shuffled, "days": days}
+    result = quickly(models, study.y, confidence_level=None)
+    assert result.contenders == ("good",)
+    assert quickly(models, study.y, metrics="concordance", confidence_level=None).contenders == ("good",)
+
+
+# --- remarks -------------------------------------------------------------------------------------------
+
+
+def test_a_curve_for_everybody_is_honest_and_cannot_rank():
+    study = right()
+    result = quickly({"flat": study.flat, "good": study.curves}, study.y)
+    assert kinds(result, "flat") == {"constant"}
+    assert result.contenders == ("flat", "good")
+
+
+def test_training_and_test_sample_are_the_same():
+    study = right()
+    x = study.risk[:, None]
+
+    def found(**options):
+        return kinds(quickly({"good": study.curves}, study.y, **options), "good")
+
+    assert found(x_test=x, y_train=study.y, x_train=x) == {"same_sample"}
+    assert found(y_train=study.y) == {"same_sample"}
+    frames = {"x_test": pd.DataFrame({"x": study.risk}), "x_train": pd.DataFrame({"x": study.risk})}
+    assert found(y_train=study.y, **frames) == {"same_sample"}
+    assert found() == set()
+    assert found(x_test=x, y_train=study.y, x_train=x + 1.0) == set()
+    assert found(y_train=study.y, folds=np.arange(len(study.y)) % 5) == set()
+
+
+@pytest.mark.parametrize(("events", "kind"), [(0, "all_censored"), (1, "few_events"), (9, "few_events")])
+def test_few_events(events, kind):
+    study = right(n=100)
+    seen = np.flatnonzero(study.y.event & (study.y.time < 40))[:events]
+    y = cc.Survival(study.y.time, np.isin(np.arange(100), seen))
+    result = quickly({"good": study.curves}, y, horizon=40.0)
+    assert kinds(result, "good") == {kind}
+    assert result.contenders == ("good",)
+
+
+def test_ten_events_are_no_remark_and_those_behind_the_horizon_do_not_count():
+    study = right(n=100)
+    seen = np.flatnonzero(study.y.event & (study.y.time < 40))[:10]
+    y = cc.Survival(study.y.time, np.isin(np.arange(100), seen))
+    assert "few_events" not in kinds(quickly({"good": study.curves}, y, horizon=40.0), "good")
+    early = float(np.sort(y.time[seen])[4])
+    assert "few_events" in kinds(quickly({"good": study.curves}, y, horizon=early), "good")
+
+
+def test_a_training_sample_without_events():
+    study = right()
+    train = cc.Survival(study.y.time, np.zeros(len(study.y)))
+    result = quickly({"good": study.curves}, study.y, y_train=train)
+    [alarm] = [each for each in result.alarms if each.kind == "all_censored"]
+    assert "training" in alarm.found
+
+
+# --- honest models -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("n", "effect"), [(150, 0.7), (400, 0.3), (1000, 1.0)])
+def test_honest_models_raise_no_alarm(n, effect, seed):
+    study = right(n, 100 + seed, effect)
+    models = {
+        "true": study.curves,
+        "flat": study.flat,
+        "hazards 1.3 times": cc.Predictions(TIMES, study.probabilities**1.3),
+        "hazards 0.8 times": cc.Predictions(TIMES, study.probabilities**0.8),
+        "weak": cc.Predictions(TIMES, study.flat.probabilities ** np.exp(0.3 * study.risk)[:, None]),
+    }
+    assert disqualified(quickly(models, study.y)) == set()
+
+
+def test_a_risk_that_tells_nothing_runs_against_the_outcome_as_often_as_chance_has_it():
+    alarms = 0
+    for seed in range(80):
+        study, noise = right(100, seed), np.random.default_rng(seed).normal(size=100)
+        alarms += not quickly({"noise": noise}, study.y, metrics="concordance").contenders
+    assert alarms <= 6  # of 80 with a chance of 2.5 % there are more once in 200 times
+
+
+@pytest.mark.parametrize("ratio", [1 / 3, 1 / 2, 2.0, 3.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_hazards_that_are_off_are_no_other_unit(ratio, seed):
+    study = right(500, seed)
+    probe = Probe(study.y, TIMES)
+    assert time_scale(probe, cc.Predictions(TIMES, study.probabilities**ratio)) is None
+
+
+def test_out_of_fold_curves_of_everybody_else_are_honest():
+    """Who has the event is missing from the curve that is predicted for it: all ranks are wrong, and mean nothing."""
+    y = right(60, 5, 0.0).y
+    rows = np.arange(60)
+    curves = [cc.KaplanMeier().fit(y[rows != k]).predict(TIMES, tail="last") for k in rows]
+    models = {"others": cc.Predictions(TIMES, np.array(curves), "step", "last")}
+    assert "against_outcome" in kinds(quickly(models, y), "others")
+    assert kinds(quickly(models, y, folds=rows), "others") & DISQUALIFYING == set()
+
+
+def test_what_a_reference_gains_by_chance_is_allowed_for():
+    """The Kaplan–Meier curve of other subjects from the same population is honest."""
+    alarms = 0
+    for seed in range(40):
+        other, study = right(100, 1000 + seed, 0.0, 1.5), right(100, 2000 + seed, 0.0, 1.5)
+        curve = np.asarray(cc.KaplanMeier().fit(other.y).predict(TIMES, tail="last"))
+        flat = cc.Predictions(TIMES, np.repeat(curve[None], 100, axis=0), "step", "last")
+        alarms += not quickly({"flat": flat}, study.y).contenders
+    assert alarms <= 3  # of 40 with a chance of 2.5 % there are more once in 50 times
+
+
+# --- what an alarm does --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """The best score has a model with an alarm."""
+    study = right(300, 7)
+    worse = cc.Predictions(TIMES, study.probabilities**1.2)
+    found = quickly(
+        {"best": study.curves, "next": worse, "flat": study.flat},
+        study.y,
+        x_test=study.risk[:, None],
+        adjustments=["ipcw", "imputed"],
+        metrics=["ibs", "concordance"],
+    )
+    assert found.contenders == ("best", "next", "flat")
+    return found
+
+
+@given(off=st.sets(st.sampled_from(["best", "next", "flat"])))
+def test_who_is_disqualified_is_nowhere_best_and_keeps_its_scores(mixed, off):
+    alarms = tuple(Alarm("negative_skill", "Found.", "Cause.", model) for model in sorted(off))
+    result = replace(mixed, alarms=alarms)
+    assert disqualified(result) == off
+    for metric in result.metrics:
+        for name in result.results:
+            assert set(result.ranks(metric, name)) == set(result.models) - off
+            assert not set(result.best(metric, name)) & off
+            assert sorted(set(result.ranks(metric, name).values()))[:1] == [1][: len(result.contenders)]
+    assert [result.score(model).value for model in off] == [mixed.score(model).value for model in off]
+    table = result.table()
+    assert not table.loc[table["model"].isin(off), "best"].any()
+    assert table.loc[table["model"].isin(off), "rank"].isna().all()
+
+
+def test_an_alarm_about_all_models_leaves_no_contender(mixed):
+    result = replace(mixed, alarms=(Alarm("negative_skill", "Found.", "Cause."),))
+    assert result.contenders == ()
+    assert result.best() == ()
+    assert result.indistinguishable_from_best() == ()
+
+
+def test_remarks_disqualify_nobody(mixed):
+    for kind in ("constant", "same_sample", "all_censored", "few_events"):
+        assert replace(mixed, alarms=(Alarm(kind, "F.", "C.", "best"),)).contenders == mixed.contenders
+
+
+def test_alarms_outlive_a_bootstrap_and_are_in_the_numbers():
+    study = right(200)
+    models = {"good": study.curves, "days": cc.Predictions(TIMES * 30.4375, study.probabilities)}
+    result = quickly(models, study.y, n_resamples=20)
+    assert result.contenders == ("good",)
+    numbers = result.to_dict()["alarms"]
+    assert {each["kind"] for each in numbers if each["disqualifies"]} == {"negative_skill", "time_scale"}
+    assert {each["model"] for each in numbers} == {"days"}
+    assert all(each["text"] for each in numbers)
+
+
+def test_many_subjects_are_looked_at_in_part():
+    study = right(200)
+    many = cc.Survival(np.tile(study.y.time, 250), np.tile(study.y.event, 250))
+    probe = Probe(many, TIMES)
+    assert len(probe.outcomes) <= 20_000
+    curves = cc.Predictions(TIMES, np.tile(study.probabilities, (250, 1)))
+    assert probe.read(curves, TIMES[1:3]).shape == (len(probe.outcomes), 2)
