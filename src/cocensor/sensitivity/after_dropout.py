@@ -37,45 +37,40 @@ _MOST_GROUPS = 12
 class AfterDropout(GridScores):
     r"""Every score over the hazard ratio ρ after dropout; ``Sensitivity.after_dropout``.
 
-        Up to a dropout at c, event and dropout are independent given z; from then on the hazard is ρ times that of those
-        alike in z who are still under observation: :math:`q(t) = [S_E(t \mid z)/S_E(c \mid z)]^\rho`. The margins are
-        fitted once, at independence, which is ρ = 1. On the line "all" the ratio of everybody moves; on each of the others
-        that of one reason of dropout, or of one group of subjects, while the others stay at 1.
+    Up to a dropout at c, event and dropout are independent given z; from then on the hazard is ρ times that of those
+    alike in z who are still under observation: :math:`q(t) = [S_E(t \mid z)/S_E(c \mid z)]^\rho`. The margins are
+    fitted once, at independence, which is ρ = 1. On the line "all" the ratio of everybody moves; on each of the others
+    that of one reason of dropout, or of one group of subjects, while the others stay at 1.
 
-        Points, leads and tipping points are ratios. Between two ratios values are taken to move along lines in log ρ, which
-        is what the ``positions`` of :meth:`along` are.
+    Points, leads and tipping points are ratios. Between two ratios values are taken to move along lines in log ρ, which
+    is what the ``positions`` of :meth:`along` are.
 
-        Attributes
-        ----------
-        evaluation : Evaluation
-        lines : tuple of str
-            "all", and reasons or groups.
-        points : tuple of float
-            The ratios.
-        answers : dict of AdjustmentScores
-            By adjustment, line and ratio.
-        missing : dict of Note
-            By adjustment and line, why there is no answer, or none at some ratio.
+    Attributes
+    ----------
+    evaluation : Evaluation
+    lines : tuple of str
+        "all", and reasons or groups.
+    points : tuple of float
+        The ratios.
+    answers : dict of AdjustmentScores
+        By adjustment, line and ratio.
+    missing : dict of Note
+        By adjustment and line, why there is no answer, or none at some ratio.
 
-        Examples
-        --------
-        >>> import cocensor as cc
-        >>> from cocensor.simulate import SyntheticDesign
-        >>> data = SyntheticDesign(n=600).draw(0)
-        >>> train, test = data[:300], data[300:]
-        >>> why = ["too ill" if x > 0.5 else "moved away" for x in test.X[:, 0]]
-        >>> y = cc.Survival(test.y.time, test.y.event, reason=why)
-        >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
-        ...           for k in (3, 10)}
-        >>> result = cc.evaluate(models, y, y_train=train.y, metrics="ibs")
-        >>> print(result.sensitivity(["clayton", "hazard_ratio"], [0.0]).after_dropout.statement)
-    <<<<<<< HEAD
-        If the hazard of those who left is ρ times that of comparable patients who stayed, 10 beats 3 for ρ up to about
-        2 (0.5 to 5 was tried). For “too ill” alone: up to about 2; for “moved away” alone: every ρ.
-    =======
-        If the hazard of those who left is ρ times that of comparable patients who stayed, 10 beats 3 for ρ up to about 2
-        (0.5 to 5 was tried). For “too ill” alone: up to about 2; for “moved away” alone: every ρ.
-    >>>>>>> h-first
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> why = ["too ill" if x > 0.5 else "moved away" for x in test.X[:, 0]]
+    >>> y = cc.Survival(test.y.time, test.y.event, reason=why)
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (3, 10)}
+    >>> result = cc.evaluate(models, y, y_train=train.y, metrics="ibs")
+    >>> print(result.sensitivity(["clayton", "hazard_ratio"], [0.0]).after_dropout.statement)
+    If the hazard of those who left is ρ times that of comparable patients who stayed, 10 beats 3 for ρ up to about
+    2 (0.5 to 5 was tried). For “too ill” alone: up to about 2; for “moved away” alone: every ρ.
     """
 
     point_name = "ratio"

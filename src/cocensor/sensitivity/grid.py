@@ -59,66 +59,53 @@ def sensitivity(
 ) -> Sensitivity:
     """Score all models again under every family and τ, and every hazard ratio after dropout.
 
-        For the adjustments that rest on a copula. Copula-Graphic curves need an Archimedean family: adjustments that rest
-        on them have no answer under others. A family takes part at the τ that it reaches; τ = 0 is independence under all
-        of them, and so is a hazard ratio of 1. Families are followed away from it, each point from the one before, in
-        parallel threads; the hazard ratio moves with the margins of the fit at independence.
+    For the adjustments that rest on a copula. Copula-Graphic curves need an Archimedean family: adjustments that rest
+    on them have no answer under others. A family takes part at the τ that it reaches; τ = 0 is independence under all
+    of them, and so is a hazard ratio of 1. Families are followed away from it, each point from the one before, in
+    parallel threads; the hazard ratio moves with the margins of the fit at independence.
 
-        Parameters
-        ----------
-        evaluation : Evaluation
-        families : sequence of str
-            Families of copulas, and "hazard_ratio" for the hazard ratio after dropout.
-        taus : array-like, optional
-            Kendall's τ of event and dropout, strictly between -1 and 1; by default :func:`default_taus`.
-        adjustments : sequence of str, optional
-            Of those of the evaluation; by default all that rest on a copula.
-        hazard_ratios : array-like, optional
-            Of the event after a dropout, against those alike who are still under observation; see :class:`AfterDropout`.
-            By default 0.5, 1, 1.5, 2, 3 and 5.
-        hazard_ratio_by : array-like or str, optional
-            Beside that of everybody, the ratio of each group moves alone: groups are the reasons of ``y_test`` ("reason",
-            and by default where it names at least two), a column of numbers in ``x_test``, or a label for each test
-            subject.
-        plausible : (float, float), optional
-            From which to which τ the dependence is held plausible; by default see :class:`PlausibleRange`.
-        progress : callable, optional
-            Called with the number of finished grid points and of all.
+    Parameters
+    ----------
+    evaluation : Evaluation
+    families : sequence of str
+        Families of copulas, and "hazard_ratio" for the hazard ratio after dropout.
+    taus : array-like, optional
+        Kendall's τ of event and dropout, strictly between -1 and 1; by default :func:`default_taus`.
+    adjustments : sequence of str, optional
+        Of those of the evaluation; by default all that rest on a copula.
+    hazard_ratios : array-like, optional
+        Of the event after a dropout, against those alike who are still under observation; see :class:`AfterDropout`.
+        By default 0.5, 1, 1.5, 2, 3 and 5.
+    hazard_ratio_by : array-like or str, optional
+        Beside that of everybody, the ratio of each group moves alone: groups are the reasons of ``y_test`` ("reason",
+        and by default where it names at least two), a column of numbers in ``x_test``, or a label for each test
+        subject.
+    plausible : (float, float), optional
+        From which to which τ the dependence is held plausible; by default see :class:`PlausibleRange`.
+    progress : callable, optional
+        Called with the number of finished grid points and of all.
 
-        Examples
-        --------
-        >>> import cocensor as cc
-        >>> from cocensor.simulate import SyntheticDesign
-        >>> data = SyntheticDesign(n=600, copula=cc.Clayton.from_tau(0.5)).draw(0)
-        >>> train, test = data[:300], data[300:]
-        >>> cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k]) for k in (3, 10)}
-        >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
-        >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
-        >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
-    <<<<<<< HEAD
-        By the integrated Brier score, scored with imputation: If those who dropped out would have had the event about
-        as fast as comparable patients who stayed, 10 covariates predicts better than 3 covariates. That stays so in a
-        part of the plausible range only: as long as they would have had it up to about 1.7 times as fast (Kendall’s τ
-        up to about 0.26; τ runs from -1 to 1, and 0 means no dependence). Beyond that, the data cannot tell 10
-        covariates and 3 covariates apart. At 3.2 times as fast or more (τ of 0.51 or more), 3 covariates may be
-        better. The plausible range is τ from -0.36 to 0.36, which is three times the dependence that all measured
-        covariates together explain (τ = -0.12). Of it, τ from 0 to 0.36 was tried. The answer holds up to about τ =
-        0.26; it is lost under clayton first, at a hazard ratio of 1.7 right after leaving, 3.6 times the effects of
-        x5, the strongest covariate. The scores of 10 covariates and 3 covariates change order at about τ = 0.51 (95 %
-        interval 0.2 or more), first under clayton: a hazard ratio of 3.2 right after leaving, 7.0 times the effects of
-        x5.
-    =======
-        By the integrated Brier score, scored with imputation: If those who dropped out would have had the event about as
-        fast as comparable patients who stayed, 10 covariates predicts better than 3 covariates. That stays so in a part of
-        the plausible range only: as long as they would have had it up to about 1.7 times as fast (Kendall’s τ up to about
-        0.26; τ runs from -1 to 1, and 0 means no dependence). Beyond that, the data cannot tell 10 covariates and 3
-        covariates apart. At 3.2 times as fast or more (τ of 0.51 or more), 3 covariates may be better. The plausible range
-        is τ from -0.36 to 0.36, which is three times the dependence that all measured covariates together explain (τ =
-        -0.12). Of it, τ from 0 to 0.36 was tried. The answer holds up to about τ = 0.26; it is lost under clayton first, at
-        a hazard ratio of 1.7 right after leaving, 3.6 times the effects of x5, the strongest covariate. The scores of 10
-        covariates and 3 covariates change order at about τ = 0.51 (95 % interval 0.2 or more), first under clayton: a
-        hazard ratio of 3.2 right after leaving, 7.0 times the effects of x5.
-    >>>>>>> h-first
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k]) for k in (3, 10)}
+    >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
+    >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
+    >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
+    By the integrated Brier score, scored with imputation: If those who dropped out would have had the event about
+    as fast as comparable patients who stayed, 10 covariates predicts better than 3 covariates. That stays so in a
+    part of the plausible range only: as long as they would have had it up to about 1.7 times as fast (Kendall’s τ
+    up to about 0.26; τ runs from -1 to 1, and 0 means no dependence). Beyond that, the data cannot tell 10
+    covariates and 3 covariates apart. At 3.2 times as fast or more (τ of 0.51 or more), 3 covariates may be
+    better. The plausible range is τ from -0.36 to 0.36, which is three times the dependence that all measured
+    covariates together explain (τ = -0.12). Of it, τ from 0 to 0.36 was tried. The answer holds up to about τ =
+    0.26; it is lost under clayton first, at a hazard ratio of 1.7 right after leaving, 3.6 times the effects of
+    x5, the strongest covariate. The scores of 10 covariates and 3 covariates change order at about τ = 0.51 (95 %
+    interval 0.2 or more), first under clayton: a hazard ratio of 3.2 right after leaving, 7.0 times the effects of
+    x5.
     """
     chosen, with_ratios = _families(families)
     asked_range = None if plausible is None else PlausibleRange.asked(plausible)
