@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import cocensor as cc
@@ -166,11 +165,9 @@ def test_curves_are_shaded_where_their_errors_were_asked_for(opened, numbers):
         assert page.locator("#curve-bands").is_visible() == (name == shaded)
 
 
-def test_ties_are_said_beside_the_slider(opened, split, tmp_path):
+def test_ties_are_said_beside_the_slider(opened, split, cox, tmp_path):
     train, test = split
-    flat = np.full((200, 2), 0.5)
-    slightly = flat + 1e-3 * np.random.default_rng(0).standard_normal((200, 1))
-    models = {"a": ([0.0, 20.0], flat), "b": ([0.0, 20.0], slightly)}
+    models = {"a": cox(0, 1), "b": cox(0, 1, 2)}
     found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], metrics="ibs")
     grid = found.sensitivity("frank", [0.0])
     assert len(grid.best()["frank"][0.0]) == 2
