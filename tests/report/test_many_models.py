@@ -1,4 +1,4 @@
-"""A study of twelve models that hardly differ, with long names: what its page weighs, how it reads, and how it prints."""
+"""Twelve models that hardly differ, with long names: what their page weighs, how it reads, and how it prints."""
 
 import re
 
