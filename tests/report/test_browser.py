@@ -275,6 +275,7 @@ def test_tables_are_made_of_the_numbers_when_they_are_unfolded(opened, evaluatio
         assert folded.locator("table").count() == 0
         for each, (metric, adjustment) in zip(folded.all(), pairs(grid), strict=True):
             each.locator("summary").click()
+            each.locator("table").wait_for()
             rows = each.locator("tbody tr").all()
             wanted = [(line, model) for line in grid.answers[adjustment] for model in evaluation.models]
             assert len(rows) == len(wanted)
