@@ -1,7 +1,7 @@
 """How large is the page of a big study, part by part, and on how many pages of paper does it print?
 
-Twelve Cox models that hardly differ, with names of 80 characters, curves at 3,000 times, all metrics, and the whole grid
-of dependences with dropout for three reasons.
+Twelve Cox models that hardly differ, with names of 80 characters, curves at 3,000 times, all metrics at three times,
+and the whole grid of dependences with dropout for three reasons.
 
 Run: OPENBLAS_NUM_THREADS=1 python -m benchmarks.big_page [--metrics default] [--out big.html]
 """

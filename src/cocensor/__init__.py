@@ -45,7 +45,7 @@ from cocensor.copulas import (
 )
 from cocensor.curves import Predictions, StepFunction
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
-from cocensor.evaluation import Evaluation, FoldError, JudgeFit, evaluate, survival_scorer
+from cocensor.evaluation import Alarm, Evaluation, FoldError, JudgeFit, evaluate, survival_scorer
 from cocensor.inference import Influence
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
@@ -116,6 +116,7 @@ __all__ = [
     "AIPCW",
     "IPCW",
     "Adjustment",
+    "Alarm",
     "ArchimedeanCopula",
     "Benchmark",
     "Bound",

@@ -125,7 +125,7 @@ def test_a_unit_is_shown_on_terminal_and_page(dates):
     for each in (result.stdout, text):
         assert "AUC at 90 cycles" in each
     assert " cycles (the largest time" in result.stdout
-    assert '"label": "planned (cycles)"' in text
+    assert "planned (cycles)" in text
 
 
 def test_a_unit_that_the_name_of_the_column_denies(dates):

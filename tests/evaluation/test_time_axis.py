@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.words.metrics import metrics_in_words
 
 RNG = np.random.default_rng(5)
 TIMES = np.linspace(0.0, 12.0, 7)
@@ -50,7 +51,9 @@ def test_scores_do_not_depend_on_what_time_is_called(plain, months):
 def test_words_say_the_unit(plain, months):
     text = repr(months)
     assert "until 12 months (" in text
-    assert "AUC at 1, 4.5 and 8 months" in text
+    assert "AUC at 4.5 months" in text
+    aucs = [each for each in months.data.metrics if each.family == "auc"]
+    assert metrics_in_words(aucs) == "mean AUC and AUC at 1, 4.5 and 8 months"
     assert "until 12 (" in repr(plain)
     assert "month" not in repr(plain)
     assert "ICI at 4.5 months" in months._repr_html_()
@@ -60,8 +63,8 @@ def test_the_note_on_default_times_says_the_unit():
     models = {"a": (TIMES, CURVES)}
     found = cc.evaluate(models, Y, adjustments="ipcw", confidence_level=None, time_unit="months")
     [said] = [note.text for note in found.notes if "quartiles" in note.text]
-    assert f"{found.time_axis.said(*found.at)}:" in said
-    assert "months:" in said
+    assert found.time_axis.said(*found.at) in said
+    assert found.time_axis.said(*found.at).endswith(" months")
 
 
 def test_a_horizon_has_four_digits_in_words():

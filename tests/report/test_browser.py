@@ -75,8 +75,9 @@ def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):
     page = opened()
     first = page.locator("#sensitivity [data-choice=adjustment]").input_value()
     family = page.locator("[data-choice=family]").input_value()
-    assert shown(page) == expected(numbers, "ibs", first, family, 0)
     page.locator("[data-choice=tau]").focus()
+    page.keyboard.press("Home")
+    assert shown(page) == expected(numbers, "ibs", first, family, 0)
     page.keyboard.press("ArrowRight")
     assert page.locator("#sensitivity output").inner_text().startswith("τ = 0.3")
     assert shown(page) == expected(numbers, "ibs", first, family, 1)
@@ -88,8 +89,23 @@ def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):
     assert page.heard == []
 
 
+def test_the_slider_starts_where_the_dependence_may_be_and_has_a_way_back(opened, evaluation, numbers):
+    page = opened()
+    slider, taus = page.locator("#sensitivity [data-choice=tau]"), numbers["sensitivity"]["taus"]
+    hint = evaluation.copula_hint().choice.copula
+    plausible = numbers["sensitivity"]["plausible"]
+    amid = plausible["high"] / 2 if hint.is_independence else hint.tau
+    assert taus[int(slider.input_value())] == min(taus, key=lambda tau: abs(tau - amid))
+    slider.fill("2")
+    page.get_by_role("button", name="independence").click()
+    assert taus[int(slider.input_value())] == 0
+    assert "at τ = 0," in page.locator("#at-tau").inner_text()
+    assert page.heard == []
+
+
 def test_every_score_beside_the_slider_comes_with_its_interval(opened, numbers):
     page = opened()
+    page.locator("#sensitivity [data-choice=tau]").fill("0")
     by, family = (
         page.locator(f"#sensitivity [data-choice={of}]").input_value() for of in ("adjustment", "family")
     )

@@ -10,7 +10,8 @@ import pytest
 import cocensor as cc
 from cocensor.words import headline
 from tests.report.conftest import HOSTILE
-from tests.report.test_page import Page, block, code
+from tests.report.packed import numbers_of
+from tests.report.test_page import Page, code
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,9 @@ def table(text, caption):
     ).group(1)
     rows = {}
     for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)[1:]:
-        head = tuple(map(unescape, re.findall(r"<th scope=\"row\"><bdi>(.*?)</bdi>", row)))
+        head = tuple(
+            map(unescape, re.findall(r"<th scope=\"row\">(?:<span.*?</span> )?<bdi.*?>(.*?)</bdi>", row))
+        )
         rows[head] = re.findall(r"<td.*?</td>", row, re.DOTALL)
     return rows
 
@@ -53,9 +56,9 @@ def test_the_range_of_each_score_is_that_of_the_grid(several, text):
         points = [models for line in grid.leaders(metric).values() for models in line.values()]
         for model in several.models:
             count = sum(model in models for models in points)
-            everywhere = f"always {escape(model)}" in cells[-1]
+            everywhere = f"always <bdi>{escape(model)}</bdi>" in cells[-1]
             assert everywhere == (count == len(points)) or len(set(points)) == 1
-            assert (f"{escape(model)} at {count} of {len(points)} points" in cells[-1]) == (
+            assert (f"<bdi>{escape(model)}</bdi> at {count} of {len(points)} points" in cells[-1]) == (
                 0 < count < len(points)
             )
 
@@ -139,6 +142,6 @@ def test_the_code_computes_what_stands_behind_the_scores_again(several, page_of_
     train, test = split
     given = {"models": several.data.predictions, "y_train": train.y, "y_test": test.y}
     exec(code(page_of_several).replace("report.html", str(tmp_path / "again.html")), given)
-    again, first = (json.loads(block(path, "numbers")) for path in (tmp_path / "again.html", page_of_several))
+    again, first = (numbers_of(path) for path in (tmp_path / "again.html", page_of_several))
     assert again["details"] == first["details"]
     assert again["metrics"] == first["metrics"]

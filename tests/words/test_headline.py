@@ -167,7 +167,6 @@ def test_one_model_is_not_told_of_differences(three):
     found = told(three, {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}, {"a": 0.1})
     assert says(found.question, "How well", "a")
     assert says(found.lead, "about as fast", "of a is 0.1000")
-    assert says(found.support, "one model", "a")
     assert says(found.caution, "No intervals were asked for")
     assert "differences" not in found.caution
 
@@ -223,7 +222,7 @@ def test_a_hint_is_told_with_what_the_grid_says_there(three):
     made = replace(three, assumed=replace(three.assumed, hint=replace(hint, choice=clayton)))
     said = headline(made, made.sensitivity("clayton", [0.0, 0.4])).hint
     assert says(said, "independence", "nearest point", "Clayton")
-    assert "what the judge conditions on" in said
+    assert "predictions and any covariates" in said
     assert headline(made, None).hint in said
 
 
@@ -232,7 +231,7 @@ def test_without_a_copula_there_is_nothing_to_vary(split, cox):
     curves = {"a": cox(0, 1), "b": cox(0)}
     truth = cc.evaluate(curves, test.y, adjustments={"truth": cc.Oracle(test.event_time)}, metrics="ibs")
     found = headline(truth, None)
-    assert "“truth”, " in found.lead
+    assert "truth, " in found.lead
     assert "sensitivity()" not in found.by
     assert "rests on a copula" in found.by
 

@@ -305,7 +305,6 @@ def test_adjustments_without_a_best_model_in_common_are_said_to_disagree(three):
 def test_one_model_has_its_score_and_a_range_with_and_without_sampling_error(three):
     found = told(three, along(a=[0.1, 0.12, 0.15]), {"a": 0.1}, error=ERROR)
     assert says(found.lead, "of a is 0.100 (95 % interval 0.080 to 0.120)")
-    assert says(found.support, "one model", "a")
     assert says(found.extent[0], "0.1000", "0.1500", "0.0804 and 0.1696 (95 %)")
     _, grid = made(three, along(a=[0.1, 0.12, 0.15]), {"a": 0.1}, error=ERROR)
     assert says(grid.statement, "0.1000 and 0.1500", "0.0804 and 0.1696")

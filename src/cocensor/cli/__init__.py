@@ -66,5 +66,10 @@ def main(
     """How good is a survival model when people drop out for reasons related to the outcome?"""
 
 
+def _unwrapped(text: str) -> str:
+    """Paragraphs without the line breaks of a docstring: a terminal breaks lines where it ends."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
+
 for command in (evaluate, fit_copula, demo, reproduce):
-    app.command()(command)
+    app.command(help=_unwrapped(command.__doc__ or ""))(command)

@@ -20,16 +20,18 @@ class Scoring:
     def __init__(self, phase: Phases, adjustments: Any) -> None:
         self._phase = phase
         self._names = [adjustment_label(name) for name in as_adjustments(adjustments)]
-        self._resampling: Callable[[int, int], None] | None = None
+        self._scored = False
+        self._resamples: Callable[[int, int], None] | None = None
 
     def __call__(self, done: int, total: int) -> None:
         """So many of all are done."""
-        if self._resampling is not None:
-            self._resampling(done, total)
+        if self._scored:
+            self._resamples = self._resamples or self._phase("Scoring bootstrap samples")
+            self._resamples(done, total)
         elif done < total:
             self._phase(f"Scoring by {self._names[done]}", done, total)
         else:
-            self._resampling = self._phase("Scoring bootstrap samples")
+            self._scored = True
 
 
 def analyse(

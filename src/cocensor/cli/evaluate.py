@@ -253,9 +253,10 @@ def evaluate(
 ) -> None:
     """Score predictions under several assumptions about the censoring, and see whether the best model stays best.
 
-    Prints the scores, what holds whatever the dependence of event and dropout, how far the verdict holds within the
-    plausible range of dependence and beyond, and what measured covariates say of that range; writes a report and all
-    numbers where asked to.
+    Prints the scores, how far the verdict holds as the dependence of event and dropout grows, what holds whatever it
+    is, and which dependence measured covariates suggest. Writes a report and all numbers where asked to.
+
+    Shortest: cocensor evaluate --test test.csv --time months --event died --covariates all --predictions cox=cox.csv
 
     Example: cocensor evaluate --train train.csv --test test.csv --time months --event died --covariates age,stage
     --id patient --predictions cox=cox.csv --predictions rsf=rsf.parquet --out report.html
@@ -298,7 +299,10 @@ def evaluate(
             subjects = read_table(test, identity)
             if names == ALL:
                 names = all_covariates(subjects, {*named.values(), hazard_ratio_by, *risks.values()}, notes)
-            samples = [subjects] if train is None else [read_table(train), subjects]
+            samples = [subjects]
+            if train is not None:
+                phase(f"Reading {train.name}")
+                samples.insert(0, read_table(train))
             y = [columns.read(table, training=table is not subjects) for table in samples]
             x = covariates_of(names, *samples, notes=notes)
             if true_time is not None:

@@ -46,8 +46,9 @@ PredictionFiles = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=FILE",
-        help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, times as "
-        'column names; or one column "risk", a risk score. Once per model; NAME has no "=".',
+        help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
+        'named after times. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
+        'model; a name has no "=".',
         rich_help_panel=PREDICTIONS,
     ),
 ]

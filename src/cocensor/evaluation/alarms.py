@@ -44,9 +44,9 @@ class Alarm:
 
     Examples
     --------
-    >>> alarm = Alarm("negative_skill", "Its skill is −52 %.", "Are these risks? Give 1 − risk.", "cox")
+    >>> alarm = Alarm("negative_skill", "Its skill is -52 %.", "Are these risks? Give 1 − risk.", "cox")
     >>> print(alarm.text)
-    Its skill is −52 %. Are these risks? Give 1 − risk.
+    Its skill is -52 %. Are these risks? Give 1 − risk.
     >>> alarm.disqualifies
     True
     """
@@ -94,7 +94,7 @@ def _of_models(looks: list[Look]) -> Iterator[Alarm]:
     causes = {look.model: look.cause() for look in looks if look.is_off}
     flagged = [look for look in looks if causes.get(look.model) == FLAG]
     scored = [look for look in looks if look.predictions.risk is None]
-    if flagged and len(flagged) == len(scored):
+    if flagged and len(flagged) == len(scored) and all(look.is_negative for look in flagged):
         yield _all_flagged(flagged)
         causes = {}
     for look in looks:
@@ -112,8 +112,9 @@ def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
         off = f"{factor:.4g} times" if factor > 1 else f"1/{1 / factor:.4g} of"
         yield Alarm("time_scale", f"Its times look like {off} those of the outcomes.", cause, look.model)
     if look.is_negative:
-        skill = _percent(look.skill.value)
-        found = f"It is worse than the same Kaplan–Meier curve for everybody: its skill is {skill}."
+        found = (
+            f"Its skill is {_percent(look.skill.value)}: one Kaplan–Meier curve for everybody does better."
+        )
         yield Alarm("negative_skill", found, cause, look.model)
     if look.is_against:
         found = (
@@ -128,17 +129,13 @@ def _all_flagged(looks: list[Look]) -> Alarm:
     span = _percent(skills[0])
     if _percent(skills[-1]) != span:
         span = f"{span} to {_percent(skills[-1])}"
-    who = "Every model is" if len(looks) > 1 else "The model is"
-    found = f"{who} worse than the same Kaplan–Meier curve for everybody (skill {span})."
-    return Alarm(
-        "negative_skill",
-        f"{found} With the opposite event flag {'they are' if len(looks) > 1 else 'it is'} not.",
-        FLAG,
-    )
+    whose = "The skill of every model is negative" if len(looks) > 1 else "The skill of the model is negative"
+    found = f"{whose} ({span}): one Kaplan–Meier curve for everybody does better."
+    return Alarm("negative_skill", f"{found} With the opposite event flag it would not be.", FLAG)
 
 
 def _percent(skill: float) -> str:
-    return f"{100 * skill:.0f} %".replace("-", "−")
+    return f"{100 * skill:.0f} %"
 
 
 def _of_samples(evaluation: Findings) -> Iterator[Alarm]:

@@ -31,8 +31,8 @@ _ROUNDING = 1e-6
 _RISKS = "Are these risks? Give 1 − risk."
 FLAG = "Is the event flag inverted? It must be 1 for an event and 0 for a censoring."
 _ROWS = (
-    "Are the rows in the order of the test sample? Match them by an id (--id on the command line, the index of a data "
-    "frame in Python). If they are, the model has learned nothing that holds for these subjects."
+    "Are the rows in the order of the test sample? Match them by an id (--id on the command line; in Python, put them "
+    "in that order). If they are, the model has learned nothing that holds for these subjects."
 )
 _NEGATIVE = "Is a larger number a smaller risk? Give the negative."
 _OPPOSITE = "Are the predictions of other subjects, or was a covariate coded the other way round?"

@@ -1,4 +1,4 @@
-"""Tables that the page's script makes when they are unfolded: written out, those of many models would fill megabytes."""
+"""Tables that the page's script makes when they are unfolded; written out, they would fill megabytes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class OnDemand:
     tables: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(self, table: NumberTable | GridTable, kind: str) -> Markup:
+        """Where a table will stand; ``kind`` is its class."""
         content = _of_grid(table) if isinstance(table, GridTable) else _of_numbers(table)
         shared = {
             "kind": kind,

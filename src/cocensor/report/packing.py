@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _NONE = "."
-# Of the largest number of an array: more of scores, which are ranked, fewer of what is only drawn; and of one by itself.
+# Of the largest number of an array: more of scores, which are ranked, fewer of what is drawn; and of one by itself.
 _DIGITS, _DIGITS_OF, _SINGLE_DIGITS = (
     5,
     {"scores": 8, "differences": 4, "errors": 4, "profiles": 3, "curves": 4},
@@ -77,7 +77,7 @@ class _Packing:
         if isinstance(node, list | tuple):
             if self._is_of_models(node):
                 return self._once(
-                    {"models": [";".join("".join(map(self._codes.get, each)) for each in node)]}
+                    {"models": [";".join("".join(self._codes[name] for name in each) for each in node)]}
                 )
             if _are_records(node):
                 columns = [self._pack([each[name] for each in node], name) for name in node[0]]
@@ -124,7 +124,7 @@ def _texts(node: Any) -> Iterator[str]:
 
 def _array(node: Any, names: Collection[str]) -> _Array | None:
     """Numbers that form an array; None where they do not."""
-    if isinstance(node, Mapping) and node and node.keys() <= names:
+    if isinstance(node, Mapping) and node and all(name in names for name in node):
         axis: tuple[str, ...] | int = tuple(node)
         below: Sequence[Any] = list(node.values())
     elif isinstance(node, list | tuple) and node:

@@ -259,15 +259,14 @@ def _choices(evaluation: Evaluation) -> dict[str, list[tuple[str, str]]]:
 def _start(evaluation: Evaluation) -> dict[str, Any]:
     """Where the controls stand at first: at the copula of the table, the hint, or amid the plausible range."""
     hint, copula = evaluation.computed("hint"), evaluation.assumed.copula
-    is_known = not copula.is_independence
-    if hint is not None and hint.choice is not None and not is_known:
-        copula, is_known = hint.choice.copula, True
+    if hint is not None and hint.choice is not None and copula.is_independence:
+        copula = hint.choice.copula
     found: dict[str, Any] = {"curves": evaluation.primary, "survival": copula.name}
     sensitivity = evaluation.computed("sensitivity")
     if sensitivity is not None:
         answered, taus = sensitivity.answers[sensitivity.primary], sensitivity.taus
         family = copula.name if copula.name in answered else next(iter(answered))
-        tau = float(copula.tau) if is_known else _amid(sensitivity.plausible)
+        tau = _amid(sensitivity.plausible) if copula.is_independence else float(copula.tau)
         nearest = min(answered[family], key=lambda each: abs(each - tau), default=taus[0])
         found |= {
             "adjustment": sensitivity.primary,

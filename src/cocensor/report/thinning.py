@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ def points_to_draw(
         if off[k] > unseen * span:
             heappush(worst, (-float(off[k]), first, first + 1 + k, last))
 
-    for first, last in zip(kept[:-1], kept[1:], strict=True):
+    for first, last in pairwise(kept):
         look(first, last)
     while worst and len(kept) < most:
         _, first, k, last = heappop(worst)

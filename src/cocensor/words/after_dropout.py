@@ -55,7 +55,7 @@ def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     what = names.have_best_score(found.leaders)
     if found.tells:
         beat = "beats" if len(found.first) == 1 else "beat"
-        what = f"{names.some(found.first)} {beat} {names.some(found.beaten)}"
+        what = f"{names.models(found.first)} {beat} {names.models(found.beaten)}"
     everybody = _reach(after, found, ALL)
     if everybody is None:
         return ""

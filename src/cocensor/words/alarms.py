@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from cocensor.evaluation import Evaluation
-from cocensor.evaluation.alarms import Alarm
 from cocensor.words.names import BARE, Names
 
 CHECK_FIRST = "Check this first"
 
 
 def alarms_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
-    """A line for each model that has an alarm, with its cause once, and for each remark."""
-    of_models: dict[str, list[Alarm]] = {}
+    """A line for all models that have alarms of one cause, and for each remark."""
+    by_cause: dict[str, dict[str, list[str]]] = {}
     said = []
     for alarm in evaluation.alarms:
         if alarm.disqualifies and alarm.model is not None:
-            of_models.setdefault(alarm.model, []).append(alarm)
+            by_cause.setdefault(alarm.cause, {}).setdefault(alarm.model, []).append(alarm.found)
         elif alarm.disqualifies:
             said.append(f"{alarm.text} No model can be called best.")
-    for model, alarms in of_models.items():
-        parts = [*(alarm.found for alarm in alarms), *dict.fromkeys(alarm.cause for alarm in alarms)]
-        said.append(f"{names.model(model)}: {' '.join(parts)} It gets no rank and cannot be called best.")
-    if len(said) > 1 and not evaluation.contenders:
+    for cause, models in by_cause.items():
+        found = [f"{names.model(model)}: {' '.join(each)}" for model, each in models.items()]
+        end = "It gets no rank and cannot" if len(models) == 1 else "They get no rank and cannot"
+        said.append(f"{' '.join(found)} {cause} {end} be called best.")
+    if by_cause and len(evaluation.models) > 1 and not evaluation.contenders:
         said.append("No model can be called best.")
     remarks = [alarm for alarm in evaluation.alarms if not alarm.disqualifies]
     about = ("" if alarm.model is None else f"{names.model(alarm.model)}: " for alarm in remarks)

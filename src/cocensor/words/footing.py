@@ -47,7 +47,7 @@ def hint_on_page(evaluation: Evaluation, sensitivity: Sensitivity | None) -> str
         said = f"{copula_in_words(evaluation).capitalize()}."
     else:
         how = {"given": ", as given", "selected": ", as selected"}.get(assumed.origin, "")
-        said = f"The table of scores takes {copula_name(assumed.copula)}{how}."
+        said = f"The table of scores assumes {copula_name(assumed.copula)}{how}."
     if hint is None:
         return f"{said} Which copula fits best has not been computed: call copula_hint() of the evaluation."
     return f"{said} {hint.statement}{_at_the_hint(hint, sensitivity)}"

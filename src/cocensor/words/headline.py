@@ -144,7 +144,8 @@ def _paragraph(
     evaluation: Evaluation, sensitivity: Sensitivity | None, start: Start, extent: Extent, plausible: str
 ) -> tuple[str, str]:
     """Who is best, and how far that holds; τ is defined where it is used first."""
-    along = [*_in_range(sensitivity, start), *extent.told(plausible)] if anybody_left(evaluation) else []
+    told = anybody_left(evaluation) and evaluation.contenders
+    along = [*_in_range(sensitivity, start), *extent.told(plausible)] if told else []
     lead, *rest = tau_defined([_answer(evaluation, start), *along])
     return lead, " ".join(rest)
 
@@ -155,12 +156,16 @@ def _answer(evaluation: Evaluation, start: Start) -> str:
     if not start.models.scores:
         return f"No model has a score by the {start.models.metric.label}."
     if len(evaluation.contenders) == 1:
-        [model] = evaluation.contenders
-        score = with_interval(
-            evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level
-        )
-        return f"{start.where} the {start.models.metric.label} of {ON_PAGE.model(model)} is {score}."
+        return _only_score(evaluation, start)
     return best_in_words(start.where, start.models, ON_PAGE)
+
+
+def _only_score(evaluation: Evaluation, start: Start) -> str:
+    """The score of the model that alone can be called best, after why it is alone."""
+    [model] = evaluation.contenders
+    score = with_interval(evaluation.score(model, adjustment=start.adjustment), evaluation.confidence_level)
+    said = f"{start.where} the {start.models.metric.label} of {ON_PAGE.model(model)} is {score}."
+    return said if len(evaluation.models) == 1 else f"{nothing_to_rank(evaluation, ON_PAGE)} {said}"
 
 
 def _in_range(sensitivity: Sensitivity | None, start: Start) -> list[str]:
@@ -177,10 +182,12 @@ def _in_range(sensitivity: Sensitivity | None, start: Start) -> list[str]:
 def _support(evaluation: Evaluation, start: Start) -> str:
     """The scores behind the answer, how far apart they are, and what they mean."""
     models, by, level = start.models, start.models.metric, evaluation.confidence_level
+    if not evaluation.contenders:
+        return ""
     if not models.scores:
         return briefly(by)
     if len(evaluation.contenders) == 1:
-        return f"{briefly(by)} {nothing_to_rank(evaluation, ON_PAGE)}"
+        return briefly(by)
     ranked = by.ranks(models.scores)
     first, *others = sorted(ranked, key=lambda model: ranked[model])
     equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
@@ -313,6 +320,8 @@ def _span(sensitivity: Sensitivity, model: str) -> str:
 
 def _extent_by(evaluation: Evaluation, sensitivity: Sensitivity | None, unanswered: bool) -> str:
     """What the statements on how far an answer holds are told by, or why there are none."""
+    if not evaluation.contenders:
+        return ""
     if sensitivity is not None:
         by = quoted(evaluation, sensitivity.primary) + and_metric(evaluation)
         return f"By {by}, over {grid_in_words(sensitivity)}:"

@@ -10,8 +10,6 @@ from cocensor.evaluation import Evaluation
 
 #: Around names that users gave, whatever their script: Unicode's first strong isolate and its end.
 ISOLATE = "\u2068", "\u2069"
-# As many models are all named in a sentence.
-_MOST_NAMED = 4
 # Those and their like, which inside of a name would end its isolation or turn the words after it around.
 _TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 
@@ -60,22 +58,15 @@ class Names:
 
     model: Callable[[str], str] = str
     family: Callable[[str], str] = str
-    most: int | None = None
+    most: int = 4
 
     def models(self, names: Iterable[str]) -> str:
         """Models as in a sentence."""
         named = [self.model(name) for name in names]
-        if self.most is not None and len(named) > self.most:
+        if len(named) > self.most:
             rest = len(named) - self.most + 1
             named = [*named[: self.most - 1], f"{rest} others"]
         return listed(named)
-
-    def some(self, names: Sequence[str]) -> str:
-        """Models as in a sentence, of which the last are counted where they are many."""
-        if len(names) <= _MOST_NAMED:
-            return self.models(names)
-        shown = [self.model(name) for name in names[: _MOST_NAMED - 1]]
-        return listed([*shown, f"{len(names) - len(shown)} others"])
 
     def families(self, names: Iterable[str]) -> str:
         """Families as in a sentence."""
@@ -87,7 +78,7 @@ class Names:
 
 
 BARE = Names(in_a_line)
-ON_PAGE = Names(model_name, family_name, most=3)
+ON_PAGE = Names(model_name, family_name)
 
 
 def copula_name(copula: Copula) -> str:

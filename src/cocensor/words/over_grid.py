@@ -56,7 +56,7 @@ def _reaches(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterato
     beat = "beats" if len(found.first) == 1 else "beat"
     for text, losers in by_text.items():
         if whole is None or text != _reach_in_words(sensitivity, whole):
-            yield f"{names.some(found.first)} {beat} {names.some(losers)} {text}."
+            yield f"{names.models(found.first)} {beat} {names.models(losers)} {text}."
 
 
 def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:

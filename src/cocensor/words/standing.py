@@ -190,7 +190,7 @@ def verdict(found: Standing, names: Names, says: Doing = IN_SHORT) -> Verdict:
     tied, pairs = _tie(found, names, says)
     if found.behind:
         verb = "is" if len(found.behind) == 1 else "are"
-        more.insert(0, f"{names.some(found.behind)} {verb} not best, but may be as good as some of them")
+        more.insert(0, f"{names.models(found.behind)} {verb} not best, but may be as good as some of them")
     return Verdict(tied, won, (*pairs, *more))
 
 
@@ -211,18 +211,18 @@ def _tie(found: Standing, names: Names, says: Doing) -> tuple[str, list[str]]:
     """Of several models that may be best: that they cannot be told apart, and which of them can."""
     models, pairs = found.first, list(combinations(found.first, 2))
     if all(found.equal(a, b) for a, b in pairs):
-        return f"{names.some(models)} are equally good", []
+        return f"{names.models(models)} are equally good", []
     told = [(a, b) for a, b in pairs if found.better(a, b) is not None]
     if told:
         a, b = told[0]
         better = found.better(a, b)
         worse = b if better == a else a
-        return f"{names.some(models)} may each be best", [
+        return f"{names.models(models)} may each be best", [
             f"{names.model(better or a)} {says.beats} {names.model(worse)}"
         ]
     if len(models) == len(found.scores) > 2:
         return f"the data cannot tell the {len(models)} models apart", []
-    return f"the data cannot tell {names.some(models)} apart", []
+    return f"the data cannot tell {names.models(models)} apart", []
 
 
 def _losers(found: Standing, names: Names) -> str:

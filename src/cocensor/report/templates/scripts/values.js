@@ -16,7 +16,7 @@ const shortened = (name, most = 40) => (name.length <= most ? name : `${name.sli
 // A name in a sentence, whose script does not move the words around it.
 const isolated = (name) => `\u2068${shortened(name.replace(/[\u202a-\u202e\u2066-\u2069]/g, ""))}\u2069`;
 // Several names in a sentence; of many, how many others there are.
-const MOST_NAMES = 3;
+const MOST_NAMES = 4;
 const someNames = (names) => {
   const said = names.length > MOST_NAMES ? [...names.slice(0, MOST_NAMES - 1), `${names.length - MOST_NAMES + 1} others`] : names;
   return said.length > 1 ? `${said.slice(0, -1).join(", ")} and ${said[said.length - 1]}` : said[0];
