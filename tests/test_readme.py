@@ -1,4 +1,4 @@
-"""The README's second section, word by word: its script and its command, in an empty folder."""
+"""What the README promises: its script and its commands, word by word, in an empty folder."""
 
 import re
 import shlex
@@ -8,29 +8,53 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parent.parent / "README.md"
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+OWN_FILES = README.split("## Your own files in five minutes")[1].split("\n## ")[0]
+PAPER = README.split("## The paper's scores in one call")[1].split("\n## ")[0]
 
 
 @pytest.fixture(scope="module")
-def section():
-    return README.read_text(encoding="utf-8").split("## From your files to a report")[1].split("\n## ")[0]
+def folder(tmp_path_factory):
+    """With the files that the script writes."""
+    made = tmp_path_factory.mktemp("own")
+    [script] = re.findall(r"```python\n(.*?)```", OWN_FILES, re.DOTALL)
+    (made / "models.py").write_text(script, encoding="utf-8")
+    subprocess.run([sys.executable, "models.py"], cwd=made, check=True)
+    return made
 
 
-def test_from_files_to_a_report(section, tmp_path):
-    [script] = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-    [command] = re.findall(r"env/bin/(cocensor evaluate .*?)\n```", section, re.DOTALL)
-    [promised] = re.findall(r"It prints\n\n```\n(.*?)```", section, re.DOTALL)
-    (tmp_path / "models.py").write_text(script, encoding="utf-8")
-    subprocess.run([sys.executable, "models.py"], cwd=tmp_path, check=True)
-    arguments = shlex.split(command.replace("\\\n", " "))[1:]
-    done = subprocess.run(
-        [sys.executable, "-m", "cocensor", *arguments],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    printed = " ".join(done.stdout.split())
-    for part in promised.split("...\n"):
-        assert " ".join(part.split()) in printed
-    assert (tmp_path / "report.html").stat().st_size < 8e6
+@pytest.fixture(scope="module")
+def command():
+    [found] = re.findall(r"env/bin/(cocensor evaluate .*?)\n```", OWN_FILES, re.DOTALL)
+    return shlex.split(found.replace("\\\n", " "))[1:]
+
+
+def printed(arguments, folder):
+    run = [sys.executable, "-m", "cocensor", *arguments]
+    done = subprocess.run(run, cwd=folder, check=True, capture_output=True, text=True)
+    return " ".join(done.stdout.split())
+
+
+def promised(section):
+    """The parts of what a section says is printed."""
+    [found] = re.findall(r"prints\n\n```\n(.*?)```", section, re.DOTALL)
+    return [" ".join(part.split()) for part in found.split("...\n")]
+
+
+def test_from_own_files_to_a_report(folder, command):
+    shown = printed(command, folder)
+    assert all(part in shown for part in promised(OWN_FILES))
+    assert (folder / "report.html").stat().st_size < 2e6
+
+
+def test_the_scores_of_the_paper(folder, command):
+    [more] = re.findall(r"`(--adjustments paper --metrics [a-z]+)`", PAPER)
+    shown = printed([*command, *shlex.split(more), "--no-hint", "--taus", "0"], folder)
+    assert all(part in shown for part in promised(PAPER))
+
+
+def test_it_is_short_and_its_links_lead_somewhere():
+    assert README.count("\n") <= 150
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README)
+    assert links
+    assert not [link for link in links if not (Path(__file__).parent.parent / link).exists()]

@@ -38,7 +38,7 @@ def test_the_ranking_says_whether_the_winner_changes(study):
     assert "one model" in alone.ranking().statement
     moved = with_values(kept, {"imputed": {"ibs": {"good": 0.2, "bad": 0.1}}})
     said = moved.ranking().statement
-    assert said.index("depends") < said.index("IPCW, good has") < said.index("imputed, bad has")
+    assert said.index("depends") < said.index("IPCW, good has") < said.index("imputation, bad has")
 
 
 def test_with_several_metrics_each_has_its_sentence(study):
@@ -201,7 +201,7 @@ def test_what_does_not_vote_is_shown_and_not_counted(study):
     )
     result = with_values(result, {"dep": swapped, "cg_q": swapped})
     assert result.voting == ("ipcw", "imputed")
-    assert result.ranking().statement == "Under IPCW and imputed, three has the best score."
+    assert result.ranking().statement == "Under IPCW and imputation, three has the best score."
     assert list(result.ranking().table.columns) == ["model", "ipcw", "imputed"]
     assert result.ranks(adjustment="dep") == {}
     assert result.score("one", adjustment="dep").value == 0.1

@@ -33,7 +33,7 @@ def load_flchain(data_home: DataHome = None, *, chapter: bool = False) -> Datase
     >>> data.summary()
     'flchain: 7,871 rows, 8 (16) features, 72.5% censored'
     >>> data.dropped
-    ('3 rows with time 0', 'column chapter, which tells who died')
+    ('3 rows with time 0', 'column chapter, which reveals who died')
     >>> load_flchain(chapter=True).summary()
     'flchain: 7,871 rows, 9 (31) features, 72.5% censored'
     """

@@ -164,7 +164,7 @@ def evaluate(
     >>> round(float(result.score("all", metric="ibs", adjustment="ipcw")), 4)
     0.1147
     >>> print(result.ranking().statement)
-    Under IPCW, all and one cannot be told apart. Under imputation, one beats all.
+    Under IPCW, the data cannot tell all and one apart. Under imputation, one beats all.
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")

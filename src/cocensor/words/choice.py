@@ -46,7 +46,7 @@ def _given(hint: CopulaHint) -> str:
         "covariates": f"the covariates ({columns})",
         "nothing": "nothing else",
     }
-    return f"It is fitted to the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
+    return f"Copulas are fitted to the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
 
 
 def candidates_as_text(choice: CopulaChoice) -> str:
