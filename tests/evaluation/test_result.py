@@ -201,7 +201,7 @@ def test_what_does_not_vote_is_shown_and_not_counted(study):
     )
     result = with_values(result, {"dep": swapped, "cg_q": swapped})
     assert result.voting == ("ipcw", "imputed")
-    assert result.ranking().statement == "Under IPCW and imputed, three has the best score."
+    assert result.ranking().statement == "Under IPCW and imputation, three has the best score."
     assert list(result.ranking().table.columns) == ["model", "ipcw", "imputed"]
     assert result.ranks(adjustment="dep") == {}
     assert result.score("one", adjustment="dep").value == 0.1
