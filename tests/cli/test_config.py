@@ -251,6 +251,6 @@ def test_strict_does_not_mind_what_a_metric_cannot_score(study):
 
 
 def test_strict_minds_predictions_that_end_early(study):
-    study.predictions["cox"][["patient", "0", "0.5"]].to_csv(study.folder / "cox.csv", index=False)
+    study.predictions["cox"][["patient", "0", "0.5", "1"]].to_csv(study.folder / "cox.csv", index=False)
     path = written(study, strict=True, horizon="2")
-    refusal(run("evaluate", "--config", path), "--strict", "cox: ", "horizon", "0.5")
+    refusal(run("evaluate", "--config", path), "--strict", "cox: ", "horizon", "must not pass 1")

@@ -82,6 +82,22 @@ def test_risks_at_one_time_given_as_survival(metrics):
     assert result.best() == ()
 
 
+@given(at=st.floats(6.0, 40.0), right_way=st.booleans())
+def test_a_prediction_at_any_one_time_is_looked_at(at, right_way):
+    study = right(300, 3)
+    values = study.curves([at])[:, 0]
+    models = {"once": (at, values if right_way else 1.0 - values)}
+    assert quickly(models, study.y, metrics="brier").contenders == (("once",) if right_way else ())
+
+
+def test_one_time_in_another_unit():
+    study = right()
+    late = study.curves([24.0])[:, 0]
+    result = quickly({"years": (2.0, late)}, study.y, metrics="brier")
+    assert "time_scale" in kinds(result, "years")
+    assert "years and the outcomes in months" in cause(result, "years")
+
+
 def test_an_inverted_event_flag_is_said_once_for_all_models():
     study = right(effect=0.5, dropout=0.2)
     y = cc.Survival(study.y.time, ~study.y.event)

@@ -38,7 +38,7 @@ def test_the_ranking_says_whether_the_winner_changes(study):
     assert "one model" in alone.ranking().statement
     moved = with_values(kept, {"imputed": {"ibs": {"good": 0.2, "bad": 0.1}}})
     said = moved.ranking().statement
-    assert said.index("depends") < said.index("IPCW, good has") < said.index("imputed, bad has")
+    assert said.index("depends") < said.index("IPCW, good has") < said.index("imputation, bad has")
 
 
 def test_with_several_metrics_each_has_its_sentence(study):

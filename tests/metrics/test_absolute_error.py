@@ -101,15 +101,19 @@ def test_median_and_mean_are_scored_side_by_side():
 
 def test_refusals():
     y, predicted = ([1.0, 2.0], [1, 1]), [[0.5], [0.5]]
-    refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [0.0]), "times", "0")
+    refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [0.0]), "times", "at 0 alone")
+    refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [2.0]), "times", "at 2 alone")
     refuses(lambda: cc.metric("absolute_error", predicted="mode"), "predicted", "'mode'")
     late = ([1.0, 2.0, 4.0], [1, 1, 1])
     refuses(
-        lambda: cc.restricted_absolute_error(([1.0, 3.0], [1, 0]), late, np.full((3, 1), 0.5), [3.5]), "3"
+        lambda: cc.restricted_absolute_error(([1.0, 3.0], [1, 0]), late, np.full((3, 2), 0.5), [1.0, 3.5]),
+        "3",
     )
     status = cc.IPCW().fit(y).status(y, [1.0])
     refuses(
-        lambda: cc.metric("absolute_error").evaluate(status, {"m": cc.Predictions([1.0], predicted)}),
+        lambda: cc.metric("absolute_error").evaluate(
+            status, {"m": cc.Predictions([1.0], predicted, tail="last")}
+        ),
         "times",
         "0",
     )

@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.report.grids import pairs
 from tests.report.conftest import HOSTILE, Sureness
 
 pytestmark = pytest.mark.no_cover
@@ -18,7 +18,7 @@ def numbers(evaluation, report):
 
 
 def shown(page):
-    """Model and full score of each row beside the sensitivity plot, and the score as displayed."""
+    """Model and score of each row beside the sensitivity plot, and the score as displayed."""
     rows = page.locator("#now tbody tr")
     return {
         row.get_attribute("data-model"): (
@@ -34,7 +34,11 @@ def expected(numbers, metric, adjustment, family, k):
     scores = numbers["sensitivity"]["scores"][metric][adjustment][family]
     values = {model: along[k] for model, along in scores.items()}
     return {
-        model: (value, f"{value:.4f}", 1 + sum(other < value for other in values.values()))
+        model: (
+            pytest.approx(value, rel=1e-6),
+            f"{value:.4f}",
+            1 + sum(other < value for other in values.values()),
+        )
         for model, value in values.items()
     }
 
@@ -46,7 +50,7 @@ def test_it_opens_in_silence_and_asks_for_nothing(opened, report):
     assert page.asked == [report.as_uri()]
     drawn = page.locator(".plot > svg").count()
     assert drawn == page.locator(".plot").count() == 11
-    assert page.evaluate("document.querySelectorAll('script').length") == 3
+    assert page.evaluate("document.querySelectorAll('script').length") == 4
     assert page.locator(f"text={HOSTILE}").count() > 0
 
 
@@ -161,11 +165,9 @@ def test_curves_are_shaded_where_their_errors_were_asked_for(opened, numbers):
         assert page.locator("#curve-bands").is_visible() == (name == shaded)
 
 
-def test_ties_are_said_beside_the_slider(opened, split, tmp_path):
+def test_ties_are_said_beside_the_slider(opened, split, cox, tmp_path):
     train, test = split
-    flat = np.full((200, 2), 0.5)
-    slightly = flat + 1e-3 * np.random.default_rng(0).standard_normal((200, 1))
-    models = {"a": ([0.0, 20.0], flat), "b": ([0.0, 20.0], slightly)}
+    models = {"a": cox(0, 1), "b": cox(0, 1, 2)}
     found = cc.evaluate(models, test.y, y_train=train.y, adjustments=["ipcw", "cg_q"], metrics="ibs")
     grid = found.sensitivity("frank", [0.0])
     assert len(grid.best()["frank"][0.0]) == 2
@@ -234,13 +236,64 @@ def test_a_family_without_an_answer_says_why(opened, evaluation):
     assert page.heard == []
 
 
-def test_one_choice_moves_every_view_of_it(opened):
+def test_one_choice_moves_every_view_of_it(opened, evaluation):
     page = opened()
     page.locator("#answer [data-choice=adjustment]").select_option("dep")
     assert page.locator("#sensitivity [data-choice=adjustment]").input_value() == "dep"
     maps = page.locator("[data-map]:visible")
     assert maps.count() == 1
-    assert maps.get_attribute("data-adjustment") == "dep"
+    label = evaluation.results["dep"].label
+    assert label in maps.locator("caption").inner_text()
+    assert label in maps.get_attribute("aria-label")
+
+
+def test_the_map_shows_the_winners_of_every_choice(opened, evaluation, sensitivity):
+    page, letters = opened(), dict(zip(evaluation.models, "ABC", strict=True))
+    for metric in evaluation.metrics:
+        for adjustment in sensitivity.answers:
+            page.locator("#answer [data-choice=metric]").select_option(metric)
+            page.locator("#answer [data-choice=adjustment]").select_option(adjustment)
+            best = sensitivity.best(metric, adjustment)
+            rows = page.locator("[data-map=τ] tbody tr").all()
+            for line, row in zip(sensitivity.families, rows, strict=True):
+                shown = row.locator("td > span[aria-hidden]").all_inner_texts()
+                wanted = [best.get(line, {}).get(tau, ()) for tau in sensitivity.taus]
+                assert [set(each) & set("ABC") for each in shown] == [
+                    {letters[m] for m in each} for each in wanted
+                ]
+                assert [
+                    each.startswith(letters[w[0]]) if w else each == "–"
+                    for each, w in zip(shown, wanted, strict=True)
+                ]
+
+
+def test_tables_are_made_of_the_numbers_when_they_are_unfolded(opened, evaluation, sensitivity):
+    page, tables = opened(), (sensitivity, sensitivity.after_dropout)
+    for section, grid in zip(("sensitivity", "after-dropout"), tables, strict=True):
+        folded = page.locator(f"#{section} details", has=page.locator("summary", has_text="All numbers"))
+        assert folded.locator("table").count() == 0
+        for each, (metric, adjustment) in zip(folded.all(), pairs(grid), strict=True):
+            each.locator("summary").click()
+            rows = each.locator("tbody tr").all()
+            wanted = [(line, model) for line in grid.answers[adjustment] for model in evaluation.models]
+            assert len(rows) == len(wanted)
+            for row, (line, model) in zip(rows, wanted, strict=True):
+                assert row.locator("th bdi").last.inner_text() == model
+                cells = row.locator("td").all()
+                for cell, point in zip(cells, grid.points, strict=True):
+                    value = grid.values(line, point, metric, adjustment).get(model)
+                    if value is None:
+                        assert cell.inner_text() == "–"
+                        continue
+                    assert float(cell.get_attribute("data-value")) == pytest.approx(value, rel=1e-6)
+                    best = grid.best(metric, adjustment)[line][point]
+                    assert ("★" in cell.inner_text()) == (model in best)
+                    low, high = (
+                        grid.errors(line, point, metric, adjustment).estimate(model).confidence_interval(0.95)
+                    )
+                    ends = [float(end) for end in cell.locator("small").inner_text().split(" to ")]
+                    assert ends == pytest.approx([low, high], abs=1.5e-4)
+    assert page.heard == []
 
 
 def test_curves_are_drawn_for_every_adjustment(opened, numbers):
@@ -254,19 +307,27 @@ def test_curves_are_drawn_for_every_adjustment(opened, numbers):
     assert page.heard == []
 
 
-def test_the_downloads_are_to_json_and_the_table(opened, evaluation, sensitivity):
+def test_the_downloads_are_the_numbers_of_the_page_and_the_table(opened, numbers, sensitivity):
     page = opened()
     with page.expect_download() as download:
         page.locator("#download-json").click()
-    assert download.value.suggested_filename == "cocensor-numbers.json"
-    assert Path(download.value.path()).read_bytes() == evaluation.to_json().encode()
+    found = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert found["models"] == numbers["models"]
+    for name, by_model in numbers["metrics"][0]["scores"].items():
+        assert found["metrics"][0]["scores"][name] == pytest.approx(by_model, rel=1e-6)
+    errors, whole = (each["sensitivity"]["errors"]["ibs"]["imputed"] for each in (found, numbers))
+    for line, by_model in whole.items():
+        for model, limits in by_model.items():
+            for name in ("standard_errors", "low", "high", "band_low", "band_high"):
+                assert errors[line][model][name] == pytest.approx(limits[name], abs=2e-5)
+    assert "--json" in page.locator("#download").inner_text()
     pandas = pytest.importorskip("pandas")
     with page.expect_download() as download:
         page.locator("#download-csv").click()
     expected = sensitivity.table().astype({"reason": float})  # nobody names one
     assert "hazard_ratio" in set(expected["family"])
     pandas.testing.assert_frame_equal(
-        pandas.read_csv(download.value.path(), float_precision="round_trip"), expected
+        pandas.read_csv(download.value.path(), float_precision="round_trip"), expected, atol=2e-5
     )
 
 
@@ -384,28 +445,32 @@ def test_a_phone_needs_no_scrolling_sideways(opened, scheme):
     assert dark == (scheme == "dark")
 
 
-def test_without_scripts_the_tables_tell_all(opened, sensitivity):
+def test_without_scripts_the_answer_and_the_scores_stand_there(opened, evaluation):
     page = opened(java_script_enabled=False)
     assert page.locator(".controls:visible").count() == 0
-    page.locator("#sensitivity summary", has_text="All numbers").first.click()
-    cell = page.locator("#sensitivity details td[data-value]:visible").first
-    assert float(cell.get_attribute("data-value")) in set(sensitivity.table()["score"])
+    assert page.locator(".lead").is_visible()
+    assert page.locator(".map:visible td").count() > 0
+    values = {
+        float(v)
+        for v in page.locator("#scores td[data-value]").evaluate_all(
+            "(all) => all.map((e) => e.dataset.value)"
+        )
+    }
+    assert {evaluation.score(model).value for model in evaluation.models} <= values
+    assert "need JavaScript" in page.locator("#sensitivity").inner_text()
 
 
-def test_paper_is_light_and_has_every_table(opened):
+def test_paper_is_light_and_leaves_raw_tables_out(opened):
     page = opened(color_scheme="dark")
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(28, 29, 32)"
-    assert page.locator(".controls:visible").count() == 0
-    heights = page.evaluate(
-        "[...document.querySelectorAll('details table')].map((each) => each.offsetHeight)"
+    assert (
+        page.locator(".controls:visible, nav:visible, #download:visible, details:not(.more):visible").count()
+        == 0
     )
-    assert heights
-    assert min(heights) > 0
-    whole = page.locator("table.scores").evaluate_all(
-        "(all) => all.map((e) => getComputedStyle(e).breakInside)"
-    )
-    assert set(whole) == {"avoid"}
+    for kind in ("figure", ".card", "table.scores"):
+        breaks = page.locator(kind).evaluate_all("(all) => all.map((e) => getComputedStyle(e).breakInside)")
+        assert set(breaks) == {"avoid"}
 
 
 def test_the_keyboard_reaches_every_control(opened):

@@ -162,9 +162,8 @@ def test_the_first_screen_says_what_is_best_and_what_it_rests_on(evaluation, sen
 
 def test_every_metric_has_its_own_winners(evaluation, report):
     assert " ".join(winners_in_words(evaluation).split()) in Page(report).words
-    label, metric = evaluation.results["imputed"].label, evaluation.data.metrics[0]
-    said = f"Kendall’s τ of event and dropout, by “{label}” and the {metric.label}"
-    assert said in Page(report).words
+    [metric, _], name = evaluation.data.metrics, evaluation.results["imputed"].label
+    assert f"Kendall’s τ of event and dropout, by {name} and the {metric.label}" in Page(report).words
 
 
 def test_what_was_not_computed_names_the_call_that_does_and_is_not_computed(split, cox, tmp_path):

@@ -216,9 +216,8 @@ def test_hazard_ratios_move_by_reason(opened, dependent, path):
             "(all) => all.map((e) => e.textContent)"
         )
         for model, along in after["scores"]["ibs"]["imputed"][line].items():
-            assert [
-                title.split(": ")[1].split(" ")[0] for title in titles if title.startswith(f"{model}:")
-            ] == [np.format_float_positional(value, trim="-") for value in along]
+            own = [title.split(": ")[1].split(" ")[0] for title in titles if title.startswith(f"{model}:")]
+            assert [float(value) for value in own] == pytest.approx(along)
         assert page.locator("#plot-ratio-less path.line").count() == len(dependent.models) - 1
     assert page.locator("#bounds .reach").count() == len(dependent.models) - 1
     assert page.locator("#plot-benchmarks circle").count() == len(dependent.plausible_tau().benchmarks) + 1
@@ -232,7 +231,7 @@ def test_the_csv_has_the_hazard_ratios_and_reasons(opened, dependent, path):
     shown = pandas.read_csv(download.value.path(), float_precision="round_trip")
     expected = dependent.computed("sensitivity").table()
     expected["reason"] = expected["reason"].fillna(np.nan)
-    pandas.testing.assert_frame_equal(shown, expected, check_dtype=False)
+    pandas.testing.assert_frame_equal(shown, expected, check_dtype=False, atol=2e-5)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

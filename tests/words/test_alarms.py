@@ -159,7 +159,7 @@ def test_without_a_contender_there_is_no_winner(all_off, tmp_path):
 
 
 def test_one_that_is_left_has_nothing_to_be_ranked_with(one_left):
-    assert "alone has no alarm" in headline(one_left, one_left.computed("sensitivity")).support
+    assert "alone has no alarm" in headline(one_left, one_left.computed("sensitivity")).lead
     assert "alone has no alarm" in repr(one_left)
     assert "Beta" in repr(one_left.computed("sensitivity"))
 

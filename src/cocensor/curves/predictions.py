@@ -311,7 +311,7 @@ class Predictions:
         """Refuse what needs a curve, asked for by an argument, of a prediction at one time alone."""
         if self.only_at is not None:
             raise ValueError(
-                f"{name} asks for a survival curve by {asked:g}, but there is only a prediction at {self.only_at:g}."
+                f"several times are needed for {name} = {asked:g}, but there is a prediction at {self.only_at:g} alone."
             )
 
     def _tail_beyond(self, t: float, name: str) -> Tail:

@@ -123,7 +123,7 @@ def default_times(
     parts.append((single_predictions(predictions), "the only time that some models predict"))
     # Times that would be called the same are one.
     found = {time_in_name(t): t for at, _ in parts for t in at}
-    said = [f"{axis.said(*at)}, {why}" for at, why in parts if at]
+    said = [f"{axis.said(*at)}: {why}" for at, why in parts if at]
     if not said:
         return (), []
     return tuple(sorted(found.values())), [

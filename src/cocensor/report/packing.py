@@ -17,11 +17,8 @@ _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _NONE = "."
 # Of the largest number of an array: more of scores, which are ranked, fewer of what is drawn; and of one by itself.
-_DIGITS, _DIGITS_OF, _SINGLE_DIGITS = (
-    5,
-    {"scores": 8, "differences": 4, "errors": 4, "profiles": 3, "curves": 4},
-    6,
-)
+_DIGITS, _SINGLE_DIGITS = 5, 6
+_DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "differences": 4, "errors": 4, "profiles": 3, "curves": 4}
 # Times are looked up by their values.
 _EXACT = ("at", "time")
 _LIMITS = ("differences", "standard_errors", "low", "high", "band_low", "band_high", "x", "y")

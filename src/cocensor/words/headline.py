@@ -144,8 +144,10 @@ def _paragraph(
     evaluation: Evaluation, sensitivity: Sensitivity | None, start: Start, extent: Extent, plausible: str
 ) -> tuple[str, str]:
     """Who is best, and how far that holds; τ is defined where it is used first."""
-    told = anybody_left(evaluation) and evaluation.contenders
-    along = [*_in_range(sensitivity, start), *extent.told(plausible)] if told else []
+    along, in_range = list[str](), _in_range(sensitivity, start)
+    if anybody_left(evaluation) and evaluation.contenders:
+        one = len(evaluation.contenders) == 1
+        along = [plausible, *in_range] if one else [*in_range, *extent.told(plausible)]
     lead, *rest = tau_defined([_answer(evaluation, start), *along])
     return lead, " ".join(rest)
 

@@ -32,7 +32,6 @@ from cocensor.words.within import (
     as_far_as_tried,
     covered,
     plausible_in_words,
-    range_in_words,
 )
 
 
@@ -128,15 +127,17 @@ def _range_in_words(sensitivity: Sensitivity, model: str, what: str) -> str:
     )
 
 
-def score_in_range(sensitivity: Sensitivity, model: str, what: str = "it") -> str:
-    """Between which values the score of a model lies over the plausible range; empty where that was not tried."""
+def score_in_range(sensitivity: Sensitivity, model: str, what: str) -> str:
+    """Between which values the score of a model lies over the plausible range, to follow what that is.
+
+    Empty where the range was not tried.
+    """
     low, high = covered(sensitivity)
     if low >= high:
         return ""
     found = sensitivity.uncertainty(low, high, model).ignorance
     return (
-        f"Over the plausible range{as_far_as_tried(sensitivity)} (τ from {range_in_words(low, high)}), {what} lies "
-        f"between {number(found.low)} and {number(found.high)}"
+        f"Over it{as_far_as_tried(sensitivity)}, {what} lies between {number(found.low)} and {number(found.high)}"
         f"{uncertainty_in_words(sensitivity, model, (low, high))}."
     )
 

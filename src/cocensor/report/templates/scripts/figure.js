@@ -40,8 +40,7 @@ const legendOf = (svg, entries) => {
     const item = element("li"), entry = sign ? item : element("button"), swatch = make("svg", { viewBox: "0 0 34 8", class: "dash", "aria-hidden": "true" });
     swatch.append(make("path", { d: sign === "plausible" ? "M0 0H34V8H0Z" : "M0 4H34", class: `${sign || "line"} ${style}` }));
     if (!sign && end !== name) entry.append(element("span", `chip ${style.split(" ")[0]}`, end));
-    entry.append(swatch, element("bdi", "", shortened(name)));
-    if (name !== shortened(name)) entry.title = spelt(name);
+    entry.append(swatch, Object.assign(element("bdi", "", name), { title: spelt(name) }));
     list.append(item);
     if (sign) return;
     item.append(entry);

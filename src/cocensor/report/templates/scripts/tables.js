@@ -105,7 +105,7 @@ const fillCell = (cell, names, nEqual) => {
 const drawMap = () => document.querySelectorAll("[data-map]").forEach((box) => {
   const source = box.dataset.map === "τ" ? overTau : overRatio, by = source.best[state.metric][state.adjustment];
   const { label } = numbers.adjustments.find((each) => each.name === state.adjustment);
-  const caption = `${box.dataset.axis}, by “${label}”${numbers.metrics.length > 1 ? ` and the ${metric().label}` : ""}`;
+  const caption = `${box.dataset.axis}, by ${label.includes(" ") ? `“${label}”` : label}${numbers.metrics.length > 1 ? ` and the ${metric().label}` : ""}`;
   box.hidden = !by;
   box.setAttribute("aria-label", spelt(`Best model by ${caption}`));
   box.querySelector("caption").textContent = spelt(caption);
