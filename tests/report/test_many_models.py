@@ -1,4 +1,4 @@
-"""A study of twelve models that hardly differ, with long names: what its page weighs, how it reads, and how it prints."""
+"""A study of twelve models that hardly differ, with long names: the size of its page, how it reads and prints."""
 
 import re
 
