@@ -7,6 +7,7 @@ import pytest
 import cocensor as cc
 from cocensor.cli.demo import simulated
 from tests.cli.study import refusal, run
+from tests.report.packed import numbers_of
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +40,17 @@ def test_demo_writes_files_and_a_report_and_tells_the_truth(shown):
 
 def test_the_sensitivity_analysis_shows_it(shown):
     """Cox, which is best under independence, loses to the joint model before the true τ of 0.5."""
-    page = (shown[1] / "report.html").read_text(encoding="utf-8")
-    [text] = re.findall(r'<script type="application/json" id="numbers">(.*?)</script>', page, re.DOTALL)
-    found = json.loads(text)
+    found = numbers_of(shown[1] / "report.html")
     assert set(found["truth"]) == {each["name"] for each in found["metrics"]}
     assert min(found["truth"]["ibs"], key=found["truth"]["ibs"].get) == "joint"
-    stretches = [
-        each
-        for each in found["sensitivity"]["stretches"]
-        if (each["metric"], each["adjustment"], each["family"]) == ("ibs", found["primary"], "clayton")
-    ]
-    assert [each["model"] for each in stretches] == ["cox", "joint"]
-    assert stretches[0]["low"] == 0.0
-    assert stretches[0]["high"] < 0.5
+    best = found["sensitivity"]["best"]["ibs"][found["primary"]]["clayton"]
+    leaders = {
+        tau: each[0]
+        for tau, each in zip(found["sensitivity"]["taus"], best, strict=True)
+        if each and tau >= 0
+    }
+    assert leaders[0.0] == "cox"
+    assert {leader for tau, leader in leaders.items() if tau >= 0.5} == {"joint"}
 
 
 def test_the_files_hold_what_was_simulated(shown):

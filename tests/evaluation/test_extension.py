@@ -122,7 +122,7 @@ def test_both_are_in_the_sensitivity_analysis(result):
     status = result.data.samples.status(again, result.data.grid)
     expected = {m: v.value for m, v in AUC().evaluate(status, result.data.predictions).items()}
     assert grid.values("clayton", 0.6, "own_auc", "blend") == pytest.approx(expected)
-    assert "“blend of two” and the AUC at the horizon" in grid.statement
+    assert "By the AUC at the horizon, scored with “blend of two”" in grid.statement
 
 
 def test_both_are_in_the_json(result):

@@ -129,7 +129,7 @@ def test_words_for_a_profile_that_knows(chosen):
     low, high = profile.supported("clayton")
     assert low <= 0.7 <= high
     assert "The best fit is clayton at τ = 0.7" in profile.statement
-    assert "form of the margins alone" in profile.statement
+    assert "Only the assumed form of the margins identifies τ" in profile.statement
     assert "flat" not in profile.statement
 
 

@@ -207,7 +207,7 @@ def test_times_without_cases_and_without_controls():
         assert np.isnan(mean)
         assert np.isnan(aucs[-1])
     status = cc.IPCW().fit(y).status(y, [0.5])
-    found = influence(status, AUC.functionals_over_time(status, {"": cc.Predictions([1.0], [[0.5]] * 4)}), y)
+    found = influence(status, AUC.functionals_over_time(status, {"": cc.Predictions([0.5], [[0.5]] * 4)}), y)
     np.testing.assert_array_equal(found.test, 0.0)
 
 

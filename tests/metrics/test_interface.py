@@ -81,7 +81,7 @@ def test_details_take_one_number_per_subject_at_a_single_time():
     ("estimate", "times", "parts"),
     [
         (P[:, 1], [0.5], ("estimate", "(60,)", "0.5 and not [0.5]")),
-        (P[:, 1], TIMES, ("estimate", "(60,)", "no survival curve")),
+        (P[:, 1], TIMES, ("estimate", "(60,)", "not a survival curve")),
         (P[:5, 1], 0.5, ("estimate", "(60, 1)", "(5, 1)")),
         (P[:, 1:], 0.5, ("estimate", "(60, 1)", "(60, 2)")),
         (P[:, [1]].T, 0.5, ("estimate", "(60, 1)", "(1, 60)")),
