@@ -161,7 +161,7 @@ def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
         yield Alarm(
             "few_events",
             f"The test sample has {many} up to the horizon, {evaluation.time_axis.said(horizon)}.",
-            "Scores tell next to nothing. More subjects, or a later horizon, would.",
+            "Scores are too uncertain to be of use. Add subjects, or choose a later horizon.",
         )
 
 
