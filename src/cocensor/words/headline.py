@@ -260,6 +260,7 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     known = known_of_subjects(evaluation, start.adjustment)
     if (
         weighted is None
+        or "covariates" in weighted.adjustment.needs
         or start.tau
         or not (known and isinstance(adjustment, Imputation) and anybody_left(evaluation))
     ):
