@@ -1,4 +1,4 @@
-"""A study of twelve models that hardly differ, with long names: the size of its page, how it reads and prints."""
+"""Twelve models that hardly differ, with long names: what their page weighs, how it reads, and how it prints."""
 
 import re
 

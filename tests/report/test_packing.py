@@ -36,11 +36,11 @@ def test_what_is_packed_comes_out_again(numbers):
 
 
 def test_arrays_are_rounded_by_their_largest_number():
-    rng_values = (3.14159265, 1e-7, -2.718281828)
-    [found] = through({"low": {"b": list(rng_values), "$": list(rng_values)}}).values()
-    np.testing.assert_allclose(found["b"], rng_values, atol=0.5e-4)
-    [scores] = through({"scores": {"b": list(rng_values), "$": list(rng_values)}}).values()
-    np.testing.assert_allclose(scores["$"], rng_values, atol=0.5e-7)
+    values = [3.14159265, 1e-7, -2.718281828]
+    [found] = through({"low": {"b": values, "$": values}}).values()
+    np.testing.assert_allclose(found["b"], values, atol=0.5e-4)
+    [scores] = through({"scores": {"b": values, "$": values}}).values()
+    np.testing.assert_allclose(scores["$"], values, atol=0.5e-7)
 
 
 def test_a_curve_that_starts_at_1_is_as_fine_as_one_that_starts_below():
