@@ -175,7 +175,7 @@ def test_ties_are_said_beside_the_slider(opened, split, cox, tmp_path):
     page = opened(at=found.to_html(tmp_path / "a.html"))
     [first] = grid.leaders()["frank"][0.0]
     said = page.locator("#at-tau").inner_text()
-    assert f"\u2068{first}\u2069 has the best score, and cannot be told from" in said
+    assert f"\u2068{first}\u2069 has the best score, and cannot be distinguished from" in said
     assert page.locator(".map td.open").count() == 1
 
 
