@@ -144,6 +144,15 @@ def test_a_time_past_the_horizon_costs_the_model_alone(study):
     refuses(lambda: study.evaluate({"late": late}, horizon=10.0), "models['late']", "12", "10")
 
 
+def test_a_prediction_at_time_0_is_refused_by_its_name(study):
+    start = (0.0, np.ones(len(study.test.y)))
+    refuses(lambda: study.evaluate({"start": start}, adjustments="ipcw"), "models['start']", "time 0")
+    found = study.evaluate({**study.models, "start": start}, metrics="default", adjustments="ipcw")
+    assert set(found.ranks()) == {"three", "one"}
+    assert [note.model for note in found.notes if note.kind == "missing"] == ["start"]
+    assert 0.0 not in found.at
+
+
 def test_what_is_refused_is_said_where_only_others_are_left_that_a_metric_cannot_score(study):
     models = {"curves": (np.array([1.0, 2.0]), np.full((300, 2), 7.0)), "order": study.test.X[:, 0]}
     refuses(

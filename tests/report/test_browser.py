@@ -175,7 +175,7 @@ def test_ties_are_said_beside_the_slider(opened, split, cox, tmp_path):
     page = opened(at=found.to_html(tmp_path / "a.html"))
     [first] = grid.leaders()["frank"][0.0]
     said = page.locator("#at-tau").inner_text()
-    assert f"\u2068{first}\u2069 has the best score, and cannot be told from" in said
+    assert f"\u2068{first}\u2069 has the best score, and cannot be distinguished from" in said
     assert page.locator(".map td.open").count() == 1
 
 
@@ -266,6 +266,41 @@ def test_the_map_shows_the_winners_of_every_choice(opened, evaluation, sensitivi
                     each.startswith(letters[w[0]]) if w else each == "–"
                     for each, w in zip(shown, wanted, strict=True)
                 ]
+
+
+@pytest.fixture(scope="module")
+def with_nonsense(split, cox, tmp_path_factory):
+    """One model whose times are twelve times those of the outcomes; by the AUC it is better than another."""
+    train, test = split
+    models = {"all": cox(0, 1, 2), "off": cox(0, 1, 2), "one": cox(0)}
+    models["off"] = cc.Predictions(models["off"].times * 12.0, models["off"].probabilities, tail="last")
+    found = cc.evaluate(
+        {name: models[name] for name in ("off", "one")}, test.y, y_train=train.y, metrics=["auc", "ibs"]
+    )
+    found.sensitivity(("clayton",), (0.0, 0.3))
+    return found, found.to_html(tmp_path_factory.mktemp("nonsense") / "a.html")
+
+
+def test_a_model_that_is_nonsense_has_no_rank_anywhere(opened, with_nonsense):
+    found, path = with_nonsense
+    assert found.contenders == ("one",)
+    page = opened(at=path)
+    assert page.heard == []
+    rank = {row.get_attribute("data-model"): row for row in page.locator("#now tbody tr").all()}
+    assert rank["off"].locator("td").nth(0).inner_text() == "–"
+    assert rank["one"].locator("td").nth(0).inner_text() == "1"
+    assert "best" not in page.locator("#at-tau").inner_text()
+    page.locator("#sensitivity [data-choice=metric]").select_option("ibs")
+    for cell in page.locator("[data-map] tbody td span[aria-hidden]").all():
+        assert cell.inner_text() == "B"
+    pandas = pytest.importorskip("pandas")
+    with page.expect_download() as download:
+        page.locator("#download-csv").click()
+    pandas.testing.assert_frame_equal(
+        pandas.read_csv(download.value.path(), float_precision="round_trip")[["model", "score", "rank"]],
+        found.computed("sensitivity").table()[["model", "score", "rank"]],
+        atol=2e-5,
+    )
 
 
 def test_tables_are_made_of_the_numbers_when_they_are_unfolded(opened, evaluation, sensitivity):

@@ -43,6 +43,12 @@ def test_arrays_are_rounded_by_their_largest_number():
     np.testing.assert_allclose(scores["$"], values, atol=0.5e-7)
 
 
+def test_a_curve_that_starts_at_1_is_as_fine_as_one_that_starts_below():
+    curve = [1.0, 0.98765, 0.54321, 0.12345]
+    [found] = through({"profiles": curve}).values()
+    np.testing.assert_allclose(found, curve, atol=0.5e-3)
+
+
 @pytest.mark.parametrize("n_models", [1, 36, 37, 100])
 def test_any_number_of_models_has_codes(n_models):
     models = [f"m{k}" for k in range(n_models)]
@@ -133,7 +139,9 @@ def test_limits_follow_from_errors(evaluation, sensitivity):
                         if error is None:
                             assert low is None
                             continue
-                        assert value - found["reach"] * error == pytest.approx(low, abs=1e-4 * abs(high))
+                        # Four digits are shown.
+                        assert value - found["reach"] * error == pytest.approx(low, abs=3e-6)
+                        assert value + found["reach"] * error == pytest.approx(high, abs=3e-6)
                         assert value + reach.get(model, 0.0) * error == pytest.approx(
                             band, abs=1e-3 * abs(band)
                         )

@@ -216,6 +216,17 @@ def test_the_usual_score_is_named_where_it_has_another_answer_or_another_value(t
     assert not told(three, {"frank": line}, A_FIRST).usual
 
 
+def test_weights_given_covariates_are_not_said_to_leave_them_out(split, cox):
+    train, test = split
+    asked = {"y_train": train.y, "x_train": train.X, "metrics": "ibs"}
+    weights = {
+        name: cc.evaluate({"a": cox(0, 1)}, test.y, test.X, **asked, adjustments=[name, "imputed"])
+        for name in ("ipcw", "ipcw_cox")
+    }
+    assert says(headline(weights["ipcw"], None).usual, "IPCW", "leaves out", "the covariates")
+    assert headline(weights["ipcw_cox"], None).usual == ""
+
+
 def test_a_hint_is_told_with_what_the_grid_says_there(three):
     hint = three.copula_hint()
     clayton = replace(hint.choice, best=hint.choice.models["clayton"])

@@ -106,6 +106,19 @@ def test_each_scale_has_the_family_that_is_lost_first_on_it(three):
     )
 
 
+@pytest.mark.parametrize(("plausible", "end"), [((0.0, 0.25), "1.1"), ((0.0, 0.4), "2.3")])
+def test_ratios_of_the_range_agree_with_where_the_answer_is_lost(three, plausible, end):
+    """It is lost at τ = 0.289, under Joe at a hazard ratio of 1.1: beyond the range or within it on both scales."""
+    lines = line([0.2, 0.2, 0.1, 0.1], family="clayton") | line([0.2, 0.2, 0.1, 0.1], family="joe")
+    evaluation, grid = made(three, lines, A_FIRST, error=ERROR, plausible=plausible)
+    steep = with_ratios(grid, lambda tau: (1 + tau) / (1 - tau)).answers["imputed"]["clayton"]
+    flat = with_ratios(grid, lambda tau: 1 + tau / 2).answers["imputed"]["joe"]
+    grid = replace(grid, answers={"imputed": {"clayton": steep, "joe": flat}})
+    said = plain(headline(evaluation, grid).along)
+    assert says(said, f"1 to {end} times as fast")
+    assert ("throughout" in said) == (end == "1.1")
+
+
 def test_a_limit_is_not_rounded_out_of_the_range_that_it_lies_in(three):
     found = told(three, line([0.2, 0.2, 0.1, 0.1]), A_FIRST, error=ERROR, plausible=(0.25, 0.5))
     assert says(answer(found), "τ is up to about 0.28")  # 0.289
@@ -139,6 +152,8 @@ def test_a_tie_within_the_range_is_apart_from_one_beyond(three):
     within = told(three, line([0.11, 0.11, 0.2, 0.2]), TIE, error=ERROR, plausible=(0, 0.5))
     assert says(within.along, "At Kendall’s τ = 0.4, a predicts better than b")
     assert "stays so" not in within.along
+    both = told(three, line([0.02, 0.11, 0.2, 0.2]), TIE, error=ERROR, plausible=(-0.5, 0.5))
+    assert says(both.along, "= -0.4", "b predicts better than a", "= 0.4", "a predicts better than b")
 
 
 @pytest.mark.parametrize(

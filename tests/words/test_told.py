@@ -233,6 +233,11 @@ def test_equals_that_stay_and_that_part(three):
     assert says(answer(stay), "equally good", "every dependence")
     part = told(three, along(a=STAYS, twin=[0.1, 0.1, 0.2]), same, error=ERROR)
     assert "every dependence" not in answer(part)
+    # A third model may be as good as one of them at 0, and is better further out.
+    three_scores, third = same | {"c": 0.129}, along(a=STAYS, twin=STAYS, c=[0.129, 0.129, 0.01])
+    others = told(three, third, three_scores, error={"a": ERROR, "twin": ERROR, "c": 0.011})
+    assert says(others.lead, "a and twin are equally good", "c is not best")
+    assert says(others.along, "a and twin are equally good at every dependence")
 
 
 def test_where_greater_is_better_the_greatest_wins(three):

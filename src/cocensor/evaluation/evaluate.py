@@ -47,7 +47,7 @@ from cocensor.evaluation.scores import scores_under
 from cocensor.evaluation.times import (
     HorizonRule,
     met_by_steps,
-    past_horizon,
+    outside_horizon,
     times_of_samples,
     within_predictions,
 )
@@ -197,7 +197,7 @@ def evaluate(
     if not predictions:
         raise next(iter(faults.values()))
     grid, ends = within_predictions(samples, predictions, grid, ends)
-    faults |= past_horizon(predictions, ends)
+    faults |= outside_horizon(predictions, ends)
     predictions = {name: each for name, each in predictions.items() if name not in faults}
     if not predictions:
         raise next(iter(faults.values()))

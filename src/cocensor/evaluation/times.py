@@ -53,19 +53,22 @@ def within_predictions(
         known, reason = min(curves), "the largest time up to which all predictions are known"
     else:
         last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
-        within = [each.end for each in predictions.values() if each.end <= last]
+        within = [each.end for each in predictions.values() if 0 < each.end <= last]
         known, reason = max(within, default=np.inf), "the last time that is predicted"
     if ends.time <= known and (curves or ends.by != "default" or not np.isfinite(known)):
         return grid, ends
     return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
 
 
-def past_horizon(predictions: Mapping[str, Predictions], ends: Horizon) -> dict[str, Exception]:
-    """Why predictions at one time alone cannot be scored: it lies past the end."""
+def outside_horizon(predictions: Mapping[str, Predictions], ends: Horizon) -> dict[str, Exception]:
+    """Why predictions at one time alone cannot be scored: it is 0, or past the end."""
     return {
-        name: ValueError(f"models[{name!r}] {each.limit}, but scores end at {ends.time:g}, {ends.reason}.")
+        name: ValueError(
+            f"models[{name!r}] {each.limit}, "
+            + (f"but scores end at {ends.time:g}, {ends.reason}." if each.only_at else "before any event.")
+        )
         for name, each in predictions.items()
-        if each.only_at is not None and each.only_at > ends.time
+        if each.only_at is not None and not 0 < each.only_at <= ends.time
     }
 
 

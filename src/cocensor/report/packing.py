@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from json import dumps
-from math import floor, log10
+from math import ceil, log10
 from typing import Any, NamedTuple
 
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -18,7 +18,7 @@ _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _NONE = "."
 # Of the largest number of an array: more of scores, which are ranked, fewer of what is drawn; and of one by itself.
 _DIGITS, _SINGLE_DIGITS = 5, 6
-_DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "differences": 4, "errors": 4, "profiles": 3, "curves": 4}
+_DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "differences": 5, "errors": 6, "profiles": 3, "curves": 4}
 # Times are looked up by their values.
 _EXACT = ("at", "time")
 _LIMITS = ("differences", "standard_errors", "low", "high", "band_low", "band_high", "x", "y")
@@ -164,7 +164,7 @@ def _coded(array: _Array, digits: int) -> dict[str, Any]:
     known = [abs(value) for value in array.values if value is not None]
     most = max(known)
     whole = all(value == int(value) for value in known) and most < 10 ** _DIGITS_OF["scores"]
-    unit = 0 if whole or not most else floor(log10(most)) + 1 - digits
+    unit = 0 if whole or not most else ceil(log10(most)) - digits
     steps = [None if value is None else round(value / 10.0**unit) for value in array.values]
     last = array.axes[-1]
     length = last if isinstance(last, int) else len(last)

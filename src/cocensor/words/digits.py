@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import ceil, floor, isfinite, log10
 
+import numpy as np
+
 from cocensor.inference import Comparison, ConfidenceInterval, Estimate, TippingPoint
 
 #: Of scores whose error is not known, or is none.
@@ -12,7 +14,7 @@ _MOST_DECIMALS = 8
 # A τ with an interval narrower than this has two decimals.
 _NARROW = 0.1
 _ROUNDING = 1e-9
-_NEXT_TO_1, _TWO_DIGITS = 1.1, 9.95
+_ONE_DIGIT, _NEXT_TO_1, _TWO_DIGITS = 0.0995, 1.1, 9.95
 
 
 def decimals(standard_error: float) -> int:
@@ -82,9 +84,11 @@ def ratio_in_words(ratio: float) -> str:
 
     Examples
     --------
-    >>> [ratio_in_words(ratio) for ratio in (0.637, 1.0, 1.04, 1.96, 11.7)]
-    ['0.64', '1', '1.04', '2.0', '12']
+    >>> [ratio_in_words(ratio) for ratio in (0.0042, 0.637, 1.0, 1.04, 1.96, 11.7)]
+    ['0.0042', '0.64', '1', '1.04', '2.0', '12']
     """
+    if ratio < _ONE_DIGIT:
+        return np.format_float_positional(ratio, 2, fractional=False, trim="-")
     if f"{ratio:.2f}" == "1.00":
         return "1"
     return f"{ratio:.{2 if ratio < _NEXT_TO_1 else 1 if ratio < _TWO_DIGITS else 0}f}"

@@ -15,8 +15,8 @@ from cocensor.words.within import (
     Reach,
     answered_points,
     beyond_in_words,
-    is_inside,
     lost_in_words,
+    lost_inside,
     stays_in_words,
 )
 
@@ -52,7 +52,7 @@ def scores_extent(
         stays_in_words(sensitivity, reach),
         beyond_in_words(sensitivity, reach, lambda end: [f"{names.models(end.models)} {has} the best score"]),
         lost_in_words(sensitivity, reach, names),
-        is_inside(sensitivity, reach),
+        lost_inside(sensitivity, reach),
     )
 
 

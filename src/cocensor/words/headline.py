@@ -110,11 +110,11 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     if unanswered:
         sensitivity = None
     start = start_of(evaluation)
-    bounds, plausible = bounds_of(evaluation), "" if sensitivity is None else plausible_in_words(sensitivity)
-    covariates = evaluation.computed("plausible_tau")  # which the plausible range may have asked for
-    extent = Extent("")
+    bounds, extent = bounds_of(evaluation), Extent("")
     if sensitivity is not None and start.tau is not None and len(start.models.scores) > 1:
         extent = _how_far(sensitivity, start, start.tau)
+    plausible = "" if sensitivity is None else plausible_in_words(sensitivity, extent.inside)
+    covariates = evaluation.computed("plausible_tau")  # which the plausible range may have asked for
     after = None if sensitivity is None else sensitivity.after_dropout
     lead, along = _paragraph(evaluation, sensitivity, start, extent, plausible)
     return Headline(
@@ -260,6 +260,7 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     known = known_of_subjects(evaluation, start.adjustment)
     if (
         weighted is None
+        or "covariates" in weighted.adjustment.needs
         or start.tau
         or not (known and isinstance(adjustment, Imputation) and anybody_left(evaluation))
     ):

@@ -21,8 +21,8 @@ from cocensor.words.within import (
     answered_points,
     beyond_in_words,
     covered,
-    is_inside,
     lost_in_words,
+    lost_inside,
     stays_in_words,
     tried_in_words,
 )
@@ -93,7 +93,7 @@ def told_extent(sensitivity: Sensitivity, found: Standing, tau: float, names: Na
         stays_in_words(sensitivity, extent, whose),
         beyond_in_words(sensitivity, extent, lambda end: _then(sensitivity, found, end, names)),
         lost_in_words(sensitivity, extent, names),
-        is_inside(sensitivity, extent),
+        lost_inside(sensitivity, extent),
     )
 
 
@@ -171,27 +171,29 @@ def _extent_of_tie(sensitivity: Sensitivity, found: Standing, names: Names) -> E
     curves = [curve for a, b in pairs for curve in sensitivity.along(a, b).values()]
     everywhere = Reach(None, None)
     if all(found.equal(a, b) for a, b in pairs):
+        who = f"{names.models(found.first)} are equally good" if found.behind else "That is so"
         same = all((curve.values == 0).all() for curve in curves)
-        return Extent(f"That is so at every {tried_in_words(sensitivity)}." if same else "")
+        return Extent(f"{who} at every {tried_in_words(sensitivity)}." if same else "")
     if found.behind or any(np.isnan(curve.standard_errors).any() for curve in curves):
         return Extent("")
     stays = stays_in_words(sensitivity, everywhere)
     if not any(curve.sides.any() for curve in curves):
         return Extent(stays, beyond_in_words(sensitivity, everywhere, lambda _: ()))
     low, high = covered(sensitivity)
-    decided = _first_decided(sensitivity, found, pairs, names)
-    tau, said = decided or (np.inf, "")
-    if low <= tau <= high:
-        return Extent("", said, is_inside=True)
+    decided = _decided(sensitivity, found, pairs, names)
+    said = " ".join(decided[tau] for tau in sorted(decided, key=abs))
+    within = [tau for tau in decided if low <= tau <= high]
+    if within:
+        return Extent("", said, inside=(min(within) < 0, max(within) > 0))
     inside = [curve.sides[(curve.positions >= low) & (curve.positions <= high)] for curve in curves]
     apart = low > high or any(sides.any() for sides in inside)
     return Extent("" if apart else stays, said)
 
 
-def _first_decided(
+def _decided(
     sensitivity: Sensitivity, found: Standing, pairs: list[tuple[str, str]], names: Names
-) -> tuple[float, str] | None:
-    """The τ next to 0 at which bands tell one of some models from another, with a sentence on that."""
+) -> dict[float, str]:
+    """The τ next to 0, on either side, at which bands tell one of some models from another, with a sentence on that."""
     smaller, decided = found.metric.direction == "smaller", dict[tuple[float, str, str], list[str]]()
     for a, b in pairs:
         for family, (taus, sides) in band_sides(sensitivity, (a, b), (-1, 1)).items():
@@ -199,13 +201,16 @@ def _first_decided(
                 if side:
                     winner, loser = (a, b) if (side < 0) == smaller else (b, a)
                     decided.setdefault((float(tau), winner, loser), []).append(family)
-    if not decided:
-        return None
-    (tau, winner, loser), families = min(decided.items(), key=lambda item: (abs(item[0][0]), -len(item[1])))
-    at = there(Dependence(tau, weakest(sensitivity, [(family, tau) for family in families])))
-    under = f" under {names.families(families)}" if len(families) < len(sensitivity.leaders()) else ""
-    said = f"{names.model(winner)} {doing(found.metric).beats} {names.model(loser)}"
-    return tau, f"{capital(at)}, {said}{under}."
+    said = {}
+    for is_below in (True, False):
+        points = [each for each in decided.items() if (each[0][0] < 0) == is_below]
+        if points:
+            (tau, winner, loser), families = min(points, key=lambda each: (abs(each[0][0]), -len(each[1])))
+            at = there(Dependence(tau, weakest(sensitivity, [(family, tau) for family in families])))
+            under = f" under {names.families(families)}" if len(families) < len(sensitivity.leaders()) else ""
+            beats = f"{names.model(winner)} {doing(found.metric).beats} {names.model(loser)}"
+            said[tau] = f"{capital(at)}, {beats}{under}."
+    return said
 
 
 def told_in_range(sensitivity: Sensitivity, found: Standing, names: Names) -> str:

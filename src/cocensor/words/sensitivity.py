@@ -92,10 +92,11 @@ def _sentences(sensitivity: Sensitivity, names: Names) -> list[str]:
     found = standing_at_start(sensitivity, tau)
     if found.tells:
         where = f"At τ = {tau:g}," if tau else if_independent(evaluation, sensitivity.primary)
+        extent = told_extent(sensitivity, found, tau, names)
         said = [
             best_in_words(where, found, names),
             told_in_range(sensitivity, found, names),
-            *(extent := told_extent(sensitivity, found, tau, names)).told(plausible),
+            *extent.told(plausible_in_words(sensitivity, extent.inside)),
             extent.lost,
             *told_over_grid(sensitivity, found, names),
         ]

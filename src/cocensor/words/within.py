@@ -12,7 +12,7 @@ from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.digits import ratio_in_words, towards_zero
 from cocensor.words.names import Names, capital
-from cocensor.words.pace import Dependence, between, from_here_on
+from cocensor.words.pace import Dependence, between, from_here_on, strongest, weakest
 
 # Above it, a multiple of effects is no longer told apart from others.
 _MOST_TIMES = 100
@@ -67,12 +67,12 @@ class Extent(NamedTuple):
     stays: str
     beyond: str = ""
     lost: str = ""
-    #: Whether ``beyond`` starts within the plausible range.
-    is_inside: bool = False
+    #: Whether ``beyond`` starts within the plausible range, below independence and above.
+    inside: tuple[bool, bool] = (False, False)
 
     def told(self, plausible: str) -> list[str]:
         """What follows the answer; ``plausible`` says what the plausible range is."""
-        if self.is_inside:
+        if any(self.inside):
             return [self.stays, self.beyond, plausible]
         again = (
             plausible.replace(_PLAUSIBLE, "This is", 1)
@@ -153,7 +153,7 @@ def beyond_in_words(sensitivity: Sensitivity, found: Reach, then: Callable[[End]
         if low <= taus[0] and taus[-1] <= high:
             return ""
         return f"It is so at every {tried_in_words(sensitivity)}, τ from {taus[0]:g} to {taus[-1]:g}."
-    inside, said = is_inside(sensitivity, found), list[str]()
+    inside, said = any(lost_inside(sensitivity, found)), list[str]()
     for end in found.ends:
         where = f"{capital(from_here_on(end.dependence, _about(end.at, low, high)))}"
         if inside and len(found.ends) == 1:
@@ -167,10 +167,11 @@ def beyond_in_words(sensitivity: Sensitivity, found: Reach, then: Callable[[End]
     return " ".join(said)
 
 
-def is_inside(sensitivity: Sensitivity, found: Reach) -> bool:
-    """Whether what holds is lost within the plausible range."""
+def lost_inside(sensitivity: Sensitivity, found: Reach) -> tuple[bool, bool]:
+    """Whether what holds is lost within the plausible range, at its low and at its high end."""
     low, high = covered(sensitivity)
-    return any(low < end.at < high for end in found.ends)
+    is_low, is_high = (end is not None and low < end.at < high for end in found)
+    return is_low, is_high
 
 
 def lost_in_words(sensitivity: Sensitivity, found: Reach, names: Names) -> str:
@@ -224,8 +225,12 @@ def _on_other_scales(
         yield f"{many} times the effects of {strongest}{'' if again else ', the strongest covariate'}"
 
 
-def plausible_in_words(sensitivity: Sensitivity) -> str:
-    """Which range is held plausible, and who decided that."""
+def plausible_in_words(sensitivity: Sensitivity, inside: tuple[bool, bool] = (False, False)) -> str:
+    """Which range is held plausible, and who decided that; ``inside`` says where an answer is lost within it.
+
+    Families have other hazard ratios at the same τ. Where an answer stays to an end of the range, the ratio there is
+    one that the range reaches under every family; where it does not, under some.
+    """
     plausible, (low, high) = sensitivity.plausible, covered(sensitivity)
     said = f"τ from {range_in_words(plausible.low, plausible.high)}"
     part, taus = "", answered_points(sensitivity)
@@ -234,21 +239,19 @@ def plausible_in_words(sensitivity: Sensitivity) -> str:
         if low >= high:
             tried = f"τ = {taus[0]:g}" if len(taus) == 1 else f"τ from {taus[0]:g} to {taus[-1]:g}"
             part = f" Tried was {tried}."
-    ratios = "" if part else _ratios(sensitivity)
+    ratios = "" if part else _ratios(sensitivity, inside)
     where = f"{ratios} times as fast ({said})" if ratios else said
     return f"{_PLAUSIBLE} {where}, {_origin(sensitivity)}.{part}"
 
 
-def _ratios(sensitivity: Sensitivity) -> str:
-    """The hazard ratios right after leaving that the plausible range stands for, under all families."""
+def _ratios(sensitivity: Sensitivity, inside: tuple[bool, bool]) -> str:
+    """The hazard ratios right after leaving that the plausible range stands for."""
+    ends = zip((sensitivity.plausible.low, sensitivity.plausible.high), inside, strict=True)
     found = [
-        ratio
-        for family in sensitivity.leaders()
-        for tau in (sensitivity.plausible.low, sensitivity.plausible.high)
-        for ratio in (sensitivity.hazard_ratio(family, tau),)
-        if isfinite(ratio)
+        (strongest if is_lost else weakest)(sensitivity, [(family, tau) for family in sensitivity.leaders()])
+        for tau, is_lost in ends
     ]
-    return " to ".join(map(ratio_in_words, (min(found), max(found)))) if len(found) > 1 else ""
+    return " to ".join(map(ratio_in_words, found)) if all(map(isfinite, found)) else ""
 
 
 def _origin(sensitivity: Sensitivity) -> str:

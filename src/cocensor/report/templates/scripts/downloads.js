@@ -15,7 +15,7 @@ const asCsv = () => {
       const errors = models.map((model) => errorsOf(source, by.name, adjustment, line, model));
       const limits = (m, k) => (told.length ? ["standard_errors", "low", "high"].map((name) => (errors[m] ? errors[m][name][k] : null) ?? "") : []);
       source.points.forEach((_, k) => ranksAt(scores, k, by).forEach((rank, m) => {
-        if (rank !== null) rows.push([harmless(by.name), harmless(adjustment), ...place(adjustment, line, k), harmless(models[m].name), scores[m][k], ...limits(m, k), rank]);
+        if (known(scores[m][k])) rows.push([harmless(by.name), harmless(adjustment), ...place(adjustment, line, k), harmless(models[m].name), scores[m][k], ...limits(m, k), rank ?? ""]);
       }));
     }))));
   // The mark at the start tells spreadsheets that this is Unicode.

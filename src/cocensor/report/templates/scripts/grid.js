@@ -142,8 +142,8 @@ const tellNow = (scores, errors, ranks, k, tau) => {
   const tied = models.filter((model, m) => ranks[m] !== 1 && kept.includes(model.name)).map((model) => isolated(model.name));
   let said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "are equally good" : "is best"}.`;
   if (tied.length) said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "have" : "has"} the best score, and cannot be distinguished from ${someNames(tied)}.`;
-  if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
-  else if (models.length === 1) said = `${where}${by}:`;
+  if (!(contenders.length ? best.length : scores.some((own) => known(own[k])))) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
+  else if (contenders.length < 2) said = `${where}${by}:`;
   document.getElementById("at-tau").textContent = spelt(said);
   document.querySelectorAll("[data-choice=tau]").forEach((each) => {
     const isBehind = each.closest("section").querySelector("[data-choice=dependence]") !== null;

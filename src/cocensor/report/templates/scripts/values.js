@@ -51,10 +51,15 @@ const tauShown = (k, adjustment, family) => {
 const withLimits = (at, values, limits) => at.map((x, k) => [x, values[k], limits && limits.low[k], limits && limits.high[k]]);
 const bandOf = (at, limits) => at.map((x, k) => [x, null, limits.band_low[k], limits.band_high[k]]);
 
-// 1 for the best; equal scores share the better rank, as in the tables.
+// Who may be called best; an alarm without a model is about all.
+const disqualified = new Set(numbers.alarms.filter(({ disqualifies }) => disqualifies).map(({ model }) => model));
+const contenders = models.filter(({ name }) => !disqualified.has(null) && !disqualified.has(name));
+
+// 1 for the best; equal scores share the better rank, as in the tables, and who cannot be called best has none.
 const ranksAt = (scores, k, { direction }) => {
   const better = direction === "smaller" ? (one, other) => one < other : (one, other) => one > other;
-  return scores.map((own) => (known(own[k]) ? 1 + scores.filter((other) => known(other[k]) && better(other[k], own[k])).length : null));
+  const own = models.map((model, m) => (contenders.includes(model) ? scores[m][k] : null));
+  return own.map((value) => (known(value) ? 1 + own.filter((other) => known(other) && better(other, value)).length : null));
 };
 
 const modelLine = (model, points, more = {}) => ({
