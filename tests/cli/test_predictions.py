@@ -104,6 +104,14 @@ def test_predictions_for_nobody(study):
     refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, not in", "test.csv")
 
 
+def test_a_file_with_a_column_per_subject_is_transposed_not_without_an_id(study):
+    curves = study.predictions["cox"].set_index("patient").T
+    curves.to_csv(study.folder / "cox.csv")
+    refusal(
+        study.evaluate("--strict"), "cox.csv", f"{len(curves)} rows and", "60 test subjects", "transposed?"
+    )
+
+
 def test_without_id_lengths_must_be_equal(study):
     study.predictions["cox"].drop(columns="patient").iloc[1:].to_csv(study.folder / "cox.csv", index=False)
     refusal(study.evaluate(by_id=False), "cox.csv has 59 rows", "test.csv has 60", "--id")
@@ -213,6 +221,11 @@ def test_a_file_with_a_fault_costs_its_model_and_not_the_others(study):
     for scores, before in zip(found["metrics"], sound["metrics"], strict=True):
         for name, by_model in scores["scores"].items():
             assert by_model == {"flat": before["scores"][name]["flat"]}
+    [alarm] = [alarm for alarm in found["alarms"] if alarm["model"] == "cox"]
+    assert (alarm["kind"], alarm["disqualifies"]) == ("refused", False)
+    printed = study.evaluate().stdout
+    assert printed.index(note["text"]) < printed.index("Evaluation of")
+    assert printed.count(note["text"]) == 1
 
 
 @pytest.mark.parametrize("heading", ["risk", "Risk"])

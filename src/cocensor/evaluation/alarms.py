@@ -22,6 +22,7 @@ Kind = Literal[
     "same_sample",
     "all_censored",
     "few_events",
+    "refused",
 ]
 _DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale"})
 
@@ -33,8 +34,8 @@ class Alarm:
     Attributes
     ----------
     kind : str
-        "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best. "constant",
-        "same_sample", "all_censored" and "few_events" are remarks.
+        "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best. "refused"
+        has no predictions to score. "constant", "same_sample", "all_censored" and "few_events" are remarks.
     found : str
         What was found.
     cause : str
@@ -86,7 +87,14 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
         Look.at(evaluation, probe, name, each, risks[name], order[name])
         for name, each in data.predictions.items()
     ]
-    return (*_of_models(looks), *_of_samples(evaluation))
+    return (*_of_models(looks), *_refused(evaluation), *_of_samples(evaluation))
+
+
+def _refused(evaluation: Findings) -> Iterator[Alarm]:
+    """Models whose predictions could not be used."""
+    for note in evaluation.notes:
+        if note.model is not None and note.model not in evaluation.data.predictions:
+            yield Alarm("refused", "It has no score.", note.text, note.model)
 
 
 def _of_models(looks: list[Look]) -> Iterator[Alarm]:
@@ -102,7 +110,7 @@ def _of_models(looks: list[Look]) -> Iterator[Alarm]:
             yield from _of_model(look, causes[look.model])
     for look in looks:
         if look.constant and not look.is_off:
-            text = "It predicts the same for every subject."
+            text = "Up to the horizon, it predicts the same for every subject."
             yield Alarm("constant", text, "It cannot rank subjects; its concordance is ½.", look.model)
 
 

@@ -94,7 +94,7 @@ class Doing(NamedTuple):
 #: Who is best, in short.
 IN_SHORT = Doing("is best", "beats", "beat")
 _PREDICTS = Doing("predicts best", "predicts better than", "predict better than")
-_RANKS = Doing("ranks patients best", "ranks patients better than", "rank patients better than")
+_RANKS = Doing("ranks subjects best", "ranks subjects better than", "rank subjects better than")
 _IS_CALIBRATED = Doing("is best calibrated", "is better calibrated than", "are better calibrated than")
 _HELPS = Doing("has the greatest net benefit", "has more net benefit than", "have more net benefit than")
 _CURVE_DISTANCE = "distance between predicted risks and observed frequencies"
@@ -105,19 +105,19 @@ _BRIEFLY = {
     "ils": (_PREDICTS, "how little probability was given to what happened, on a logarithmic scale"),
     "auc": (
         _RANKS,
-        "the chance that a patient with the event was given a greater risk than one still without it",
+        "the chance that a subject with the event was given a greater risk than one still without it",
     ),
     "concordance": (
         _RANKS,
-        "the chance that, of two patients, the one whose event comes first was given the greater risk",
+        "the chance that, of two subjects, the one whose event comes first was given the greater risk",
     ),
     "ici": (_IS_CALIBRATED, f"the mean {_CURVE_DISTANCE}"),
     "e50": (_IS_CALIBRATED, f"the median {_CURVE_DISTANCE}"),
-    "e90": (_IS_CALIBRATED, f"the {_CURVE_DISTANCE} that a tenth of the patients exceeds"),
+    "e90": (_IS_CALIBRATED, f"the {_CURVE_DISTANCE} that a tenth of the subjects exceeds"),
     "d_calibration": (_IS_CALIBRATED, "how unevenly events fall on the levels of the predicted curves"),
     "net_benefit": (_HELPS, "the share of events that treatment by risk finds, less its treatments in vain"),
     "miscalibration": (_IS_CALIBRATED, "the part of the Brier score that is due to wrong levels of risk"),
-    "discrimination": (_RANKS, "the part of the Brier score that is gained by telling patients apart"),
+    "discrimination": (_RANKS, "the part of the Brier score that is gained by telling subjects apart"),
     "absolute_error": (_PREDICTS, "the mean distance between predicted and true times of the event"),
 }
 
