@@ -19,12 +19,13 @@ Kind = Literal[
     "against_outcome",
     "time_scale",
     "constant",
-    "same_sample",
     "all_censored",
-    "few_events",
     "refused",
+    "same_sample",
+    "training_censored",
+    "few_events",
 ]
-_DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale"})
+_DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale", "all_censored"})
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,9 @@ class Alarm:
     Attributes
     ----------
     kind : str
-        "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best. "refused"
-        has no predictions to score. "constant", "same_sample", "all_censored" and "few_events" are remarks.
+        "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best.
+        "all_censored", a test sample without an event up to the horizon, disqualifies all. A model that is "refused" has
+        no predictions to score. "constant", "same_sample", "training_censored" and "few_events" are remarks.
     found : str
         What was found.
     cause : str
@@ -156,20 +158,26 @@ def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
             "Scores are too good unless the predictions are out-of-fold. Give the folds, or subjects that no model was "
             "fitted to.",
         )
-    for name, y in (("test", test), ("training", train)):
-        if y is not None and not y.n_events:
-            yield Alarm(
-                "all_censored",
-                f"Everybody in the {name} sample is censored: there is no event.",
-                "There is nothing to score or to adjust by. Is the event column the right one?",
-            )
+    said = evaluation.time_axis.said(horizon)
     n_events = int(np.count_nonzero(test.event & (test.time <= horizon)))
-    if test.n_events and n_events < FEW_EVENTS:
-        many = "no event" if not n_events else f"{n_events} event{'s' * (n_events > 1)}"
+    if not n_events:
+        who = "Everybody in the test sample is censored: there is no event."
+        yield Alarm(
+            "all_censored",
+            f"The test sample has no event up to the horizon, {said}." if test.n_events else who,
+            "There is nothing to score or to adjust by. Is the event column the right one?",
+        )
+    elif n_events < FEW_EVENTS:
         yield Alarm(
             "few_events",
-            f"The test sample has {many} up to the horizon, {evaluation.time_axis.said(horizon)}.",
+            f"The test sample has {n_events} event{'s' * (n_events > 1)} up to the horizon, {said}.",
             "Scores tell next to nothing. More subjects, or a later horizon, would.",
+        )
+    if train is not None and not train.n_events:
+        yield Alarm(
+            "training_censored",
+            "Everybody in the training sample is censored: there is no event.",
+            "What is estimated from it, such as the reference curve, is nonsense. Is the event column the right one?",
         )
 
 

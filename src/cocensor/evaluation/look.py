@@ -151,13 +151,15 @@ class Look:
     def _off_level(self, curves: FloatArray, times: FloatArray) -> str:
         """That the order is right and the probabilities are not."""
         observed = float(self.probe.kaplan_meier.predict(times[-1], tail="last"))
-        ranks = "" if self.constant else "It ranks subjects well, but the probabilities are off: "
-        mean = (
-            f"the mean predicted survival at {self.time_axis.said(times[-1])} is {curves[:, -1].mean():.2f}"
+        when, mean = self.time_axis.said(times[-1]), curves[:, -1].mean()
+        if self.constant:
+            level = f"a survival of {mean:.2f} at {when}, where {observed:.2f} was observed"
+            return f"It predicts the same for every subject: {level}. Is this the right file?"
+        return (
+            "It ranks subjects well, but the probabilities are off: the mean predicted survival at "
+            f"{when} is {mean:.2f}, the observed {observed:.2f}. Was the model fitted to too few subjects, or to another "
+            "population? Recalibrate it."
         )
-        level = f"{mean}, the observed {observed:.2f}"
-        said = f"{ranks}{level}" if ranks else f"{level[0].upper()}{level[1:]}"
-        return f"{said}. Was the model fitted to too few subjects, or to another population? Recalibrate it."
 
     def _try(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> float:
         """The skill of other curves, or by other outcomes; the least there is where it is unknown."""
