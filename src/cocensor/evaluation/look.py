@@ -31,8 +31,9 @@ _ROUNDING = 1e-6
 _RISKS = "Are these risks? Give 1 − risk."
 FLAG = "Is the event flag inverted? It must be 1 for an event and 0 for a censoring."
 _ROWS = (
-    "Are the rows in the order of the test sample? Match them by an id (--id on the command line; in Python, put them "
-    "in that order). If they are, the model has learned nothing that holds for these subjects."
+    "Does each row belong to its subject? Match rows by an id (--id on the command line; in Python, put them in the order "
+    "of the test sample). Is the event column the right one? If both are right, the model has learned nothing that holds "
+    "for these subjects."
 )
 _NEGATIVE = "Is a larger number a smaller risk? Give the negative."
 _OPPOSITE = "Are the predictions of other subjects, or was a covariate coded the other way round?"
@@ -154,7 +155,7 @@ class Look:
         when, mean = self.time_axis.said(times[-1]), curves[:, -1].mean()
         if self.constant:
             level = f"a survival of {mean:.2f} at {when}, where {observed:.2f} was observed"
-            return f"It predicts the same for every subject: {level}. Is this the right file?"
+            return f"It predicts the same for every subject: {level}. Are the file and the time column the right ones?"
         return (
             "It ranks subjects well, but the probabilities are off: the mean predicted survival at "
             f"{when} is {mean:.2f}, the observed {observed:.2f}. Was the model fitted to too few subjects, or to another "
