@@ -12,7 +12,7 @@ from tests.cli.study import refusal, said
         ("months", "NA", "no value in row 5"),
         ("months", "soon", "numbers, but row 5 is 'soon'"),
         ("died", "NA", "no value in row 5"),
-        ("died", "2", "1 and 0, but row 5 is '2'"),
+        ("died", "2", "1 and 0 (competing events are not supported), but row 5 is '2'"),
         ("died", "yes", "1 and 0, but row 5 is 'yes'"),
         ("age", "NA", "no value in row 5"),
         ("stage", "NA", "no value in row 5"),

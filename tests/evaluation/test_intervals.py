@@ -184,7 +184,7 @@ def test_score_functions_give_the_influence_of_subjects():
 def test_no_intervals_where_none_are_asked_for():
     plain = cc.evaluate(MODELS, TEST.y, TEST.X, times=TIMES, confidence_level=None, metrics="ibs")
     assert np.isnan(plain.score("1").standard_error)
-    assert "asked" in plain.score("1").missing
+    assert "requested" in plain.score("1").missing
     assert not any(each.errors for each in plain.results.values())
     assert "low" not in plain.table().columns
     assert plain.best() == (min(plain.models, key=lambda model: plain.score(model).value),)

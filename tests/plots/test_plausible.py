@@ -183,7 +183,7 @@ def test_bars_are_bounds_whiskers_their_intervals_and_markers_the_scores(evaluat
         assert whiskers[: len(keys)] == [tuple(bounds[key].confidence_interval(bounds.level)) for key in keys]
     assert drawn(scores, "IPCW").get_xdata()[0] == evaluation.score("hopeful", adjustment="ipcw").value
     pair = evaluation.compare(*bounds.pairs[0], adjustment="imputed")
-    assert drawn(differences, "imputed").get_xdata()[0] == pair.difference
+    assert drawn(differences, "imputation").get_xdata()[0] == pair.difference
     assert any(list(line.get_xdata()) == [0.0, 0.0] for line in differences.get_lines())
 
 

@@ -66,7 +66,7 @@ def test_the_best_model_and_where_it_changes_are_marked(sensitivity):
     assert any(list(line.get_xdata()) == [change.at, change.at] for line in ax.get_lines())
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend[:2] == ["hopeful", "grim"]
-    assert legend[2].startswith("not told from the best")
+    assert legend[2].startswith("not distinguishable from the best")
     plt.close(ax.figure)
 
 

@@ -159,7 +159,7 @@ def test_what_was_not_computed_names_its_call(split, cox, tmp_path):
     assert "There are no benchmarks: x_test" in words
     margins = cc.evaluate({"a": cox(0)}, test.y, metrics="ibs", adjustments="imputed_margins", copula=None)
     margins.sensitivity(("frank", "hazard_ratio"), [0.0, 0.3])
-    assert "takes no hazard ratio" in Page(margins.to_html(tmp_path / "c.html")).words
+    assert "does not accept a hazard ratio" in Page(margins.to_html(tmp_path / "c.html")).words
 
 
 def test_the_code_computes_all_of_it_again(given, path, tmp_path):

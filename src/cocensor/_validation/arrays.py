@@ -139,7 +139,7 @@ def as_events(values: Any) -> BoolArray:
 
 
 def as_flags(values: Any, name: str, limit: str = "") -> BoolArray:
-    """``values`` as a boolean vector: booleans, or numbers that are 0 or 1; a refusal adds the ``limit``."""
+    """``values`` as a boolean vector: booleans, or 0 and 1; a refusal of another number adds the ``limit``."""
     array = _numbers(values, name, "boolean or 0/1")
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, but its shape is {array.shape}.")
@@ -147,6 +147,7 @@ def as_flags(values: Any, name: str, limit: str = "") -> BoolArray:
         return array.copy()
     neither = (array != 0) & (array != 1)
     if neither.any():
+        limit = limit if np.isfinite(array[neither][0]) else ""
         refuse_first(neither, array, f"{name} must be 0 or 1{limit}")
     return array.astype(bool)
 

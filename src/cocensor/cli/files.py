@@ -71,25 +71,27 @@ class Table:
         return self._spelt(name, NUMBER, "numbers")
 
     def flags(self, name: str, limit: str = "") -> Any:
-        """A column that should have TRUE and FALSE or 1 and 0; a refusal adds the ``limit``."""
-        rule = f"TRUE and FALSE or 1 and 0{limit}"
-        values = self._spelt(name, _FLAG, rule)
+        """A column that should have TRUE and FALSE or 1 and 0; a refusal of another number adds the ``limit``."""
+        rule = "TRUE and FALSE or 1 and 0"
+        values = self._spelt(name, _FLAG, rule, limit)
         if is_text(values.type):
             return [text.lower() in ("true", "1") for text in values.to_pylist()]
         for row, value in enumerate(values.to_pylist()):
             if value not in (0, 1):
                 raise ValueError(
-                    f"{self.path}: column {name!r} must have {rule}, but row {row} is {value!r}."
+                    f"{self.path}: column {name!r} must have {rule}{limit}, but row {row} is {value!r}."
                 )
         return values
 
-    def _spelt(self, name: str, pattern: re.Pattern[str], rule: str) -> Any:
+    def _spelt(self, name: str, pattern: re.Pattern[str], rule: str, limit: str = "") -> Any:
         values = plain(self.column(name))
         if is_text(values.type):
             for row, text in enumerate(values.to_pylist()):
-                if not pattern.fullmatch(text.replace(self.decimal, ".")):
+                spelling = text.replace(self.decimal, ".")
+                if not pattern.fullmatch(spelling):
+                    limit = limit if NUMBER.fullmatch(spelling) else ""
                     raise ValueError(
-                        f"{self.path}: column {name!r} must have {rule}, but row {row} is {text!r}."
+                        f"{self.path}: column {name!r} must have {rule}{limit}, but row {row} is {text!r}."
                     )
         return values
 

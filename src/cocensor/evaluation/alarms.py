@@ -171,7 +171,7 @@ def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
         yield Alarm(
             "few_events",
             f"The test sample has {n_events} event{'s' * (n_events > 1)} up to the horizon, {said}.",
-            "Scores tell next to nothing. More subjects, or a later horizon, would.",
+            "Scores are too uncertain to be of use. Add subjects, or choose a later horizon.",
         )
     if train is not None and not train.n_events:
         yield Alarm(

@@ -81,4 +81,6 @@ def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
     said = [
         f"{model_name(model)} at {count} of {len(points)} points" for model, count in counts.most_common()
     ]
-    return "; ".join(said if len(said) <= _MOST else [*said[:_MOST], f"{len(said) - _MOST} others elsewhere"])
+    return "; ".join(
+        said if len(said) <= _MOST + 1 else [*said[:_MOST], f"{len(said) - _MOST} others elsewhere"]
+    )

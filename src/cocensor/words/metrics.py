@@ -115,9 +115,9 @@ _BRIEFLY = {
     "e50": (_IS_CALIBRATED, f"the median {_CURVE_DISTANCE}"),
     "e90": (_IS_CALIBRATED, f"the {_CURVE_DISTANCE} that a tenth of the subjects exceeds"),
     "d_calibration": (_IS_CALIBRATED, "how unevenly events fall on the levels of the predicted curves"),
-    "net_benefit": (_HELPS, "the share of events that treatment by risk finds, less its treatments in vain"),
+    "net_benefit": (_HELPS, "the share of events that treatment by risk finds, minus unnecessary treatments"),
     "miscalibration": (_IS_CALIBRATED, "the part of the Brier score that is due to wrong levels of risk"),
-    "discrimination": (_RANKS, "the part of the Brier score that is gained by telling subjects apart"),
+    "discrimination": (_RANKS, "the part of the Brier score that is gained by separating subjects"),
     "absolute_error": (_PREDICTS, "the mean distance between predicted and true times of the event"),
 }
 

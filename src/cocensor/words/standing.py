@@ -177,7 +177,7 @@ def verdict(found: Standing, names: Names, says: Doing = IN_SHORT) -> Verdict:
         return Verdict(f"only {names.models(found.scores)} has a score", "")
     unknown = [model for model in found.scores if model not in found.compared]
     if not found.tells:
-        none = ("there are no intervals that could tell more",) if found.asked else ()
+        none = ("there are no intervals",) if found.asked else ()
         return Verdict(names.have_best_score(found.leaders), "", none)
     more = [f"{names.models(unknown)} {_has(unknown)} no interval to compare by"] if unknown else []
     if len(found.first) == 1:

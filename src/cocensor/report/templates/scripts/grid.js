@@ -141,7 +141,7 @@ const tellNow = (scores, errors, ranks, k, tau) => {
   const why = grid.missing.find((each) => each.adjustment === state.adjustment && each.family === state.family);
   const tied = models.filter((model, m) => ranks[m] !== 1 && kept.includes(model.name)).map((model) => isolated(model.name));
   let said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "are equally good" : "is best"}.`;
-  if (tied.length) said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "have" : "has"} the best score, and cannot be told from ${someNames(tied)}.`;
+  if (tied.length) said = `${where}${by}: ${someNames(best)} ${best.length > 1 ? "have" : "has"} the best score, and cannot be distinguished from ${someNames(tied)}.`;
   if (!best.length) said = `${where} there is no answer: ${why ? why.why : "the family does not reach this τ."}`;
   else if (models.length === 1) said = `${where}${by}:`;
   document.getElementById("at-tau").textContent = spelt(said);

@@ -14,7 +14,8 @@ const withNames = (text) => text.split(/\u2068(.*?)\u2069/su).map((part, k) => {
 const cellOf = (label, cell) => {
   const [text, interval, beside, isBest, value] = Array.isArray(cell) ? cell : [cell];
   const made = element("td", isBest ? "best" : ""), main = element("span");
-  made.dataset.label = spelt(label);
+  const model = models.find((each) => each.name === label);
+  made.dataset.label = spelt(model ? `${model.letter} ${shortened(label, 24)}` : label);
   if (known(value)) { made.dataset.value = value; made.title = value; }
   main.append(...withNames(text));
   if (isBest) {
