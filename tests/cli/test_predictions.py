@@ -55,7 +55,12 @@ def test_ids_are_texts(study, ids):
 )
 def test_ids_that_look_alike_are_not_one(study, test, predicted, missing):
     with_ids(study, *([each.format(k) for k in range(1, 61)] for each in (test, predicted)))
-    refusal(study.evaluate(), "cox.csv", f"patient {missing} and 59 more", "test.csv")
+    refusal(
+        study.evaluate(),
+        "cox.csv",
+        f"patient {missing} and 59 more",
+        "test.csv: predictions for another sample?",
+    )
 
 
 @pytest.mark.parametrize("spelt", ["{}", "{:03d}"])

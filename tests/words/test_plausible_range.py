@@ -354,7 +354,7 @@ def test_bounds_of_the_first_metric_lead_where_they_are_certain(three):
 def test_benchmarks_are_told_with_their_limit_and_names_are_isolated(three):
     found = three.plausible_tau()
     said = plausible_tau_in_words(found, ON_PAGE)
-    assert says(said, "3.0 per SD", found.strongest.name.join(ISOLATE), "no bound")
+    assert says(said, "3.0 per SD", found.strongest.name.join(ISOLATE), "not a bound")
     assert f"{found.strongest.hazard_ratio_event:.2f} on the event" in said
     tiny = replace(found, benchmarks=(replace(found.strongest, shrunken_tau=-0.004),), together=-0.034)
     assert says(plausible_tau_in_words(tiny), "induces |τ| below 0.005")

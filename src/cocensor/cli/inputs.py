@@ -307,7 +307,8 @@ def _order(table: Table, test: Table, identity: str, notes: list[Note]) -> Any:
     missing = [each for each in wanted if each not in rows]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ValueError(f"{table.path} has no row for {identity} {missing[0]!r}{more} of {test.path}.")
+        other = ": predictions for another sample?" if len(missing) == len(wanted) else "."
+        raise ValueError(f"{table.path} has no row for {identity} {missing[0]!r}{more} of {test.path}{other}")
     unknown = [each for each in rows if each not in wanted]
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""

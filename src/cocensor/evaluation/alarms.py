@@ -36,8 +36,8 @@ class Alarm:
     ----------
     kind : str
         "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best.
-        "all_censored", a test sample without an event up to the horizon, disqualifies all. A model that is "refused" has
-        no predictions to score. "constant", "same_sample", "training_censored" and "few_events" are remarks.
+        "all_censored", a test sample without an event up to the horizon, disqualifies all. A "refused" model has no
+        predictions to score. "constant", "same_sample", "training_censored" and "few_events" are remarks.
     found : str
         What was found.
     cause : str

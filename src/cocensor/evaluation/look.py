@@ -31,9 +31,9 @@ _ROUNDING = 1e-6
 _RISKS = "Are these risks? Give 1 − risk."
 FLAG = "Is the event flag inverted? It must be 1 for an event and 0 for a censoring."
 _ROWS = (
-    "Does each row belong to its subject? Match rows by an id (--id on the command line; in Python, put them in the order "
-    "of the test sample). Is the event column the right one? If both are right, the model has learned nothing that holds "
-    "for these subjects."
+    "Does each row belong to its subject? Match rows by an id (--id on the command line; in Python, put them in the "
+    "order of the test sample). Is the event column the right one? If both are right, the model has learned nothing that "
+    "holds for these subjects."
 )
 _NEGATIVE = "Is a larger number a smaller risk? Give the negative."
 _OPPOSITE = "Are the predictions of other subjects, or was a covariate coded the other way round?"

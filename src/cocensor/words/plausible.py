@@ -9,7 +9,9 @@ from cocensor.words.names import BARE, Names, counted
 # A τ that many sensitivity analyses come to.
 _EXAMPLE = 0.3
 _TINY = 0.005
-_LIMIT = "This is a benchmark, not a bound: leaving because the event is near can be stronger than any covariate."
+_LIMIT = (
+    "This is a benchmark, not a bound: leaving because the event is near can be stronger than any covariate."
+)
 
 
 def plausible_tau_in_words(found: PlausibleTau, names: Names = BARE) -> str:
