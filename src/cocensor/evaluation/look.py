@@ -32,8 +32,8 @@ _RISKS = "Are these risks? Give 1 − risk."
 FLAG = "Is the event flag inverted? It must be 1 for an event and 0 for a censoring."
 _ROWS = (
     "Does each row belong to its subject? Match rows by an id (--id on the command line; in Python, put them in the "
-    "order of the test sample). Is the event column the right one? If both are right, the model has learned nothing that "
-    "holds for these subjects."
+    "order of the test sample). Is the event column the right one? If both are right, the model has learned nothing "
+    "that holds for these subjects."
 )
 _NEGATIVE = "Is a larger number a smaller risk? Give the negative."
 _OPPOSITE = "Are the predictions of other subjects, or was a covariate coded the other way round?"
@@ -158,8 +158,8 @@ class Look:
             return f"It predicts the same for every subject: {level}. Are the file and the time column the right ones?"
         return (
             "It ranks subjects well, but the probabilities are off: the mean predicted survival at "
-            f"{when} is {mean:.2f}, the observed {observed:.2f}. Was the model fitted to too few subjects, or to another "
-            "population? Recalibrate it."
+            f"{when} is {mean:.2f}, the observed {observed:.2f}. Was the model fitted to too few subjects, or to "
+            "another population? Recalibrate it."
         )
 
     def _try(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> float:

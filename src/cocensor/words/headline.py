@@ -186,10 +186,8 @@ def _support(evaluation: Evaluation, start: Start) -> str:
     models, by, level = start.models, start.models.metric, evaluation.confidence_level
     if not evaluation.contenders:
         return ""
-    if not models.scores:
-        return briefly(by)
-    if len(evaluation.contenders) == 1:
-        return briefly(by)
+    if not models.scores or len(evaluation.contenders) == 1:
+        return briefly(by, f"The {by.label}")
     ranked = by.ranks(models.scores)
     first, *others = sorted(ranked, key=lambda model: ranked[model])
     equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]
@@ -276,8 +274,8 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     if values[0] == values[1] and (agree or len(models.scores) == 1):
         return ""
     why = (
-        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here uses it, to "
-        "estimate how likely they are to be still event-free."
+        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here (imputation) "
+        "uses it, to estimate how likely they are to be still event-free."
     )
     both = f"for {ON_PAGE.model(leader)}, the {label} is {values[0]} by IPCW and {values[1]} here"
     if len(models.scores) == 1:

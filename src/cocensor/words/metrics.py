@@ -127,12 +127,12 @@ def doing(metric: Metric) -> Doing:
     return _BRIEFLY[metric.family][0] if metric.family in _BRIEFLY else IN_SHORT
 
 
-def briefly(metric: Metric) -> str:
-    """What a metric is and which of its values are better, in a sentence."""
+def briefly(metric: Metric, named: str = "This") -> str:
+    """What a metric is and which of its values are better, in a sentence; ``named`` is what it is called there."""
     better = f"{metric.direction} is better"
     if metric.family not in _BRIEFLY:
         return f"{better.capitalize()}."
-    return f"This is {_BRIEFLY[metric.family][1]}; {better}."
+    return f"{named} is {_BRIEFLY[metric.family][1]}; {better}."
 
 
 def meanings(metrics: Iterable[Metric]) -> list[tuple[str, str]]:
