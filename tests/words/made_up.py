@@ -11,7 +11,7 @@ from cocensor.sensitivity import AfterDropout, PlausibleRange, Sensitivity
 from cocensor.words import headline
 from cocensor.words.names import ISOLATE
 
-ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3}
+ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5}
 
 
 def told(*made_up, **options):

@@ -50,6 +50,12 @@ def along(taus=TAUS, family="frank", **lines):
             ["a, b, c and d may each be best", "a beats b"],
             "apart",
         ),
+        # Of many that may be best the first is named, and the others are counted.
+        (
+            {"a": 0.1, "b": 0.11, "c": 0.11, "d": 0.11, "e": 0.11, "f": 0.2},
+            ["a has the best score", "4 others may be as good", "1 is not"],
+            "beat",
+        ),
         ({"a": 0.1, "twin": 0.1}, ["a and twin are equally good"], "apart"),
         ({"a": 0.1, "twin": 0.1, "b": 0.2}, ["a and twin are equally good", "both beat b"], "apart"),
         ({"a": 0.1, "twin": 0.1, "b": 0.11}, ["cannot tell the 3 models apart"], "equally"),

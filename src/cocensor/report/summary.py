@@ -10,11 +10,9 @@ import numpy as np
 from cocensor.evaluation import Evaluation
 from cocensor.metrics import Metric
 from cocensor.report.cells import MISSING, NumberCell, NumberRow, NumberTable, interval_of, number_cell
+from cocensor.report.figures import series
 from cocensor.sensitivity import Sensitivity
-from cocensor.words.names import ON_PAGE, model_name
-
-# So many leading models are named.
-_MOST = 3
+from cocensor.words.names import listed
 
 
 def summary_table(evaluation: Evaluation) -> NumberTable:
@@ -71,16 +69,15 @@ def _span(values: list[float]) -> str:
 
 
 def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
-    """Who has the best score at how many points of the grid."""
+    """Who has the best score at how many points of the grid, by letters."""
     points = [models for line in sensitivity.leaders(metric.name).values() for models in line.values()]
     if not any(points):
         return MISSING
-    counts = Counter(model for models in points for model in models)
+    letters = {each["name"]: each["letter"] for each in series(sensitivity.evaluation)}
+    counts = Counter(letters[model] for models in points for model in models)
     if set(counts.values()) == {len(points)}:
-        return f"always {ON_PAGE.models(counts)}"
-    said = [
-        f"{model_name(model)} at {count} of {len(points)} points" for model, count in counts.most_common()
-    ]
-    return "; ".join(
-        said if len(said) <= _MOST + 1 else [*said[:_MOST], f"{len(said) - _MOST} others elsewhere"]
+        return f"always {listed([*counts])}"
+    (first, most), *others = counts.most_common()
+    return ", ".join(
+        [f"{first} at {most} of {len(points)} points", *(f"{each} at {n}" for each, n in others)]
     )

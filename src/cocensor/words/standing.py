@@ -16,8 +16,8 @@ from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.metrics import IN_SHORT, Doing
 from cocensor.words.names import Names
 
-# As many losers are named.
-_MOST_NAMED = 3
+# As many losers, and as many models that may be best, are named.
+_MOST_NAMED, _MOST_TIED = 3, 4
 
 
 @dataclass(frozen=True)
@@ -183,11 +183,13 @@ def verdict(found: Standing, names: Names, says: Doing = IN_SHORT) -> Verdict:
     if len(found.first) == 1:
         won, close = _winner(found, names, says, bool(unknown))
         return Verdict("", won, (*close, *more)) if won else Verdict(close[0], "", tuple(more))
+    tied, pairs = _tie(found, names, says)
+    if len(found.first) > _MOST_TIED and (pairs or found.beaten or found.behind):
+        return Verdict(_crowd(found, names), "", tuple(more))
     won = ""
     if found.beaten:
         each = f"both {says.beat}" if len(found.first) == 2 else f"each of them {says.beats}"
         won = f"{each} {_losers(found, names)}"
-    tied, pairs = _tie(found, names, says)
     if found.behind:
         verb = "is" if len(found.behind) == 1 else "are"
         more.insert(0, f"{names.models(found.behind)} {verb} not best, but may be as good as some of them")
@@ -223,6 +225,15 @@ def _tie(found: Standing, names: Names, says: Doing) -> tuple[str, list[str]]:
     if len(models) == len(found.scores) > 2:
         return f"the data cannot tell the {len(models)} models apart", []
     return f"the data cannot tell {names.models(models)} apart", []
+
+
+def _crowd(found: Standing, names: Names) -> str:
+    """Of many models that may be best: the one in front, and how many others."""
+    worse = len(found.beaten) + len(found.behind)
+    others = f"{len(found.first) - 1} others may be as good"
+    if worse:
+        others += f", and {worse} {'is' if worse == 1 else 'are'} not"
+    return f"{names.model(found.first[0])} has the best score; {others}"
 
 
 def _losers(found: Standing, names: Names) -> str:
