@@ -69,8 +69,8 @@ def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
         for reason in y.reasons:
             if _ENDED.search(reason):
                 text = (
-                    f"The reason {reason!r} counts as dropout in the {name}: if the study ended for these subjects, mark "
-                    "them as administrative, which is not dropout."
+                    f"The reason {reason!r} counts as dropout in the {name}: if the study ended for these subjects, "
+                    "mark them as administrative, which is not dropout."
                 )
                 notes.append(Note("caution", text))
     return notes
