@@ -274,8 +274,8 @@ def _usual(evaluation: Evaluation, start: Start) -> str:
     if values[0] == values[1] and (agree or len(models.scores) == 1):
         return ""
     why = (
-        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here (imputation) "
-        "uses it, to estimate how likely they are to be still event-free."
+        f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here uses it, to "
+        "estimate how likely they are to be still event-free."
     )
     both = f"for {ON_PAGE.model(leader)}, the {label} is {values[0]} by IPCW and {values[1]} here"
     if len(models.scores) == 1:
