@@ -44,7 +44,7 @@ def test_scores_of_a_cox_model_at_several_times_are_one():
     status = status_of(cc.Imputation("prediction", score_times=at), y, train, test, grid, None, exact)
     assert status.model.event.beta.size == 1
     [left_out] = [note.text for note in status.notes if note.model is None]
-    assert left_out.count("model, score at") == 2
+    assert left_out.count("score of model at") == 2
 
 
 def test_curves_that_cross_keep_their_scores():

@@ -68,6 +68,7 @@ from tests.cli.study import refusal, run
         (["--tail", "zero"], ["--tail", "'none', 'last'", "'zero'"]),
         (["--title", "A study"], ["--title", "--out"]),
         (["--predictions", "rsf"], ["--predictions", "NAME=FILE", "'rsf'"]),
+        (["--predictions", "new/rsf.csv"], ["--predictions", "NAME=FILE", "'rsf=new/rsf.csv'"]),
         (["--predictions", "=rsf.csv"], ["--predictions", "NAME=FILE", "'=rsf.csv'"]),
         (["--predictions", "a\x1b[2J=rsf.csv"], ["--predictions", "NAME=FILE", "'a\\x1b[2J=rsf.csv'"]),
         (["--predictions", "a\nb=rsf.csv"], ["--predictions", "NAME=FILE", "'a\\nb=rsf.csv'"]),

@@ -55,7 +55,12 @@ def test_ids_are_texts(study, ids):
 )
 def test_ids_that_look_alike_are_not_one(study, test, predicted, missing):
     with_ids(study, *([each.format(k) for k in range(1, 61)] for each in (test, predicted)))
-    refusal(study.evaluate(), "cox.csv", f"patient {missing} and 59 more", "test.csv")
+    refusal(
+        study.evaluate(),
+        "cox.csv",
+        f"patient {missing} and 59 more",
+        "test.csv: predictions for another sample?",
+    )
 
 
 @pytest.mark.parametrize("spelt", ["{}", "{:03d}"])
@@ -102,6 +107,14 @@ def test_an_id_that_only_the_test_sample_has(study):
 def test_predictions_for_nobody(study):
     study.test.iloc[2:].to_csv(study.folder / "test.csv", index=False)
     refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, not in", "test.csv")
+
+
+def test_a_file_with_a_column_per_subject_is_transposed_not_without_an_id(study):
+    curves = study.predictions["cox"].set_index("patient").T
+    curves.to_csv(study.folder / "cox.csv")
+    refusal(
+        study.evaluate("--strict"), "cox.csv", f"{len(curves)} rows and", "60 test subjects", "transposed?"
+    )
 
 
 def test_without_id_lengths_must_be_equal(study):
@@ -213,6 +226,11 @@ def test_a_file_with_a_fault_costs_its_model_and_not_the_others(study):
     for scores, before in zip(found["metrics"], sound["metrics"], strict=True):
         for name, by_model in scores["scores"].items():
             assert by_model == {"flat": before["scores"][name]["flat"]}
+    [alarm] = [alarm for alarm in found["alarms"] if alarm["model"] == "cox"]
+    assert (alarm["kind"], alarm["disqualifies"]) == ("refused", False)
+    printed = study.evaluate().stdout
+    assert printed.index(note["text"]) < printed.index("Evaluation of")
+    assert printed.count(note["text"]) == 1
 
 
 @pytest.mark.parametrize("heading", ["risk", "Risk"])

@@ -177,7 +177,23 @@ def test_few_events(events, kind):
     y = cc.Survival(study.y.time, np.isin(np.arange(100), seen))
     result = quickly({"good": study.curves}, y, horizon=40.0)
     assert kinds(result, "good") == {kind}
-    assert result.contenders == ("good",)
+    assert result.contenders == (("good",) if events else ())
+
+
+def test_without_an_event_up_to_the_horizon_no_model_is_best():
+    study = right(n=100)
+    y = cc.Survival(study.y.time, study.y.event & (study.y.time > 5.0))
+    result = quickly({"good": study.curves}, y, horizon=5.0)
+    assert kinds(result, "good") == {"all_censored"}
+    assert result.contenders == ()
+
+
+def test_a_flat_prediction_is_said_to_be_one():
+    study = right()
+    flat = cc.Predictions(study.curves.times, np.full(study.curves.probabilities.shape, 0.5))
+    [alarm] = quickly({"flat": flat}, study.y).alarms
+    assert alarm.kind == "negative_skill"
+    assert "same for every subject" in alarm.cause
 
 
 def test_ten_events_are_no_remark_and_those_behind_the_horizon_do_not_count():
@@ -193,7 +209,7 @@ def test_a_training_sample_without_events():
     study = right()
     train = cc.Survival(study.y.time, np.zeros(len(study.y)))
     result = quickly({"good": study.curves}, study.y, y_train=train)
-    [alarm] = [each for each in result.alarms if each.kind == "all_censored"]
+    [alarm] = [each for each in result.alarms if each.kind == "training_censored"]
     assert "training" in alarm.found
 
 
@@ -294,7 +310,7 @@ def test_an_alarm_about_all_models_leaves_no_contender(mixed):
 
 
 def test_remarks_disqualify_nobody(mixed):
-    for kind in ("constant", "same_sample", "all_censored", "few_events"):
+    for kind in ("constant", "refused", "same_sample", "training_censored", "few_events"):
         assert replace(mixed, alarms=(Alarm(kind, "F.", "C.", "best"),)).contenders == mixed.contenders
 
 

@@ -56,7 +56,7 @@ def test_the_judge_reads_it_at_its_time(study):
     found = study.evaluate(
         {"cut": ([12.0], p[:, None])}, metrics="brier", covariates=None, adjustments="imputed"
     )
-    assert found.judge.design.columns[0] == "cut, score at 12"
+    assert found.judge.design.columns[0] == "score of cut at 12"
     assert found.judge.design.matrix[:, 0] == pytest.approx(np.log(-np.log(p)))
 
 

@@ -40,7 +40,7 @@ def test_the_judge_is_given_the_score_itself(study):
     risk = study.test.X @ [0.3, -1.0, 0.5]
     alone = study.evaluate({"risk": risk}, metrics="auc", copula=None, covariates=None, adjustments="imputed")
     design = alone.judge.design
-    assert design.columns[0] == "risk, risk score"
+    assert design.columns[0] == "risk score of risk"
     assert np.array_equal(design.matrix[:, 0], risk)
     assert alone.judge_fit().table is not None
     own = study.evaluate({"risk": risk}, metrics="auc", copula=None, adjustments="imputed_prediction")

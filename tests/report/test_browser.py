@@ -1,12 +1,14 @@
 """The report in a real browser: Debian's chromium, driven by Playwright."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.evaluation import Alarm
 from cocensor.report.grids import pairs
 from tests.report.conftest import HOSTILE, Sureness
 
@@ -74,6 +76,19 @@ def test_sparse_reports_open_in_silence_too(opened, split, cox, tmp_path, names,
     assert page.locator("#plot-scores > svg .line").count() == len(names)
     assert page.locator("#plot-less > svg .line").count() == len(names) - 1
     assert "NaN" not in page.locator("main").inner_html()
+
+
+def test_without_a_model_that_may_be_best_all_else_is_drawn(opened, split, cox, tmp_path):
+    train, test = split
+    found = cc.evaluate({"a": cox(0), "b": cox(0, 1)}, test.y, y_train=train.y, metrics="ibs")
+    found = replace(found, alarms=(Alarm("negative_skill", "It is off.", "Is it?"),))
+    found.sensitivity(("clayton",), (0.0, 0.3))
+    found.bounds()
+    page = opened(at=found.to_html(tmp_path / "a.html"))
+    assert page.heard == []
+    assert page.locator("#plot-scores > svg .line").count() == 2
+    assert page.locator("[data-bounds]:visible").count() == 0
+    assert "★" not in page.locator("main").inner_text()
 
 
 def test_slider_and_choices_show_the_numbers_of_to_json(opened, numbers):

@@ -174,7 +174,7 @@ def test_what_was_not_computed_names_the_call_that_does_and_is_not_computed(spli
     for call in ("sensitivity()", "survival_curves()", "dependence_profile()", "copula_hint()"):
         assert call in parsed.words
     assert not any(found.computed(each) for each in ("sensitivity", "survival", "profile", "hint"))
-    assert "about as fast as comparable patients who stayed, " in lead(tmp_path / "a.html")
+    assert "about as fast as comparable subjects who stayed, " in lead(tmp_path / "a.html")
     numbers = numbers_of(tmp_path / "a.html")
     assert not {"sensitivity", "survival", "profile"} & numbers.keys()
 
@@ -232,7 +232,7 @@ def test_grids_of_one_tau_and_of_negative_ones(split, cox, tmp_path, taus):
     parsed = Page(found.to_html(tmp_path / "a.html"))
     assert parsed.open == []
     if taus[0] < 0:
-        assert "Gumbel cannot have every τ of the grid." in parsed.words
+        assert "Gumbel cannot reach every τ." in parsed.words
     else:
         assert "over 2 families and τ = 0.5:" in parsed.words
 

@@ -21,7 +21,7 @@ def test_where_the_answer_stops(three):
     found = told(three, {"frank": line, "clayton": line, "joe": steep}, A_FIRST)
     assert found.question.startswith("Which of these 2 models predicts best until ")
     assert found.lead == (
-        "If those who dropped out would have had the event about as fast as comparable patients who stayed, a has the "
+        "If those who dropped out would have had the event about as fast as comparable subjects who stayed, a has the "
         "best score."
     )
     assert found.along == (
@@ -159,7 +159,7 @@ def test_weights_given_covariates_assume_independence_given_them(split, cox):
         found = cc.evaluate(models, test.y, test.X, **samples, adjustments=names, copula=None, metrics="ibs")
         return headline(found, found.sensitivity("frank", [0.0])).lead
 
-    assert "about as fast as comparable patients who stayed, " in lead("ipcw_cox", "cg_q")
+    assert "about as fast as comparable subjects who stayed, " in lead("ipcw_cox", "cg_q")
     assert "about as fast as those who stayed, " in lead("ipcw", "ipcw_cox", "cg_q")
 
 
@@ -183,7 +183,7 @@ def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
 
 def test_without_a_sensitivity_analysis_it_says_what_it_can(three):
     found = headline(three, None)
-    assert "about as fast as comparable patients who stayed, " in found.lead
+    assert "about as fast as comparable subjects who stayed, " in found.lead
     assert "sensitivity()" in found.by
     assert "copula_hint()" in found.hint
     assert found.extent == ()

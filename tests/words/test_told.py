@@ -70,7 +70,7 @@ def test_who_is_best_as_far_as_the_data_tell(three, scores, facts, never):
     for short, long in spelled.items():
         facts = [re.sub(rf"\b{short}\b", long, fact) for fact in facts]
     for text in (plain(headline(evaluation, grid).lead), grid.statement):
-        assert says(text, "about as fast as comparable patients who stayed", *facts)
+        assert says(text, "about as fast as comparable subjects who stayed", *facts)
         assert spelled.get(never, never) not in text.split(".")[0]
 
 

@@ -104,17 +104,18 @@ def judge_design(
             notes.append(Note("decision", text, model=name))
         for i, (t, score) in enumerate(read.items()):
             score = score if folds is None else _centred(score, folds)
-            called = f"{name}, risk score" if t is None else f"{name}, score at {shown_time(t)}"
+            called = f"risk score of {name}" if t is None else f"score of {name} at {shown_time(t)}"
             if i and recipe.score_times == "auto":
                 others.add(called, score, shrunk["scores"])
                 continue
             scores.add(called, score, "")
             if recipe.score_df > 1:
                 for k, curve in enumerate(_curvature(score, recipe.score_df), start=1):
-                    bent.add(f"{name}, curvature {k}", curve, shrunk["curvature"])
-        times = " and ".join(shown_time(t) for t in read if t is not None)
+                    bent.add(f"curvature {k} of {name}", curve, shrunk["curvature"])
+        times = [shown_time(t) for t in read if t is not None]
         if times:
-            notes.append(Note("decision", f"The risk score is taken at time {times}.", model=name))
+            when = f"time{'s' * (len(times) > 1)} {' and '.join(times)}"
+            notes.append(Note("decision", f"The risk score is taken at {when}.", model=name))
     covariates = _Columns()
     if x is not None:
         matrix = as_matrix(x, "x_test")

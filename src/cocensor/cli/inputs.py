@@ -180,14 +180,15 @@ def predictions_of(
     A single column ``risk`` is a risk score.
     """
     notes += table.notes
-    if identity is not None:
-        table.column(identity)  # refused here, before a column of another name is taken for a time
     columns = [name for name in table.data.column_names if name != identity]
-    if identity is None and len(table) != len(test) and len(columns) - len(test) in (0, 1):
+    is_matched = identity in table.data.column_names
+    if not is_matched and len(table) != len(test) and len(columns) - len(test) in (0, 1):
         raise ValueError(
             f"{table.path} has {len(table)} rows and {len(columns)} columns for {len(test)} test subjects: transposed? "
             "it must have a row per subject and a column per time."
         )
+    if identity is not None:
+        table.column(identity)  # refused here, before a column of another name is taken for a time
     if columns[:1] == [""]:
         columns = columns[1:]
         _check_row_names(table, identity)
@@ -306,7 +307,8 @@ def _order(table: Table, test: Table, identity: str, notes: list[Note]) -> Any:
     missing = [each for each in wanted if each not in rows]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ValueError(f"{table.path} has no row for {identity} {missing[0]!r}{more} of {test.path}.")
+        other = ": predictions for another sample?" if len(missing) == len(wanted) else "."
+        raise ValueError(f"{table.path} has no row for {identity} {missing[0]!r}{more} of {test.path}{other}")
     unknown = [each for each in rows if each not in wanted]
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""

@@ -32,7 +32,8 @@ def models_by_name(
             name, equals, where = (part.strip() for part in text.partition("="))
             # Format characters belong to some scripts; control characters, line ends and broken bytes to none.
             if not (name and equals and where) or {"Cc", "Cs", "Zl", "Zp"} & set(map(category, name)):
-                raise ValueError(f"{option} must be NAME={what}, but is {text!r}.")
+                named = "" if equals else f", such as {f'{Path(text).stem}={text}'!r}"
+                raise ValueError(f"{option} must be NAME={what}{named}, but is {text!r}.")
             if name in files or name in columns:
                 raise ValueError(f"{option} must have different names, but {name!r} comes twice.")
             if option == "--risk":

@@ -19,11 +19,13 @@ Kind = Literal[
     "against_outcome",
     "time_scale",
     "constant",
-    "same_sample",
     "all_censored",
+    "refused",
+    "same_sample",
+    "training_censored",
     "few_events",
 ]
-_DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale"})
+_DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale", "all_censored"})
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class Alarm:
     Attributes
     ----------
     kind : str
-        "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best. "constant",
-        "same_sample", "all_censored" and "few_events" are remarks.
+        "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best.
+        "all_censored", a test sample without an event up to the horizon, disqualifies all. A "refused" model has no
+        predictions to score. "constant", "same_sample", "training_censored" and "few_events" are remarks.
     found : str
         What was found.
     cause : str
@@ -86,7 +89,14 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
         Look.at(evaluation, probe, name, each, risks[name], order[name])
         for name, each in data.predictions.items()
     ]
-    return (*_of_models(looks), *_of_samples(evaluation))
+    return (*_of_models(looks), *_refused(evaluation), *_of_samples(evaluation))
+
+
+def _refused(evaluation: Findings) -> Iterator[Alarm]:
+    """Models whose predictions could not be used."""
+    for note in evaluation.notes:
+        if note.model is not None and note.model not in evaluation.data.predictions:
+            yield Alarm("refused", "It has no score.", note.text, note.model)
 
 
 def _of_models(looks: list[Look]) -> Iterator[Alarm]:
@@ -102,7 +112,7 @@ def _of_models(looks: list[Look]) -> Iterator[Alarm]:
             yield from _of_model(look, causes[look.model])
     for look in looks:
         if look.constant and not look.is_off:
-            text = "It predicts the same for every subject."
+            text = "Up to the horizon, it predicts the same for every subject."
             yield Alarm("constant", text, "It cannot rank subjects; its concordance is ½.", look.model)
 
 
@@ -148,20 +158,26 @@ def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
             "Scores are too good unless the predictions are out-of-fold. Give the folds, or subjects that no model was "
             "fitted to.",
         )
-    for name, y in (("test", test), ("training", train)):
-        if y is not None and not y.n_events:
-            yield Alarm(
-                "all_censored",
-                f"Everybody in the {name} sample is censored: there is no event.",
-                "There is nothing to score or to adjust by. Is the event column the right one?",
-            )
+    said = evaluation.time_axis.said(horizon)
     n_events = int(np.count_nonzero(test.event & (test.time <= horizon)))
-    if test.n_events and n_events < FEW_EVENTS:
-        many = "no event" if not n_events else f"{n_events} event{'s' * (n_events > 1)}"
+    if not n_events:
+        who = "Everybody in the test sample is censored: there is no event."
+        yield Alarm(
+            "all_censored",
+            f"The test sample has no event up to the horizon, {said}." if test.n_events else who,
+            "There is nothing to score or to adjust by. Is the event column the right one?",
+        )
+    elif n_events < FEW_EVENTS:
         yield Alarm(
             "few_events",
-            f"The test sample has {many} up to the horizon, {evaluation.time_axis.said(horizon)}.",
+            f"The test sample has {n_events} event{'s' * (n_events > 1)} up to the horizon, {said}.",
             "Scores are too uncertain to be of use. Add subjects, or choose a later horizon.",
+        )
+    if train is not None and not train.n_events:
+        yield Alarm(
+            "training_censored",
+            "Everybody in the training sample is censored: there is no event.",
+            "What is estimated from it, such as the reference curve, is nonsense. Is the event column the right one?",
         )
 
 

@@ -96,9 +96,10 @@ def unscored(
         left = [each for each in metrics if not each.can_score(of, times)]
         if left:
             labels = dict.fromkeys(each.label.partition(" at ")[0] for each in left)
-            text = f"there is none by the {', '.join(labels)}: it {of.limit}."
+            need = "need survival curves" if len(labels) > 1 else "needs survival curves"
+            text = f"it {of.limit}, but the {' and '.join(labels)} {need}."
             if of.only_at is not None and len(left) < len(metrics):
-                text = f"there is none but at {time_in_name(of.only_at)}, the only time that it predicts."
+                text = f"it predicts at {time_in_name(of.only_at)} alone, so other scores are missing."
             notes.append(Note("missing", text, model=name))
     return notes
 

@@ -54,7 +54,7 @@ from cocensor.evaluation.times import (
 from cocensor.evaluation.truth import TRUTH, as_true_times
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival, TimeAxis, unmarked_end
+from cocensor.outcomes import Survival, TimeAxis, ended_by_reason, unmarked_end
 
 
 def evaluate(
@@ -187,7 +187,7 @@ def evaluate(
         # Refuses a copula that an adjustment cannot rest on.
         labelled_adjustments(asked, assumed_copula(copula), as_a_set)
     other = {} if train is None or train.equals(test) else {"training sample": train}
-    notes += unmarked_end({"test sample": test, **other})
+    notes += unmarked_end({"test sample": test, **other}) + ended_by_reason({"test sample": test, **other})
     grid, ends = times_of_samples(samples, asked_times, horizon)
     _check_names(models)
     predictions, faults = _predictions(models, x_test, asked_times, len(test), notes)

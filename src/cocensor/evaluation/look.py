@@ -31,8 +31,9 @@ _ROUNDING = 1e-6
 _RISKS = "Are these risks? Give 1 − risk."
 FLAG = "Is the event flag inverted? It must be 1 for an event and 0 for a censoring."
 _ROWS = (
-    "Are the rows in the order of the test sample? Match them by an id (--id on the command line; in Python, put them "
-    "in that order). If they are, the model has learned nothing that holds for these subjects."
+    "Does each row belong to its subject? Match rows by an id (--id on the command line; in Python, put them in the "
+    "order of the test sample). Is the event column the right one? If both are right, the model has learned nothing "
+    "that holds for these subjects."
 )
 _NEGATIVE = "Is a larger number a smaller risk? Give the negative."
 _OPPOSITE = "Are the predictions of other subjects, or was a covariate coded the other way round?"
@@ -151,13 +152,15 @@ class Look:
     def _off_level(self, curves: FloatArray, times: FloatArray) -> str:
         """That the order is right and the probabilities are not."""
         observed = float(self.probe.kaplan_meier.predict(times[-1], tail="last"))
-        ranks = "" if self.constant else "It ranks subjects well, but the probabilities are off: "
-        mean = (
-            f"the mean predicted survival at {self.time_axis.said(times[-1])} is {curves[:, -1].mean():.2f}"
+        when, mean = self.time_axis.said(times[-1]), curves[:, -1].mean()
+        if self.constant:
+            level = f"a survival of {mean:.2f} at {when}, where {observed:.2f} was observed"
+            return f"It predicts the same for every subject: {level}. Are the file and the time column the right ones?"
+        return (
+            "It ranks subjects well, but the probabilities are off: the mean predicted survival at "
+            f"{when} is {mean:.2f}, the observed {observed:.2f}. Was the model fitted to too few subjects, or to "
+            "another population? Recalibrate it."
         )
-        level = f"{mean}, the observed {observed:.2f}"
-        said = f"{ranks}{level}" if ranks else f"{level[0].upper()}{level[1:]}"
-        return f"{said}. Was the model fitted to too few subjects, or to another population? Recalibrate it."
 
     def _try(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> float:
         """The skill of other curves, or by other outcomes; the least there is where it is unknown."""

@@ -104,7 +104,7 @@ class JointProblem:
         if n_zero and included is None:
             warnings.warn(
                 f"{n_zero} subject{'s have' if n_zero > 1 else ' has'} a time of 0, which carries no "
-                "information on a hazard: the joint model is fitted without.",
+                f"information on a hazard: the joint model is fitted without {'them' if n_zero > 1 else 'it'}.",
                 FitWarning,
                 stacklevel=2,
             )

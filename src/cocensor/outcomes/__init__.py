@@ -1,7 +1,7 @@
 """Observed survival outcomes: who had the event, who dropped out and why, who reached the end of the study."""
 
 from cocensor.outcomes.dates import ISO_DATE, UNITS
-from cocensor.outcomes.end_of_study import unmarked_end
+from cocensor.outcomes.end_of_study import ended_by_reason, unmarked_end
 from cocensor.outcomes.risk_table import MarginSteps, RiskTable, WhichMargin
 from cocensor.outcomes.survival import Survival, structured
 from cocensor.outcomes.time_axis import TimeAxis, shown_time, with_unit
@@ -14,6 +14,7 @@ __all__ = [
     "Survival",
     "TimeAxis",
     "WhichMargin",
+    "ended_by_reason",
     "shown_time",
     "structured",
     "unmarked_end",

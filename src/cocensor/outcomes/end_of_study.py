@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +14,9 @@ _LAST = 0.1
 _LEAST = 10
 _SHARE = 0.25
 _RATE = 5.0
+_ENDED = re.compile(
+    r"administrative|\b(end|close) of (the )?(study|trial|follow)|\bdata (lock|cut)|\bstudy (end|clos)", re.I
+)
 
 
 def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
@@ -49,6 +53,27 @@ def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
         "the data lock, or the planned follow-up."
     )
     return [Note("caution", text)]
+
+
+def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
+    """A caution where a reason for dropout reads like the end of the study.
+
+    Examples
+    --------
+    >>> y = Survival([1.0, 2.0, 3.0], [True, False, False], reason=["", "moved", "End of study"])
+    >>> [note.text.partition(":")[0] for note in ended_by_reason({"test sample": y})]
+    ["The reason 'End of study' counts as dropout in the test sample"]
+    """
+    notes = []
+    for name, y in samples.items():
+        for reason in y.reasons:
+            if _ENDED.search(reason):
+                text = (
+                    f"The reason {reason!r} counts as dropout in the {name}: if the study ended for these subjects, "
+                    "mark them as administrative, which is not dropout."
+                )
+                notes.append(Note("caution", text))
+    return notes
 
 
 def _share_at_end(y: Survival) -> float | None:

@@ -158,7 +158,7 @@ def why_missing(grid: GridScores, adjustment: str) -> tuple[str, ...]:
         for line, why in refused.items()
     ]
     if short:
-        said.append(f"{listed([_line(grid, line) for line in short])} cannot have every τ of the grid.")
+        said.append(f"{listed([_line(grid, line) for line in short])} cannot reach every τ.")
     return tuple(said)
 
 

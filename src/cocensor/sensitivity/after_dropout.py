@@ -69,7 +69,7 @@ class AfterDropout(GridScores):
     ...           for k in (3, 10)}
     >>> result = cc.evaluate(models, y, y_train=train.y, metrics="ibs")
     >>> print(result.sensitivity(["clayton", "hazard_ratio"], [0.0]).after_dropout.statement)
-    If the hazard of those who left is ρ times that of comparable patients who stayed, 10 beats 3 for ρ up to about
+    If the hazard of those who left is ρ times that of comparable subjects who stayed, 10 beats 3 for ρ up to about
     2 (0.5 to 5 was tried). For “too ill” alone: up to about 2; for “moved away” alone: every ρ.
     """
 

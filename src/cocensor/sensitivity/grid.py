@@ -96,7 +96,7 @@ def sensitivity(
     >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
     >>> print(sensitivity(result, ["clayton", "frank"], [0.0, 0.3, 0.6]).statement)
     By the integrated Brier score, scored with imputation: If those who dropped out would have had the event about
-    as fast as comparable patients who stayed, 10 covariates predicts better than 3 covariates. That stays so in a
+    as fast as comparable subjects who stayed, 10 covariates predicts better than 3 covariates. That stays so in a
     part of the plausible range only: as long as they would have had it up to about 1.7 times as fast (Kendall’s τ
     up to about 0.26; τ runs from -1 to 1, and 0 means no dependence). Beyond that, the data cannot tell 10
     covariates and 3 covariates apart. At 3.2 times as fast or more (τ of 0.51 or more), 3 covariates may be

@@ -13,7 +13,7 @@ from cocensor.words.names import BARE, Names, as_noun, listed
 from cocensor.words.standing import Standing, standing_at
 from cocensor.words.within import End, Reach
 
-_IF = "If the hazard of those who left is ρ times that of comparable patients who stayed"
+_IF = "If the hazard of those who left is ρ times that of comparable subjects who stayed"
 # As many reasons or groups are named at once.
 _MOST_NAMED = 3
 _EVERY = "every ρ"

@@ -21,8 +21,6 @@ def alarms_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
         found = [f"{names.model(model)}: {' '.join(each)}" for model, each in models.items()]
         end = "It gets no rank and cannot" if len(models) == 1 else "They get no rank and cannot"
         said.append(f"{' '.join(found)} {cause} {end} be called best.")
-    if by_cause and len(evaluation.models) > 1 and not evaluation.contenders:
-        said.append("No model can be called best.")
     remarks = [alarm for alarm in evaluation.alarms if not alarm.disqualifies]
     about = ("" if alarm.model is None else f"{names.model(alarm.model)}: " for alarm in remarks)
     return [*said, *(f"{whose}{alarm.text}" for whose, alarm in zip(about, remarks, strict=True))]

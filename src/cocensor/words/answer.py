@@ -66,7 +66,7 @@ def _if_dependent(evaluation: Evaluation, adjustment: str, copula: Copula) -> st
 def _whom(evaluation: Evaluation, adjustment: str) -> str:
     """Beside whom those who left are seen."""
     return (
-        "comparable patients who stayed" if known_of_subjects(evaluation, adjustment) else "those who stayed"
+        "comparable subjects who stayed" if known_of_subjects(evaluation, adjustment) else "those who stayed"
     )
 
 
@@ -92,7 +92,7 @@ def question(evaluation: Evaluation) -> str:
     when = f"until {said(evaluation.horizon.time)}" if metric.at is None else f"at {said(metric.at)}"
     left = ""
     if anybody_left(evaluation):
-        left = ", if patients may have dropped out for reasons linked to the event"
+        left = ", if subjects may have dropped out for reasons linked to the event"
     if len(models) == 1:
         return f"How well do the predictions of {ON_PAGE.model(models[0])} fit what happened {when}{left}?"
     return f"Which of these {len(models)} models {doing(metric).is_best} {when}{left}?"

@@ -174,16 +174,21 @@ def note_in_words(evaluation: Evaluation, note: Note) -> str:
 
 
 def important_notes(evaluation: Evaluation) -> list[str]:
-    """What must not be overlooked: cautions, missing scores, and what was decided for the evaluation as a whole."""
+    """What must not be overlooked: cautions, missing scores, and what was decided for the evaluation as a whole.
+
+    Why a model was refused is among the alarms.
+    """
     found = [
         note
         for each in evaluation.results.values()
         for note in each.notes
         if note.kind in ("caution", "missing")
     ]
+    known = (None, *evaluation.data.predictions)
+    found += [note for note in evaluation.notes if note.model in known]
     hint = evaluation.computed("hint")
     hinted = [] if hint is None else [hint.statement]
-    return [*hinted, *(note_in_words(evaluation, note) for note in (*found, *evaluation.notes))]
+    return [*hinted, *(note_in_words(evaluation, note) for note in found)]
 
 
 def minor_notes(evaluation: Evaluation) -> list[str]:

@@ -186,10 +186,8 @@ def _support(evaluation: Evaluation, start: Start) -> str:
     models, by, level = start.models, start.models.metric, evaluation.confidence_level
     if not evaluation.contenders:
         return ""
-    if not models.scores:
-        return briefly(by)
-    if len(evaluation.contenders) == 1:
-        return briefly(by)
+    if not models.scores or len(evaluation.contenders) == 1:
+        return briefly(by, f"The {by.label}")
     ranked = by.ranks(models.scores)
     first, *others = sorted(ranked, key=lambda model: ranked[model])
     equals = [first, *(model for model in others if models.equal(model, first) or ranked[model] == 1)]

@@ -94,7 +94,7 @@ class Doing(NamedTuple):
 #: Who is best, in short.
 IN_SHORT = Doing("is best", "beats", "beat")
 _PREDICTS = Doing("predicts best", "predicts better than", "predict better than")
-_RANKS = Doing("ranks patients best", "ranks patients better than", "rank patients better than")
+_RANKS = Doing("ranks subjects best", "ranks subjects better than", "rank subjects better than")
 _IS_CALIBRATED = Doing("is best calibrated", "is better calibrated than", "are better calibrated than")
 _HELPS = Doing("has the greatest net benefit", "has more net benefit than", "have more net benefit than")
 _CURVE_DISTANCE = "distance between predicted risks and observed frequencies"
@@ -105,15 +105,15 @@ _BRIEFLY = {
     "ils": (_PREDICTS, "how little probability was given to what happened, on a logarithmic scale"),
     "auc": (
         _RANKS,
-        "the chance that a patient with the event was given a greater risk than one still without it",
+        "the chance that a subject with the event was given a greater risk than one still without it",
     ),
     "concordance": (
         _RANKS,
-        "the chance that, of two patients, the one whose event comes first was given the greater risk",
+        "the chance that, of two subjects, the one whose event comes first was given the greater risk",
     ),
     "ici": (_IS_CALIBRATED, f"the mean {_CURVE_DISTANCE}"),
     "e50": (_IS_CALIBRATED, f"the median {_CURVE_DISTANCE}"),
-    "e90": (_IS_CALIBRATED, f"the {_CURVE_DISTANCE} that a tenth of the patients exceeds"),
+    "e90": (_IS_CALIBRATED, f"the {_CURVE_DISTANCE} that a tenth of the subjects exceeds"),
     "d_calibration": (_IS_CALIBRATED, "how unevenly events fall on the levels of the predicted curves"),
     "net_benefit": (_HELPS, "the share of events that treatment by risk finds, minus unnecessary treatments"),
     "miscalibration": (_IS_CALIBRATED, "the part of the Brier score that is due to wrong levels of risk"),
@@ -127,12 +127,12 @@ def doing(metric: Metric) -> Doing:
     return _BRIEFLY[metric.family][0] if metric.family in _BRIEFLY else IN_SHORT
 
 
-def briefly(metric: Metric) -> str:
-    """What a metric is and which of its values are better, in a sentence."""
+def briefly(metric: Metric, named: str = "This") -> str:
+    """What a metric is and which of its values are better, in a sentence; ``named`` is what it is called there."""
     better = f"{metric.direction} is better"
     if metric.family not in _BRIEFLY:
         return f"{better.capitalize()}."
-    return f"This is {_BRIEFLY[metric.family][1]}; {better}."
+    return f"{named} is {_BRIEFLY[metric.family][1]}; {better}."
 
 
 def meanings(metrics: Iterable[Metric]) -> list[tuple[str, str]]:

@@ -28,11 +28,11 @@ def summary_caption(evaluation: Evaluation) -> str:
 
 
 def legend(evaluation: Evaluation) -> str:
-    """What the marks of the tables mean."""
-    level = evaluation.confidence_level
+    """What the marks of the tables mean; without a contender there is no star."""
+    level, star = evaluation.confidence_level, bool(evaluation.contenders)
     if level is None:
-        return "* best score; no intervals were requested"
-    return f"± half of the {level_in_words(level)} interval; * not distinguishable from the best"
+        return f"{'* best score; ' * star}no intervals were requested"
+    return f"± half of the {level_in_words(level)} interval{'; * not distinguishable from the best' * star}"
 
 
 def score_heads(evaluation: Evaluation) -> list[str]:

@@ -8,7 +8,7 @@ from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import indistinguishable_from_best
 from cocensor.metrics import Metric
 from cocensor.words.digits import number
-from cocensor.words.names import Names, as_noun, copula_name, listed
+from cocensor.words.names import ON_PAGE, Names, as_noun, capital, copula_name, listed
 
 _KNOWN = "The data are simulated, so the truth is known"
 
@@ -61,14 +61,16 @@ def _picked(evaluation: Evaluation, by: Metric, best: tuple[str, ...], names: Na
     for name in evaluation.voting:
         leaders = _leaders(evaluation.ranks(by.name, name))
         if leaders:
-            picks.setdefault(leaders, []).append(_called(evaluation.results[name]))
+            above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
+            called = "the score above" if above else _called(evaluation.results[name])
+            picks.setdefault(leaders, []).append(called)
     said = []
     for models, adjustments in picks.items():
         whom = names.models(models)
         if list(picks) == [best]:
             whom = "it too" if len(best) == 1 else "them too"
         said.append(f"{listed(adjustments)} {'picks' if len(adjustments) == 1 else 'pick'} {whom}")
-    return [f"{'; '.join(said)}."] if said else []
+    return [capital(f"{'; '.join(said)}.")] if said else []
 
 
 def _called(found: AdjustmentScores) -> str:

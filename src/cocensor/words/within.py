@@ -267,4 +267,4 @@ def _origin(sensitivity: Sensitivity) -> str:
         return f"the default, as covariates do not tell ({plausible.why.rstrip('.')})"
     together = sensitivity.evaluation.plausible_tau().together
     what = f"three times the dependence that all measured covariates together explain (τ = {together:z.2f})"
-    return f"which is {what}" if plausible.origin == "covariates" else f"the default; {what} would be less"
+    return f"which is {what}" if plausible.origin == "covariates" else f"the default, as {what} is less"

@@ -22,9 +22,11 @@ const forest = (box, { rows, label, xLabel, shade }) => {
 };
 
 // Of every model with a score, what is found of its pair with the one that has the best score; signs are turned to that.
+// Nothing where no model is ranked.
 const againstLeader = (by, pairs, row) => {
   const ranks = by.ranks[numbers.primary];
   const leader = models.find((model) => ranks[model.name] === Math.min(...Object.values(ranks)));
+  if (!leader) return null;
   const others = models.filter((model) => model !== leader && known(by.scores[numbers.primary][model.name]));
   const rows = others.map((model) => {
     const pair = pairs.find(({ a, b }) => (a === model.name && b === leader.name) || (b === model.name && a === leader.name));
@@ -40,7 +42,7 @@ const drawForests = () => document.querySelectorAll("[data-forest]").forEach((bo
   const by = numbers.metrics.find((each) => each.name === box.dataset.forest), best = by.best[numbers.primary];
   const found = againstLeader(by, by.comparisons[numbers.primary], (pair, model, leader, sign, ends) =>
     ({ value: sign * pair.difference, ends: ends(pair.low, pair.high), isHollow: !best.includes(model.name) }));
-  forest(box, { ...found, xLabel: by.label });
+  if (found) forest(box, { ...found, xLabel: by.label });
 });
 
 // The same, as far as it can go whatever the dependence.
@@ -48,7 +50,8 @@ const drawBounds = () => document.querySelectorAll("[data-bounds]").forEach((box
   const by = numbers.metrics.find((each) => each.name === box.dataset.bounds), scores = by.scores[numbers.primary];
   const found = againstLeader(by, numbers.bounds[by.name].pairs, (pair, model, leader, sign, ends) =>
     ({ value: scores[model.name] - scores[leader.name], bar: ends(pair.low, pair.high), ends: ends(...(pair.interval || [])) }));
-  forest(box, { ...found, xLabel: fitting(found.label, Math.min(box.clientWidth, 640)) });
+  box.closest("figure").hidden = !found;
+  if (found) forest(box, { ...found, xLabel: fitting(found.label, Math.min(box.clientWidth, 640)) });
 });
 
 // What covariates would induce, beside what is held plausible.
