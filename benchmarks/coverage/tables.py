@@ -36,7 +36,7 @@ def all_tables(population: pd.DataFrame, scores: pd.DataFrame, tau: pd.DataFrame
             + _table(found, _bias_and_error)
         )
         yield (
-            f"## {label}: the truly best model is among those not told from the best, %; no interval\n\n"
+            f"## {label}: the truly best model is among the best that are kept, %; no interval\n\n"
             + (_best(scores[scores["judge"] == judge], truths))
         )
     yield "## Limits: what the judges say of a huge sample, less the truth, in units of 0.001\n\n" + _limits(

@@ -30,7 +30,7 @@ class Standing:
     scores : dict of float
         Of the contenders that have one.
     best : tuple of str
-        Those that cannot be told from the best.
+        Those that cannot be distinguished from the best.
     compared : tuple of str
         Those that have an interval, best score first.
     better : callable
@@ -61,7 +61,7 @@ class Standing:
 
     @cached_property
     def first(self) -> tuple[str, ...]:
-        """Of the models that have an interval, those that cannot be told from the best; in the order of the scores."""
+        """Of the models with an interval, those that cannot be distinguished from the best, by their scores."""
         return tuple(model for model in self.scores if model in self.best and model in self.compared)
 
     @cached_property
