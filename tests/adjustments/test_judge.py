@@ -177,7 +177,7 @@ def test_a_score_that_tells_apart_only_those_at_time_zero_leaves():
     good = curves(data, times, [0, 1])
     flat = np.vstack((good[:2], np.tile(good[2], (len(good) - 2, 1))))
     design, notes = judge_design(None, read({"good": good, "flat": flat}, times), y, FULL)
-    assert all(name.startswith("good") for name in design.columns)
+    assert all("good" in name for name in design.columns)
     assert any("flat" in note.text for note in notes if note.model is None)
 
 

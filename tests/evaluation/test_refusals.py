@@ -139,7 +139,7 @@ def test_a_fault_in_one_models_predictions_costs_that_model_alone(study, fault):
             assert result.score(model, adjustment=name).value == sound.score(model, adjustment=name).value
     assert result.judge.design.columns == sound.judge.design.columns
     assert list(result.table()["score"].isna()) == 2 * [True, False, False]
-    assert f"bad: no score: {note.text}" in repr(result)
+    assert f"bad: It has no score: {note.text}" in repr(result)
     assert result.sensitivity("frank", [0.0, 0.3]).leaders().keys() == {"frank"}
     held = {each["name"]: each["source"] for each in result.to_dict()["models"]}
     assert held["bad"] is None

@@ -98,10 +98,11 @@ def test_notebooks_show_hostile_names_as_text(study):
 
 
 def test_an_adjustment_that_has_no_answer_says_why(study):
-    censored = cc.Survival(study.test.y.time, np.zeros(len(study.test), dtype=bool))
+    event = np.zeros(len(study.test), dtype=bool)
+    event[np.argsort(study.test.y.time)[len(event) // 2]] = True
     result = cc.evaluate(
         study.models,
-        censored,
+        cc.Survival(study.test.y.time, event),
         y_train=study.train.y,
         adjustments=["ipcw", "imputed_prediction"],
         copula=cc.Frank(2.0),
@@ -113,7 +114,7 @@ def test_an_adjustment_that_has_no_answer_says_why(study):
     assert np.isnan(score.value)
     assert {note.kind for note in score.notes} == {"missing"}
     assert all(note.model in (None, "one") for note in score.notes)
-    assert "no event" in score.notes[0].text
+    assert "1 event" in score.notes[0].text
     assert np.isnan(result.skill("one", adjustment="imputed_prediction").value)
     assert result.ranks(adjustment="imputed_prediction") == {}
     assert result.primary == "ipcw"
@@ -122,7 +123,7 @@ def test_an_adjustment_that_has_no_answer_says_why(study):
     assert missing.label in result.ranking().statement
     for shown in (repr(result), result._repr_html_()):
         assert "–" in shown
-        assert "no event" in shown
+        assert "1 event" in shown
     held = json.loads(result.to_json())
     assert "imputed_prediction" not in held["metrics"][0]["scores"]
     assert held["adjustments"][1]["notes"][0]["kind"] == "missing"

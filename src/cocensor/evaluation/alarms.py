@@ -96,7 +96,7 @@ def _refused(evaluation: Findings) -> Iterator[Alarm]:
     """Models whose predictions could not be used."""
     for note in evaluation.notes:
         if note.model is not None and note.model not in evaluation.data.predictions:
-            yield Alarm("refused", "It has no score.", note.text, note.model)
+            yield Alarm("refused", "It has no score:", note.text, note.model)
 
 
 def _of_models(looks: list[Look]) -> Iterator[Alarm]:
