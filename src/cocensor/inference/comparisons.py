@@ -138,10 +138,7 @@ def indistinguishable_from_best(
     """
     check_choice(direction, "direction", ("smaller", "greater"))
     sign = 1.0 if direction == "smaller" else -1.0
-    gaps, spread = np.empty((2, len(estimates.names), len(estimates.names)))
-    for m, name in enumerate(estimates.names):
-        apart = estimates.differences([(name, other) for other in estimates.names])
-        gaps[m], spread[m] = sign * apart.values, apart.standard_errors
+    gaps, spread = sign * estimates.apart.values, estimates.apart.standard_errors
     among = np.maximum(np.count_nonzero(spread > 0, axis=1), 1)
 
     def within(quantiles: FloatArray) -> BoolArray:
@@ -188,6 +185,6 @@ def _maxima(
     for drawn in normal_draws(errors):
         for m, positive in enumerate(spread > 0):
             if positive.any():
-                z = (drawn[:, [m]] - drawn[:, positive]) / spread[m, positive]
-                blocks.setdefault(m, []).append(of(z).max(axis=1))
+                z = (drawn[m] - drawn[positive]) / spread[m, positive, None]
+                blocks.setdefault(m, []).append(of(z).max(axis=0))
     return {m: np.concatenate(drawn) for m, drawn in blocks.items()}
