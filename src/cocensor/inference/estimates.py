@@ -165,6 +165,8 @@ class Estimates:
 
     def only(self, names: Sequence[str]) -> Estimates:
         """Some of them."""
+        if tuple(names) == self.names:
+            return self
         at = self._indices(names)
         replicates = None if self.replicates is None else self.replicates[:, at]
         return Estimates(

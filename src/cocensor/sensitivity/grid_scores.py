@@ -287,7 +287,10 @@ class GridScores(ABC):
         cannot be distinguished at independence, or the better one is no contender. ``sign`` is that of
         score(a) − score(b).
         """
-        found = lead(self.along(a, b, metric, adjustment), line)
+        found: Lead | None = self._once(
+            (line, *self._key("lead", a, b, metric, adjustment)),
+            lambda: lead(self.along(a, b, metric, adjustment), line),
+        )
         if found is None:
             return None
         better = a if (found.sign < 0) == (self.evaluation.metric(metric).direction == "smaller") else b
@@ -302,7 +305,10 @@ class GridScores(ABC):
         adjustment: str | None = None,
     ) -> tuple[TippingPoint, ...]:
         """Where the order of two models turns, with intervals, nearest to independence first."""
-        points = tipping_points(self.along(a, b, metric, adjustment), line)
+        points: tuple[TippingPoint, ...] = self._once(
+            (line, *self._key("turns", a, b, metric, adjustment)),
+            lambda: tipping_points(self.along(a, b, metric, adjustment), line),
+        )
         return tuple(point.on(self.at_position) for point in points)
 
     def uncertainty(
@@ -328,22 +334,19 @@ class GridScores(ABC):
         self, line: str, model: str, minus: str | None, metric: str | None, adjustment: str | None
     ) -> tuple[FloatArray, FloatArray]:
         """Along the answers of a line a value, and its standard error; NaN for what is not."""
-        for name in (model, minus):
-            if name is not None:
-                check_choice(name, "model", self.evaluation.models)
+        wanted = [model] if minus is None else [model, minus]
+        for name in wanted:
+            check_choice(name, "model", self.evaluation.models)
         by = self.evaluation.metric(metric).name
         answers = self.answers[self._adjustment(adjustment)][line]
         found = np.full((2, len(answers)), np.nan)
         for k, each in enumerate(answers.values()):
             found[0, k] = each.value(by, model) - (0.0 if minus is None else each.value(by, minus))
             errors = each.errors.get(by)
-            if errors is None or not {model, minus} - {None} <= set(errors.names):
+            if errors is None or not all(name in errors.names for name in wanted):
                 continue
-            at = errors.names.index(model)
-            if minus is None:
-                found[1, k] = errors.standard_errors[at]
-            else:
-                found[1, k] = errors.apart.standard_errors[at, errors.names.index(minus)]
+            at = tuple(map(errors.names.index, wanted))
+            found[1, k] = (errors.standard_errors if minus is None else errors.apart.standard_errors)[at]
         return found[0], found[1]
 
     def _rows_of_errors(
