@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
 from cocensor.inference import Estimates, simultaneous_quantile
+from cocensor.inference.bands import N_DRAWS, normal_draws
 
 Z = norm.ppf(0.975)
 #: Four standard errors of a quantile of 20,000 draws, where the density of the maximum is 0.1.
@@ -43,6 +44,19 @@ def test_many_rows_are_the_same_as_few_with_their_covariance():
     few = np.array([[1.0, 0.4, 0.1], [0.0, 1.0, 0.5], [0.0, 0.0, 2.0]])
     turned, _ = np.linalg.qr(np.random.default_rng(5).standard_normal((500, 3)))
     assert simultaneous_quantile(turned @ few) == pytest.approx(simultaneous_quantile(few), abs=TOLERANCE)
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [(5, 5), (3, 30), (200, 13), (200, 104), (200, 111), (3, 3_000)])
+def test_draws_are_those_of_one_stream_however_many_estimates_there_are(n_rows, size):
+    rows = np.random.default_rng(2).standard_normal((n_rows, size))
+    factor = np.linalg.qr(rows, mode="r") if n_rows > size else rows
+    expected = np.random.default_rng(0).standard_normal((N_DRAWS, len(factor)))
+    start = 0
+    for drawn in normal_draws(rows):
+        stop = start + drawn.shape[1]
+        np.testing.assert_allclose(drawn.T, expected[start:stop] @ factor, rtol=0, atol=1e-11)
+        start = stop
+    assert start == N_DRAWS
 
 
 def test_equal_estimates_need_no_more_than_one():

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import dunnett, norm, ttest_rel, tukey_hsd
 
 from cocensor.inference import Estimates, compare, indistinguishable_from_best, pairwise
+from cocensor.inference.bands import normal_draws
 
 NAMES = ("a", "b", "c", "d")
 
@@ -140,6 +141,23 @@ def test_the_limit_is_dunnett_s_one_sided(size):
         worst = np.r_[np.zeros(size - 1), limit + step]
         scores = Estimates(NAMES[:size], worst, np.sqrt(0.5) * np.eye(size))
         assert (NAMES[size - 1] in indistinguishable_from_best(scores, "smaller")) == kept
+
+
+@pytest.mark.parametrize("level", [0.3, 0.8, 0.95])
+def test_draws_that_are_left_out_would_change_no_answer(level):
+    """One is kept where the quantile of all draws reaches its largest standardised difference."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((4, 4)) / 2
+        scores = Estimates(NAMES, 1.2 * rng.standard_normal(4), rows)
+        drawn = np.concatenate(list(normal_draws(rows)), axis=1)
+        for m, name in enumerate(NAMES):
+            spread = np.sqrt(np.square(rows[:, [m]] - rows).sum(axis=0))
+            others = spread > 0
+            z = (drawn[m] - drawn[others]) / spread[others, None]
+            quantile = np.quantile(z.max(axis=0), level)
+            stays = ((scores.values[m] - scores.values[others]) <= max(quantile, 0.0) * spread[others]).all()
+            assert (name in indistinguishable_from_best(scores, "smaller", level)) == stays
 
 
 @given(estimates(), st.sampled_from([0.2, 0.9, 0.99]))

@@ -43,6 +43,21 @@ def test_a_difference_is_paired(data):
     assert apart.standard_error == pytest.approx(gaps.std(ddof=1) / np.sqrt(50), rel=1e-12)
 
 
+@pytest.mark.parametrize("replicates", [None, np.random.default_rng(4).standard_normal((30, 5))])
+def test_all_estimates_apart_are_the_differences_of_their_pairs(data, replicates):
+    """Among them two equal ones, one without a value, and one without an interval."""
+    means = means_of(np.c_[data, data[:, 1], data[:, 0]])
+    values = np.where(np.arange(5) == 2, np.nan, means.values)
+    if replicates is not None:
+        replicates[:, 3] = replicates[:, 1]
+    found = Estimates(means.names, values, means.rows, replicates=replicates, missing={"m4": "too few"})
+    pairs = found.differences([(a, b) for a in found.names for b in found.names])
+    np.testing.assert_array_equal(found.apart.values.ravel(), pairs.values)
+    np.testing.assert_allclose(found.apart.standard_errors.ravel(), pairs.standard_errors, rtol=1e-13)
+    assert found.apart.standard_errors[1, 3] == 0.0
+    assert np.isnan(found.apart.standard_errors[[2, 4]]).all()
+
+
 def test_exact_variances_take_the_place_of_those_of_the_rows_and_keep_correlations(data):
     means = means_of(data)
     exact = Estimates(means.names, means.values, means.rows, variances=np.array([4.0, 9.0, 0.25]))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
+from math import isfinite
 
 from cocensor._validation import FloatArray
 
 
 def finite_values(values: FloatArray) -> list[float | None]:
     """What JSON can hold of an array; null for what is not finite."""
-    return [finite(value) for value in values]
+    return [finite(value) for value in values.tolist()]
 
 
 def finite(value: float | None) -> float | None:
     """What JSON can hold; null for what is not finite."""
-    return None if value is None or not np.isfinite(value) else float(value)
+    return None if value is None or not isfinite(value) else float(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class AxisCurve:
         low, high = estimates.confidence_intervals(confidence_level)
         return cls(positions, estimates.values, estimates.standard_errors, low, high, confidence_level)
 
-    @property
+    @cached_property
     def sides(self) -> FloatArray:
         """Where the interval lies: 1 above 0, −1 below; 0 where it holds 0, or where there is none."""
         return 1.0 * (self.low > 0) - 1.0 * (self.high < 0)

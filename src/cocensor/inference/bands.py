@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +13,12 @@ from cocensor._validation import FloatArray, check_number
 
 #: At 95 %, quantiles of maxima then err by about 0.01.
 N_DRAWS = 20_000
-_CELLS_AT_ONCE = 2**21
-# Of up to this many estimates, drawn normals are kept: a grid of scores asks for the same ones at every point.
-_WIDEST_KEPT = 52
+# Few enough draws at once that they stay in the processor's cache, and of many estimates few cells.
+_DRAWS_AT_ONCE, _CELLS_AT_ONCE = 2**10, 2**21
+# Of a triangular factor; more at once multiply more zeros.
+_COLUMNS_AT_ONCE = 8
+# Of up to this many estimates, drawn normals are kept: bands over grids and times ask for the same ones.
+_WIDEST_KEPT = 104
 
 
 class Band(NamedTuple):
@@ -64,35 +67,40 @@ def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> f
     if used.sum() == 1:
         return pointwise
     scaled = rows[:, used] / lengths[used]
-    maxima = np.concatenate([np.abs(drawn).max(axis=1) for drawn in normal_draws(scaled)])
-    return quantile_of_maxima(maxima, confidence_level, scaled.shape[1])
+    maxima = np.concatenate([np.abs(drawn).max(axis=0) for drawn in normal_draws(scaled)])
+    limits = quantile_limits(confidence_level, scaled.shape[1])
+    return float(np.clip(np.quantile(maxima, confidence_level), *limits))
 
 
 def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
-    """``N_DRAWS`` draws of normals with covariance ``rows.T @ rows``, a block of them at a time, always the same."""
+    """``N_DRAWS`` draws of normals with covariance ``rows.T @ rows``, always the same: blocks with a draw by column."""
     n_rows, size = rows.shape
-    factor = np.linalg.qr(rows, mode="r") if n_rows > size else rows
-    width, block = len(factor), max(1, _CELLS_AT_ONCE // max(size, 1))
-    kept = _standard_normals(width) if width <= _WIDEST_KEPT else None
+    is_triangular = n_rows > size
+    factor = np.asarray(np.linalg.qr(rows, mode="r")) if is_triangular else rows
+    width, block = len(factor), max(1, min(_DRAWS_AT_ONCE, _CELLS_AT_ONCE // max(size, 1)))
+    kept = _standard_normals()[: N_DRAWS * width].reshape(N_DRAWS, width) if width <= _WIDEST_KEPT else None
     rng = np.random.default_rng(0)
     for start in range(0, N_DRAWS, block):
         stop = min(start + block, N_DRAWS)
-        yield (rng.standard_normal((stop - start, width)) if kept is None else kept[start:stop]) @ factor
+        drawn = (rng.standard_normal((stop - start, width)) if kept is None else kept[start:stop]).T
+        yield _triangular_product(factor, drawn) if is_triangular else factor.T @ drawn
 
 
-@lru_cache(maxsize=4)
-def _standard_normals(width: int) -> FloatArray:
-    drawn = np.random.default_rng(0).standard_normal((N_DRAWS, width))
+def _triangular_product(factor: FloatArray, drawn: FloatArray) -> FloatArray:
+    """``factor.T @ drawn`` without most of the zeros below the diagonal of the factor."""
+    found = np.empty_like(drawn, order="C")
+    for start in range(0, len(factor), _COLUMNS_AT_ONCE):
+        stop = start + _COLUMNS_AT_ONCE
+        np.matmul(factor[:stop, start:stop].T, drawn[:stop], out=found[start:stop])
+    return found
+
+
+@cache
+def _standard_normals() -> FloatArray:
+    """One stream of numbers: its start is the draws of fewer estimates."""
+    drawn = np.random.default_rng(0).standard_normal(N_DRAWS * _WIDEST_KEPT)
     drawn.flags.writeable = False
     return drawn
-
-
-def quantile_of_maxima(
-    maxima: FloatArray, confidence_level: float, among: int, *, two_sided: bool = True
-) -> float:
-    """The quantile of drawn maxima of ``among`` normals, within the limits that it has under every correlation."""
-    limits = quantile_limits(confidence_level, among, two_sided=two_sided)
-    return float(np.clip(np.quantile(maxima, confidence_level), *limits))
 
 
 def quantile_limits(confidence_level: float, among: int, *, two_sided: bool = True) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from cocensor._validation import BoolArray, FloatArray, check_choice
-from cocensor.inference.bands import normal_draws, quantile_limits, quantile_of_maxima
+from cocensor.inference.bands import N_DRAWS, normal_draws, quantile_limits
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 
 #: Which scores are better.
@@ -113,8 +113,14 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     count = sum(pair.standard_error > 0 for pair in compared)
     spread = np.full((len(names), len(names)), np.nan)
     spread[np.triu_indices(len(names), 1)] = [pair.standard_error for pair in compared]
-    largest = list(_maxima(estimates, spread, np.abs).values()) if count > 1 else []
-    maxima = np.sort(np.max(largest, axis=0)) if largest else np.empty(0)
+    maxima = np.empty(0)
+    if count > 1:
+        firsts = np.flatnonzero((spread > 0).any(axis=1)).tolist()
+        blocks = [
+            np.max([np.abs(_z(drawn, spread, m)).max(axis=0) for m in firsts], axis=0)
+            for drawn in _draws(estimates)
+        ]
+        maxima = np.sort(np.concatenate(blocks))
     return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
 
 
@@ -138,10 +144,7 @@ def indistinguishable_from_best(
     """
     check_choice(direction, "direction", ("smaller", "greater"))
     sign = 1.0 if direction == "smaller" else -1.0
-    gaps, spread = np.empty((2, len(estimates.names), len(estimates.names)))
-    for m, name in enumerate(estimates.names):
-        apart = estimates.differences([(name, other) for other in estimates.names])
-        gaps[m], spread[m] = sign * apart.values, apart.standard_errors
+    gaps, spread = sign * estimates.apart.values, estimates.apart.standard_errors
     among = np.maximum(np.count_nonzero(spread > 0, axis=1), 1)
 
     def within(quantiles: FloatArray) -> BoolArray:
@@ -150,15 +153,12 @@ def indistinguishable_from_best(
 
     # Most are in or out whatever the correlations; draws are for the others.
     limits = [quantile_limits(confidence_level, int(count), two_sided=False) for count in among]
-    quantiles, highest = np.reshape(limits, (-1, 2)).T
-    kept = within(quantiles)
+    lowest, highest = np.reshape(limits, (-1, 2)).T
+    kept = within(lowest)
     unsure = within(highest) & ~kept
     if unsure.any():
-        # Z and −Z have one law.
-        maxima = _maxima(estimates, np.where(unsure[:, None], spread, 0.0), np.positive)
-        for m, drawn in maxima.items():
-            quantiles[m] = quantile_of_maxima(drawn, confidence_level, int(among[m]), two_sided=False)
-        kept = within(quantiles)
+        largest = np.divide(gaps, spread, out=np.full_like(gaps, -np.inf), where=spread > 0).max(axis=1)
+        kept |= _is_reached(estimates, spread, np.where(unsure, largest, np.nan), confidence_level)
     return tuple(name for name, stays in zip(estimates.names, kept, strict=True) if stays)
 
 
@@ -179,15 +179,36 @@ def _adjusted(pair: Comparison, maxima: FloatArray, count: int) -> float:
     return max(pair.pvalue, min(exceeded, count * pair.pvalue))
 
 
-def _maxima(
-    estimates: Estimates, spread: FloatArray, of: Callable[[FloatArray], FloatArray]
-) -> dict[int, FloatArray]:
-    """By m, draws of the largest of its Z with the others that have a positive standard error with it."""
-    errors = np.where(np.isnan(estimates.errors), 0.0, estimates.errors)
-    blocks: dict[int, list[FloatArray]] = {}
-    for drawn in normal_draws(errors):
-        for m, positive in enumerate(spread > 0):
-            if positive.any():
-                z = (drawn[:, [m]] - drawn[:, positive]) / spread[m, positive]
-                blocks.setdefault(m, []).append(of(z).max(axis=1))
-    return {m: np.concatenate(drawn) for m, drawn in blocks.items()}
+def _is_reached(
+    estimates: Estimates, spread: FloatArray, sizes: FloatArray, confidence_level: float
+) -> BoolArray:
+    """Whether the quantile of the largest Z of m is at least its size: fewer draws than the level lie below it.
+
+    Each m takes part until the draws left cannot change its answer; NaN has none.
+    """
+    reached = np.zeros(len(sizes), dtype=bool)
+    left, enough = N_DRAWS, confidence_level * N_DRAWS
+    below = dict.fromkeys(np.flatnonzero(~np.isnan(sizes)).tolist(), 0)
+    for drawn in _draws(estimates):
+        left -= drawn.shape[1]
+        for m, count in [*below.items()]:
+            # Z and −Z have one law.
+            below[m] = count + int(np.count_nonzero(_z(drawn, spread, m).max(axis=0) < sizes[m]))
+            reached[m] = below[m] + left < enough
+            if reached[m] or below[m] >= enough:
+                del below[m]
+        if not below:
+            break
+    return reached
+
+
+def _draws(estimates: Estimates) -> Iterator[FloatArray]:
+    return normal_draws(np.where(np.isnan(estimates.errors), 0.0, estimates.errors))
+
+
+def _z(drawn: FloatArray, spread: FloatArray, m: int) -> FloatArray:
+    """Of m less each other that has a positive standard error with it."""
+    positive = spread[m] > 0
+    z = drawn[m] - drawn[positive]
+    z /= spread[m, positive, None]
+    return z

@@ -24,6 +24,13 @@ class ConfidenceInterval(NamedTuple):
     high: float
 
 
+class Apart(NamedTuple):
+    """Every estimate less every other, one by row and the other by column; see :meth:`Estimates.differences`."""
+
+    values: FloatArray
+    standard_errors: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """An estimate and its error.
@@ -135,7 +142,7 @@ class Estimates:
     @cached_property
     def standard_errors(self) -> FloatArray:
         """Of all estimates, in the order of the names."""
-        return np.sqrt(np.square(self.errors).sum(axis=0))
+        return _lengths(self.errors)
 
     def index(self, name: str) -> int:
         """Where a name is."""
@@ -158,6 +165,8 @@ class Estimates:
 
     def only(self, names: Sequence[str]) -> Estimates:
         """Some of them."""
+        if tuple(names) == self.names:
+            return self
         at = self._indices(names)
         replicates = None if self.replicates is None else self.replicates[:, at]
         return Estimates(
@@ -186,22 +195,21 @@ class Estimates:
         Those that differ by rounding alone, in value and in error, are equal.
         """
         first, second = self._indices([a for a, _ in pairs]), self._indices([b for _, b in pairs])
-        values = self.values[first] - self.values[second]
-        replicates = (
-            None if self.replicates is None else self.replicates[:, first] - self.replicates[:, second]
-        )
-        errors = (
-            self.errors[:, first] - self.errors[:, second] if replicates is None else _errors_of(replicates)
-        )
-        size, spread = np.abs(self.values), self.standard_errors
-        equal = _negligible(values, size[first], size[second]) & _negligible(
-            np.sqrt(np.square(errors).sum(axis=0)), spread[first], spread[second]
-        )
-        values[equal], errors[:, equal] = 0.0, 0.0
-        if replicates is not None:
-            replicates[:, equal] = 0.0
+        values, errors, replicates = self._less(first, second)
         names = tuple(f"{a} - {b}" for a, b in pairs)
         return Estimates(names, values, errors, None, replicates, self._missing_of(names, first, second))
+
+    @cached_property
+    def apart(self) -> Apart:
+        """The differences of all pairs, with their standard errors."""
+        size = len(self.names)
+        found = Apart(*np.empty((2, size, size)))
+        known = ~np.isnan(self.standard_errors)
+        for k in range(size):
+            values, errors, _ = self._less(np.full(size, k), np.arange(size))
+            found.values[k] = values
+            found.standard_errors[k] = np.where(known[k] & known, _lengths(errors), np.nan)
+        return found
 
     def skills(self, names: Sequence[str], reference: str, best: float = 0.0) -> Estimates:
         r"""Skill scores :math:`(v - r)/(v^* - r)`: 0 is no better than the reference, 1 is the ``best`` value v*.
@@ -233,6 +241,24 @@ class Estimates:
         if self.values[at] == best:
             missing |= dict.fromkeys(names, f"the reference {reference} is as good as can be")
         return Estimates(tuple(names), values, errors, None, replicates, missing)
+
+    def _less(self, first: Rows, second: Rows) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+        """Differences, rows of their errors, and their replicates."""
+        values = self.values[first] - self.values[second]
+        replicates = (
+            None if self.replicates is None else self.replicates[:, first] - self.replicates[:, second]
+        )
+        errors = (
+            self.errors[:, first] - self.errors[:, second] if replicates is None else _errors_of(replicates)
+        )
+        size, spread = np.abs(self.values), self.standard_errors
+        equal = _negligible(values, size[first], size[second]) & _negligible(
+            _lengths(errors), spread[first], spread[second]
+        )
+        values[equal], errors[:, equal] = 0.0, 0.0
+        if replicates is not None:
+            replicates[:, equal] = 0.0
+        return values, errors, replicates
 
     def _at(self, k: int) -> Estimate:
         replicates = None if self.replicates is None else self.replicates[:, k]
@@ -291,6 +317,10 @@ def _errors_of(replicates: FloatArray) -> FloatArray:
     centre = filled.sum(axis=0) / np.maximum(count, 1)
     spread = np.where(count > 1, np.sqrt(np.maximum(count - 1.0, 1.0)), np.nan)
     return np.where(present, filled - centre, 0.0) / spread
+
+
+def _lengths(errors: FloatArray) -> FloatArray:
+    return np.asarray(np.sqrt(np.square(errors).sum(axis=0)))
 
 
 def _negligible(gap: FloatArray, *sizes: FloatArray) -> BoolArray:

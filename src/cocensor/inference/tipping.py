@@ -70,11 +70,11 @@ def tipping_points(curves: Mapping[str, AxisCurve], line: str | None = None) -> 
     >>> tipping_points({"clayton": curve})[0]
     TippingPoint(line='clayton', at=0.5, interval=Stretch(low=0.40..., high=0.59...), sign_above=1)
     """
-    points = [
-        TippingPoint(name, at, _stretch_around(curve, at), sign)
-        for name, curve in chosen_curves(curves, line).items()
-        for at, sign in _turns(curve)
-    ]
+    points = []
+    for name, curve in chosen_curves(curves, line).items():
+        turns = _turns(curve)
+        stretches = _undecided(curve) if turns else []
+        points += [TippingPoint(name, at, _around(at, stretches), sign) for at, sign in turns]
     return tuple(sorted(points, key=lambda point: abs(point.at)))
 
 
@@ -106,8 +106,8 @@ def _turns(curve: AxisCurve) -> list[tuple[float, int]]:
     return found
 
 
-def _stretch_around(curve: AxisCurve, position: float) -> Stretch | None:
-    return next((stretch for low, high, stretch in _undecided(curve) if low <= position <= high), None)
+def _around(position: float, stretches: list[tuple[float, float, Stretch]]) -> Stretch | None:
+    return next((stretch for low, high, stretch in stretches if low <= position <= high), None)
 
 
 def _undecided(curve: AxisCurve) -> list[tuple[float, float, Stretch]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -159,5 +161,6 @@ class Metric(ABC):
     def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
         """1 for the best; equal values share the better rank, and those without a value have none."""
         sign = 1.0 if self.direction == "smaller" else -1.0
-        known = {name: sign * value for name, value in values.items() if not np.isnan(value)}
-        return {name: 1 + sum(other < own for other in known.values()) for name, own in known.items()}
+        known = {name: sign * value for name, value in values.items() if not isnan(value)}
+        ordered = sorted(known.values())
+        return {name: 1 + bisect_left(ordered, own) for name, own in known.items()}

@@ -13,9 +13,14 @@ from json import dumps
 from math import ceil, log10
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from cocensor._validation import FloatArray
+
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _NONE = "."
+_NUMBER_TYPES = {int, float, np.float64, type(None)}
 # Of the largest number of an array: more of scores, which are ranked, fewer of what is drawn; and of one by itself.
 _DIGITS, _SINGLE_DIGITS = 5, 6
 _DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "differences": 5, "errors": 6, "profiles": 3, "curves": 4}
@@ -108,15 +113,18 @@ class _Packing:
 
 def _texts(node: Any) -> Iterator[str]:
     """All texts but the names of what is in a mapping."""
-    if isinstance(node, str):
-        yield node
-    elif isinstance(node, Mapping):
-        yield from node if len(node) > 1 else ()
-        for each in node.values():
-            yield from _texts(each)
-    elif isinstance(node, list | tuple):
-        for each in node:
-            yield from _texts(each)
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if each is None or isinstance(each, float):  # most are
+            continue
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, list | tuple):
+            waiting += each
+        elif isinstance(each, Mapping):
+            yield from each if len(each) > 1 else ()
+            waiting += each.values()
 
 
 def _array(node: Any, names: Collection[str]) -> _Array | None:
@@ -128,7 +136,7 @@ def _array(node: Any, names: Collection[str]) -> _Array | None:
         axis, below = len(node), node
     else:
         return None
-    if all(each is None or (isinstance(each, int | float) and not isinstance(each, bool)) for each in below):
+    if set(map(type, below)) <= _NUMBER_TYPES:
         return _Array((axis,), list(below)) if any(each is not None for each in below) else None
     arrays = [_array(each, names) for each in below if each is not None]
     first, has_gaps = arrays[0], len(arrays) < len(below)
@@ -165,21 +173,21 @@ def _coded(array: _Array, digits: int) -> dict[str, Any]:
     most = max(known)
     whole = all(value == int(value) for value in known) and most < 10 ** _DIGITS_OF["scores"]
     unit = 0 if whole or not most else ceil(log10(most)) - digits
-    steps = [None if value is None else round(value / 10.0**unit) for value in array.values]
+    steps = np.rint(np.array(array.values, dtype=np.float64) / 10.0**unit)
     last = array.axes[-1]
     length = last if isinstance(last, int) else len(last)
-    return {"unit": unit, "values": "".join(_differences(steps, length))}
+    return {"unit": unit, "values": "".join(_differences(steps.reshape(-1, length)))}
 
 
-def _differences(values: Sequence[int | None], length: int) -> Iterator[str]:
+def _differences(steps: FloatArray) -> list[str]:
     """Each number less the one before it, and less what the one above it exceeds the one before that by."""
-
-    def at(k: int) -> int:
-        return (values[k] or 0) if k >= 0 else 0
-
-    for k, value in enumerate(values):
-        before = at(k - 1) - at(k - 1 - length) if k % length else 0
-        yield _NONE if value is None else _base64(value - before - at(k - length))
+    absent = np.isnan(steps)
+    whole = np.where(absent, 0.0, steps).astype(np.int64)
+    less = np.diff(np.diff(whole, axis=0, prepend=0), axis=1, prepend=0)
+    return [
+        _NONE if nothing else _base64(value)
+        for value, nothing in zip(less.ravel().tolist(), absent.ravel().tolist(), strict=True)
+    ]
 
 
 def _base64(value: int) -> str:

@@ -244,11 +244,12 @@ class GridScores(ABC):
         """By line a value along the axis of :meth:`position`, each with its own interval."""
 
         def compute() -> dict[str, AxisCurve]:
-            lines = self._lines(model, minus, metric, adjustment)
-            return {
-                line: AxisCurve.normal(positions, values, np.sqrt(variances), self.confidence_level)
-                for line, (positions, values, variances, _) in lines.items()
-            }
+            found = {}
+            for line, answers in self.answers[self._adjustment(adjustment)].items():
+                values, errors = self._on_line(line, model, minus, metric, adjustment)
+                positions = np.array([self.position(point) for point in answers])
+                found[line] = AxisCurve.normal(positions, values, errors, self.confidence_level)
+            return found
 
         return dict(self._once(self._key("curve", model, minus, metric, adjustment), compute))
 
@@ -262,13 +263,12 @@ class GridScores(ABC):
         """By line limits of a value that hold its whole curve, on all lines at once."""
 
         def compute() -> dict[str, Band]:
-            lines = self._lines(model, minus, metric, adjustment)
-            rows = np.concatenate([rows for *_, rows in lines.values()], axis=1)
+            rows = self._rows_of_errors(model, minus, metric, adjustment)
             quantile = simultaneous_quantile(rows, self.confidence_level)
             found = {}
-            for line, (_, values, variances, _) in lines.items():
-                reach = np.where(variances == 0, 0.0, quantile * np.sqrt(variances))
-                found[line] = Band(values - reach, values + reach, quantile)
+            for line, curve in self.along(model, minus, metric, adjustment).items():
+                reach = np.where(curve.standard_errors == 0, 0.0, quantile * curve.standard_errors)
+                found[line] = Band(curve.values - reach, curve.values + reach, quantile)
             return found
 
         return dict(self._once(self._key("band", model, minus, metric, adjustment), compute))
@@ -287,7 +287,10 @@ class GridScores(ABC):
         cannot be distinguished at independence, or the better one is no contender. ``sign`` is that of
         score(a) − score(b).
         """
-        found = lead(self.along(a, b, metric, adjustment), line)
+        found: Lead | None = self._once(
+            (line, *self._key("lead", a, b, metric, adjustment)),
+            lambda: lead(self.along(a, b, metric, adjustment), line),
+        )
         if found is None:
             return None
         better = a if (found.sign < 0) == (self.evaluation.metric(metric).direction == "smaller") else b
@@ -302,7 +305,10 @@ class GridScores(ABC):
         adjustment: str | None = None,
     ) -> tuple[TippingPoint, ...]:
         """Where the order of two models turns, with intervals, nearest to independence first."""
-        points = tipping_points(self.along(a, b, metric, adjustment), line)
+        points: tuple[TippingPoint, ...] = self._once(
+            (line, *self._key("turns", a, b, metric, adjustment)),
+            lambda: tipping_points(self.along(a, b, metric, adjustment), line),
+        )
         return tuple(point.on(self.at_position) for point in points)
 
     def uncertainty(
@@ -324,39 +330,45 @@ class GridScores(ABC):
         found = uncertainty(curves, self.position(low), self.position(high), line)
         return replace(found, missing=tuple((name, self.at_position(at)) for name, at in found.missing))
 
-    def _lines(
+    def _on_line(
+        self, line: str, model: str, minus: str | None, metric: str | None, adjustment: str | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Along the answers of a line a value, and its standard error; NaN for what is not."""
+        wanted = [model] if minus is None else [model, minus]
+        for name in wanted:
+            check_choice(name, "model", self.evaluation.models)
+        by = self.evaluation.metric(metric).name
+        answers = self.answers[self._adjustment(adjustment)][line]
+        found = np.full((2, len(answers)), np.nan)
+        for k, each in enumerate(answers.values()):
+            found[0, k] = each.value(by, model) - (0.0 if minus is None else each.value(by, minus))
+            errors = each.errors.get(by)
+            if errors is None or not all(name in errors.names for name in wanted):
+                continue
+            at = tuple(map(errors.names.index, wanted))
+            found[1, k] = (errors.standard_errors if minus is None else errors.apart.standard_errors)[at]
+        return found[0], found[1]
+
+    def _rows_of_errors(
         self, model: str, minus: str | None, metric: str | None, adjustment: str | None
-    ) -> dict[str, tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
-        """By line the positions with an answer, and there values, variances and rows of errors; NaN for what is not."""
-        for name in (model, minus):
-            if name is not None:
-                check_choice(name, "model", self.evaluation.models)
-        by, how = self.evaluation.metric(metric).name, self._adjustment(adjustment)
-        answers = self.answers[how]
-        most = max(
-            (len(each.batches[by]) for found in answers.values() for each in found.values() if each.batches),
-            default=1,
-        )
-        lines = {}
-        for line, found in answers.items():
-            values, variances = np.full(len(found), np.nan), np.full(len(found), np.nan)
-            rows = np.full((most, len(found)), np.nan)
-            for k, each in enumerate(found.values()):
-                values[k] = each.value(by, model) - (0.0 if minus is None else each.value(by, minus))
-                errors = each.errors.get(by)
-                if errors is None or not {model, minus} - {None} <= set(errors.names):
-                    continue
-                if minus is None:
-                    variances[k] = errors.estimate(model).standard_error ** 2
-                else:
-                    variances[k] = compare(errors, model, minus).standard_error ** 2
-                own = each.batches[by]
-                rows[:, k] = 0.0
-                rows[: len(own), k] = own[:, errors.index(model)]
-                if minus is not None:
-                    rows[: len(own), k] -= own[:, errors.index(minus)]
-            lines[line] = np.array([self.position(point) for point in found]), values, variances, rows
-        return lines
+    ) -> FloatArray:
+        """Rows of the errors of a value at all answers, line by line; NaN for what is not."""
+        by = self.evaluation.metric(metric).name
+        answers = [
+            each for line in self.answers[self._adjustment(adjustment)].values() for each in line.values()
+        ]
+        most = max((len(each.batches[by]) for each in answers if each.batches), default=1)
+        rows = np.full((most, len(answers)), np.nan)
+        for k, each in enumerate(answers):
+            errors = each.errors.get(by)
+            if errors is None or not {model, minus} - {None} <= set(errors.names):
+                continue
+            own = each.batches[by]
+            rows[:, k] = 0.0
+            rows[: len(own), k] = own[:, errors.index(model)]
+            if minus is not None:
+                rows[: len(own), k] -= own[:, errors.index(minus)]
+        return rows
 
     def _key(
         self, kind: str, model: str, minus: str | None, metric: str | None, adjustment: str | None

@@ -62,7 +62,7 @@ def _without_curves(grid: GridScores) -> dict[str, Any]:
 
 def _tips(sensitivity: Sensitivity, a: str, b: str, metric: str, adjustment: str) -> list[dict[str, Any]]:
     return [
-        {name: finite(value) if isinstance(value, float) else value for name, value in asdict(tip).items()}
+        {name: finite(value) if isinstance(value, float) else value for name, value in vars(tip).items()}
         for tip in sensitivity.tips(a, b, metric, adjustment)
     ]
 
@@ -103,13 +103,11 @@ def _by_point(grid: GridScores, numbers: Callable[[str, str], Any]) -> dict[str,
 
 
 def _scores(grid: GridScores, metric: str, adjustment: str) -> dict[str, Any]:
-    return {
-        line: {
-            model: [grid.values(line, point, metric, adjustment).get(model) for point in grid.points]
-            for model in grid.evaluation.models
-        }
-        for line in grid.answers[adjustment]
-    }
+    found = {}
+    for line in grid.answers[adjustment]:
+        values = [grid.values(line, point, metric, adjustment) for point in grid.points]
+        found[line] = {model: [each.get(model) for each in values] for model in grid.evaluation.models}
+    return found
 
 
 def _profile_points(grid: GridScores) -> dict[str, Any]:
@@ -155,7 +153,7 @@ def _curves(
 def _rounded(curve: FloatArray) -> list[float | None]:
     """Some of the points of a curve, in a few digits."""
     some = np.unique(np.linspace(0, curve.size - 1, min(curve.size, _POINTS)).round().astype(int))
-    return [finite(float(f"{value:.{_DIGITS}g}")) for value in curve[some]]
+    return [finite(float(f"{value:.{_DIGITS}g}")) for value in curve[some].tolist()]
 
 
 def _best(grid: GridScores, metric: str, adjustment: str) -> dict[str, Any]:
@@ -198,9 +196,9 @@ def _pairs(grid: GridScores, metric: str, adjustment: str) -> list[dict[str, Any
             {
                 "a": a,
                 "b": b,
-                "lead": None if together is None else asdict(together),
+                "lead": None if together is None else dict(vars(together)),
                 f"lead_by_{grid.line_name}": {
-                    line: None if found is None else asdict(found) for line, found in led.items()
+                    line: None if found is None else dict(vars(found)) for line, found in led.items()
                 },
                 "tipping_points": [
                     {
