@@ -137,6 +137,7 @@ def test_kept_at_other_times_it_is_the_same_there():
     [
         ([1, 2], [[0.5, 0.4], [0.5, 1.2]], ("probabilities", "row 1", "time 2", "1.2")),
         ([1, 2], [[0.5, np.nan]], ("probabilities", "row 0", "time 2", "nan")),
+        ([[1], [2, 3]], [[0.5, 0.4]], ("times", "differ in shape")),
         ([1, 2], [[0.5, -0.01]], ("probabilities", "row 0", "time 2", "-0.01")),
         ([1, 2], [[0.9, 0.4], [0.5, 0.6]], ("probabilities", "row 1", "0.5 to 0.6", "time 2")),
         ([1, 2, 3], [[0.5, 0.4]], ("probabilities", "(n, 3)", "(1, 2)")),

@@ -85,8 +85,8 @@ class Predictions:
         check_choice(self.interpolation, "interpolation", ("linear", "step"))
         if self.tail is not None:
             check_choice(self.tail, "tail", TAILS)
-        single = not np.ndim(self.times)
         times = as_times(as_vector(self.times, "times", copy=True, single=True), "times")
+        single = not np.ndim(self.times)
         if not times.size:
             raise ValueError("times is empty: a curve needs at least one time.")
         check_increasing(times)
