@@ -74,9 +74,10 @@ class Probe:
         times = np.unique(self.times)
         times = times[times <= self.outcomes.t_max]
         curve = np.asarray(self.kaplan_meier.predict(times, tail="last"))
-        size = float(np.mean(curve * (1.0 - curve)))
         spread = np.asarray(self.kaplan_meier.variance(times))
-        return 4.0 * float(np.nanmean(spread)) / size if size > 0 else 0.0
+        known = np.isfinite(spread)
+        size = float(np.sum(curve[known] * (1.0 - curve[known])))
+        return 4.0 * float(np.sum(spread[known])) / size if size > 0 else 0.0
 
     def grid(self, predictions: Predictions) -> FloatArray:
         """A few of the times of the evaluation, the last among them; of a prediction at one time that time."""
