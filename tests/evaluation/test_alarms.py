@@ -334,6 +334,7 @@ def test_many_subjects_are_looked_at_in_part():
     assert probe.read(curves, TIMES[1:3]).shape == (len(probe.outcomes), 2)
 
 
-def test_a_curve_whose_variance_is_nowhere_known_gains_nothing_by_chance():
+@pytest.mark.parametrize("time", [1.0, 5.0], ids=["the last event", "after everybody left"])
+def test_a_curve_whose_variance_is_nowhere_known_gains_nothing_by_chance(time):
     everybody_at_once = cc.Survival(np.ones(12), np.ones(12, dtype=bool))
-    assert Probe(everybody_at_once, np.array([1.0])).gain_by_chance == 0.0
+    assert Probe(everybody_at_once, np.array([time])).gain_by_chance == 0.0
