@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cocensor.report.drawn import page_numbers
+from cocensor.report.numbers import page_numbers
 from cocensor.report.packing import packed
 from cocensor.report.thinning import points_to_draw
 from tests.report.packed import numbers_of, unpacked

@@ -22,10 +22,10 @@ from cocensor.evaluation import Evaluation
 from cocensor.report.behind import behind_sections, single_times
 from cocensor.report.code import code
 from cocensor.report.differences import difference_tables
-from cocensor.report.drawn import page_numbers
 from cocensor.report.figures import palette, series
 from cocensor.report.fit_maps import fit_maps
 from cocensor.report.grids import grid_tables, line_label, winner_maps
+from cocensor.report.numbers import page_numbers
 from cocensor.report.on_demand import OnDemand
 from cocensor.report.plausible import benchmark_tables, bound_tables, tipping_tables
 from cocensor.report.summary import range_table, summary_table
