@@ -132,16 +132,19 @@ class ImputationFromJoint(Fitted):
     later: LaterRatios | None = None
 
     def for_others(self) -> Fitted:
+        """The joint model, and how to read predictions."""
         later = None if self._later is None else replace(self._later, among=None)
         design = None if self.design is None else self.design[:0]
         return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
 
     def with_copula(self, copula: Any) -> Fitted:
+        """Fitted again, from the fits so far."""
         return replace(
             self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
         )
 
     def with_hazard_ratio(self, ratio: Any) -> Fitted:
+        """The same fit at independence."""
         if not self.adjustment.takes_hazard_ratio:
             return super().with_hazard_ratio(ratio)  # refuses
         adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
@@ -152,6 +155,7 @@ class ImputationFromJoint(Fitted):
         return replace(self, adjustment=adjustment, joint=joint)
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        """Fitted by case weights, with the same design."""
         rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
         if isinstance(adjustment.hazard_ratio, np.ndarray):
             adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
