@@ -77,14 +77,14 @@ class Concordance(Metric):
                 f"times must not reach {status.until:g}, from where the adjustment gives no score."
             )
         sums = np.zeros((len(predictions), 2))
-        for steps in _steps(status):
+        for steps in steps_of(status):
             taken = steps.of_once if len(predictions) == 1 else steps.of
             for m, each in enumerate(predictions.values()):
                 order = self._order(status, steps, each)
                 sums[m] += order.pair_sums(taken, steps.size)
         return sums
 
-    def _order(self, status: Status, steps: _Steps, predictions: Predictions) -> Order | OrdersByColumn:
+    def _order(self, status: Status, steps: Steps, predictions: Predictions) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
         times = status.grid.sorted
         if self.time_dependent:
@@ -198,7 +198,7 @@ def one_risk(predictions: Predictions, times: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Steps:
+class Steps:
     """All subjects from each time of a tile to the time before it.
 
     ``before`` has their weights a and b at the time before the first of the tile.
@@ -213,7 +213,7 @@ class _Steps:
 
     def of(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
-        gained, around = self._both
+        gained, around = self.both
         return gained.take(rows, axis=0), around.take(rows, axis=0)
 
     def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
@@ -222,14 +222,15 @@ class _Steps:
         return _of_steps(a, b, self.before[0][rows], self.before[1][rows])
 
     @cached_property
-    def _both(self) -> tuple[FloatArray, FloatArray]:
+    def both(self) -> tuple[FloatArray, FloatArray]:
+        """Of all subjects, what b gains in each step, and the sum of a at both its ends."""
         a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
         return _of_steps(a, b, *self.before)
 
     @cached_property
     def totals(self) -> tuple[FloatArray, FloatArray]:
         """Over all subjects, the sums of both."""
-        gained, around = (each.sum(axis=0) for each in self._both)
+        gained, around = (each.sum(axis=0) for each in self.both)
         return gained, around
 
 
@@ -244,13 +245,13 @@ def _of_steps(
     return gained, around
 
 
-def _steps(status: Status, n_arrays: int = 16) -> Iterator[_Steps]:
+def steps_of(status: Status, n_arrays: int = 16) -> Iterator[Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
     before: tuple[FloatArray, FloatArray] | None = None
     for tile in status.tiles(n_arrays):
         if before is None:
             before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
-        yield _Steps(tile, before)
+        yield Steps(tile, before)
         before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
 
 
@@ -279,7 +280,7 @@ class _Moves:
 
     def parts(self, status: Status) -> Iterator[Part]:
         """Some steps in each part; the time before the first of them is in it too."""
-        for steps in _steps(status, held(self.size)):
+        for steps in steps_of(status, held(self.size)):
             start, stop = steps.tile.columns.start, steps.tile.columns.stop
             columns = slice(max(start - 1, 0), stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
@@ -300,7 +301,7 @@ class _Moves:
 
 
 def _by_steps(
-    steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
+    steps: Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
     """The derivatives of the quotient by what b gains in each step, and by the sum of a around it.
 
