@@ -77,14 +77,14 @@ class Concordance(Metric):
                 f"times must not reach {status.until:g}, from where the adjustment gives no score."
             )
         sums = np.zeros((len(predictions), 2))
-        for steps in steps_of(status):
+        for steps in _steps(status):
             taken = steps.of_once if len(predictions) == 1 else steps.of
             for m, each in enumerate(predictions.values()):
                 order = self._order(status, steps, each)
                 sums[m] += order.pair_sums(taken, steps.size)
         return sums
 
-    def _order(self, status: Status, steps: Steps, predictions: Predictions) -> Order | OrdersByColumn:
+    def _order(self, status: Status, steps: _Steps, predictions: Predictions) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
         times = status.grid.sorted
         if self.time_dependent:
@@ -198,7 +198,7 @@ def one_risk(predictions: Predictions, times: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class _Steps:
     """All subjects from each time of a tile to the time before it.
 
     ``before`` has their weights a and b at the time before the first of the tile.
@@ -213,30 +213,30 @@ class Steps:
 
     def of(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """Of some subjects, what b gains in each step, and the sum of a at both its ends."""
-        gained, around = self.both
+        gained, around = self._both
         return gained.take(rows, axis=0), around.take(rows, axis=0)
 
     def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """The same where each subject is asked for once: nothing is kept."""
         a, b = (each.take(rows, axis=0) for each in (self.tile.event_free, self.tile.event))
-        return _of_steps(a, b, self.before[0][rows], self.before[1][rows])
+        return of_steps(a, b, self.before[0][rows], self.before[1][rows])
 
     @cached_property
-    def both(self) -> tuple[FloatArray, FloatArray]:
-        """Of all subjects, what b gains in each step, and the sum of a at both its ends."""
+    def _both(self) -> tuple[FloatArray, FloatArray]:
         a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
-        return _of_steps(a, b, *self.before)
+        return of_steps(a, b, *self.before)
 
     @cached_property
     def totals(self) -> tuple[FloatArray, FloatArray]:
         """Over all subjects, the sums of both."""
-        gained, around = (each.sum(axis=0) for each in self.both)
+        gained, around = (each.sum(axis=0) for each in self._both)
         return gained, around
 
 
-def _of_steps(
+def of_steps(
     a: FloatArray, b: FloatArray, a_before: FloatArray, b_before: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
+    """What b gains from each time to the next, and the sum of a at both; at the first from what is ``before``."""
     gained, around = np.empty_like(b), np.empty_like(a)
     # Row after row in one go, which is faster than row by row; the first of each is mended.
     np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
@@ -245,13 +245,13 @@ def _of_steps(
     return gained, around
 
 
-def steps_of(status: Status, n_arrays: int = 16) -> Iterator[Steps]:
+def _steps(status: Status, n_arrays: int = 16) -> Iterator[_Steps]:
     """All steps, some at once. Before the first time all were event-free who are known to be so then, or not to be."""
     before: tuple[FloatArray, FloatArray] | None = None
     for tile in status.tiles(n_arrays):
         if before is None:
             before = tile.event_free[:, 0] + tile.event[:, 0], np.zeros(status.n)
-        yield Steps(tile, before)
+        yield _Steps(tile, before)
         before = tile.event_free[:, -1].copy(), tile.event[:, -1].copy()
 
 
@@ -280,7 +280,7 @@ class _Moves:
 
     def parts(self, status: Status) -> Iterator[Part]:
         """Some steps in each part; the time before the first of them is in it too."""
-        for steps in steps_of(status, held(self.size)):
+        for steps in _steps(status, held(self.size)):
             start, stop = steps.tile.columns.start, steps.tile.columns.stop
             columns = slice(max(start - 1, 0), stop)
             gradients, own = list[DenseGradient](), np.zeros((status.n, self.size))
@@ -301,7 +301,7 @@ class _Moves:
 
 
 def _by_steps(
-    steps: Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
+    steps: _Steps, order: Order | OrdersByColumn, ordered: float, pairs: float
 ) -> Iterator[tuple[Rows, float, FloatArray, FloatArray, FloatArray]]:
     """The derivatives of the quotient by what b gains in each step, and by the sum of a around it.
 
