@@ -94,7 +94,7 @@ class _PairSums:
         for columns, *both in weights:
             counted = [j for j, each in enumerate(both) if each.any()]
             for j in counted:
-                self.cells.add(j, places, columns, both[j])
+                self.cells.add(j, places[:, columns], both[j])
             if len(counted) == 2:
                 self.own[columns] += np.einsum("ij,ij->j", *both)
 
