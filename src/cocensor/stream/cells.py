@@ -43,6 +43,12 @@ def survival_keys(survival: FloatArray) -> Keys:
 _ROOT_OF_HALF = np.sqrt(0.5)
 
 
+def survival_at(keys: FloatArray | IntArray) -> FloatArray:
+    """The survival probabilities of keys."""
+    root = np.maximum(_ROOT_OF_HALF - np.abs(keys) / _SURVIVAL_KEYS, 0.0)
+    return np.where(keys < 0, 1.0 - root**2, root**2)
+
+
 def risk_keys(risk: FloatArray) -> Keys:
     """Keys that grow with a number of any size: with its fourth root up to 1, and with its logarithm beyond."""
     size = np.abs(risk)
@@ -57,12 +63,15 @@ class Column(NamedTuple):
     """The cells of one column between the extremes, from the lowest marker to the highest.
 
     ``sums`` has the weights, (weights, cells), and ``sizes`` their absolute values, where these make a difference. All
-    in a cell that is not ``mixed`` have the same marker.
+    in a cell that is not ``mixed`` have the same marker. ``low`` and ``high`` are the keys where cells begin, and before
+    which they end.
     """
 
     sums: FloatArray
     sizes: FloatArray
     mixed: BoolArray
+    low: IntArray
+    high: IntArray
 
 
 class Cells:
@@ -135,10 +144,12 @@ class Cells:
     def column(self, k: int) -> Column:
         """What is in the cells of one column."""
         m = k if self._level.size > 1 else 0
-        places = self._numbers(m) & (self._n_cells - 1)
+        numbers = self._numbers(m)
+        places = numbers & (self._n_cells - 1)
         sums = self._sums[:, places, k]
         sizes = sums if self._negative is None else sums - 2.0 * self._negative[:, places, k]
-        return Column(sums, sizes, self._mixed[places, m])
+        low, high = (each << self._level[m] for each in (numbers, numbers + 1))
+        return Column(sums, sizes, self._mixed[places, m], low, high)
 
     @property
     def _below_zero(self) -> FloatArray:
