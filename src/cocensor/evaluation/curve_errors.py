@@ -108,7 +108,7 @@ def _rows(
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
     rows: dict[str, FloatArray] = {}
     missing: dict[str, str] = {}
-    drawn = data.drawn_for(metric)
+    subsample = data.subsample_for(metric)
     for fitted, names in scores.served:
         served = [name for name in names if name in x]
         if not served:
@@ -117,7 +117,7 @@ def _rows(
             with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
                 status = data.status(fitted, grid)
                 read = {name: data.read_at(grid)[name] for name in served}
-                all_rows = batched_rows(status, functionals(status, read), data.samples.y_test, drawn)
+                all_rows = batched_rows(status, functionals(status, read), data.samples.y_test, subsample)
         except ValueError as error:
             missing |= dict.fromkeys(served, str(error))
             continue

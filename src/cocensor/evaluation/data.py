@@ -18,7 +18,7 @@ from cocensor.copulas import Copula
 from cocensor.curves import DrawnPredictions, Predictions, TimeGrid
 from cocensor.estimators import KaplanMeier
 from cocensor.evaluation.hint import CopulaHint
-from cocensor.inference.influence import Drawn
+from cocensor.inference.influence import Subsample
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
 from cocensor.outcomes import RiskTable, TimeAxis
@@ -97,9 +97,9 @@ class Streamed:
     metrics: frozenset[str]
     risk_table: RiskTable = field(repr=False)
 
-    def drawn(self, n: int) -> Drawn:
+    def subsample(self, n: int) -> Subsample:
         """How the subjects at hand stand for n, themselves or all."""
-        return Drawn(n, self.learning.samples.y_test, self.rows)
+        return Subsample(n, self.learning.samples.y_test, self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,21 +148,22 @@ class EvaluationData:
         return self.samples.y_test.risk_table if self.streamed is None else self.streamed.risk_table
 
     @property
-    def drawn(self) -> Drawn | None:
+    def subsample(self) -> Subsample | None:
         """How the test subjects are related to those fitted to, where they are not the same."""
-        return None if self.streamed is None else self.streamed.drawn(len(self.samples.y_test))
+        return None if self.streamed is None else self.streamed.subsample(len(self.samples.y_test))
 
-    def drawn_for(self, metric: Metric) -> Drawn | None:
+    def subsample_for(self, metric: Metric) -> Subsample | None:
         """The same, for the values that a metric has."""
         if self.streamed is None or metric.name not in self.streamed.metrics:
-            return self.drawn
-        return self.streamed.drawn(self.streamed.whole.n)
+            return self.subsample
+        return self.streamed.subsample(self.streamed.whole.n)
 
     def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Who of the test subjects is event-free."""
+        if self.streamed is None:
+            return self.samples.status(fitted, grid)
         given = {**self.predictions, REFERENCE: self.reference}
-        whole = None if self.streamed is None else self.streamed.whole
-        return fitted.status(self.samples.y_test, grid, self.samples.x_test, given, whole)
+        return fitted.status(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
 
     def grid_of(self, metric: Metric) -> TimeGrid:
         """The times at which a metric needs a status: one and the same object for equal times."""

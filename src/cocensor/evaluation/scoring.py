@@ -13,7 +13,7 @@ from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.evaluation.data import REFERENCE, EvaluationData
 from cocensor.inference import Estimates, Influence, as_estimates, influence
-from cocensor.inference.influence import Drawn
+from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 
 #: How a note begins that says why scores have no analytic interval.
@@ -70,9 +70,9 @@ class Scoring:
         """The values to report, out of those that were ``found``."""
         return found
 
-    def drawn_for(self, fitted: Fitted, metric: Metric, models: Sequence[str]) -> Drawn | None:
+    def subsample_for(self, fitted: Fitted, metric: Metric, models: Sequence[str]) -> Subsample | None:
         """Of whom the subjects at hand were drawn, and whose errors are asked for."""
-        return self.data.drawn
+        return self.data.subsample
 
     def make_status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Who is event-free at some times."""
@@ -119,8 +119,8 @@ class Scoring:
             found = {name: value for name, value in found.items() if name not in undefined}
             linearised = None
         if with_errors and found:
-            drawn = self.drawn_for(fitted, metric, list(found))
-            self._err(metric, status, {name: read[name] for name in found}, linearised, drawn)
+            subsample = self.subsample_for(fitted, metric, list(found))
+            self._err(metric, status, {name: read[name] for name in found}, linearised, subsample)
         if REFERENCE in found:
             self.reference[metric.name] = found.pop(REFERENCE)
         self.values[metric.name] |= found
@@ -131,14 +131,14 @@ class Scoring:
         status: Status,
         read: Mapping[str, Predictions],
         linearised: Linearised | None,
-        drawn: Drawn | None,
+        subsample: Subsample | None,
     ) -> None:
         """How far the values of some models may be off, or why that is not known."""
         try:
             if status.n < 2:
                 raise ValueError("a single subject gives no standard error.")
             known = linearised or metric.functionals(status, read)
-            found = influence(status, known, self.data.samples.y_test, drawn)
+            found = influence(status, known, self.data.samples.y_test, subsample)
         except ValueError as error:
             self._unknown[metric.name] |= dict.fromkeys(read, str(error))
             text = f"{NO_INTERVAL}{error}"

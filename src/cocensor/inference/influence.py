@@ -79,7 +79,7 @@ class Influence:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class Subsample:
     r"""Test subjects that were drawn at random, M of the N that adjustments were fitted to.
 
     The errors that they tell are those of values over n subjects, who include the M. Where :math:`n \ge N` the N are
@@ -124,27 +124,31 @@ class Drawn:
         return [*both, (np.pad(others, [(0, 1), (0, 0)]) * (_spread(left) / n_fitted), left)]
 
 
-def influence(status: Status, values: Linearised, y: Survival, drawn: Drawn | None = None) -> Influence:
+def influence(
+    status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
+) -> Influence:
     """The influence of every subject on some values, under the status of the test outcomes ``y``."""
-    fit = _Fit.of(status, y, drawn)
+    fit = _Fit.of(status, y, subsample)
     test, pulled = _gathered(status, values, fit)
     test = test - test.mean(axis=0)
-    if drawn is not None:
-        if drawn.covariance is not None:
-            test = test @ _towards(np.atleast_2d(np.cov(test, rowvar=False)), drawn.covariance)
-        return Influence(*(part for part, _ in drawn.parts(test, pulled, fit)))
+    if subsample is not None:
+        if subsample.covariance is not None:
+            test = test @ _towards(np.atleast_2d(np.cov(test, rowvar=False)), subsample.covariance)
+        return Influence(*(part for part, _ in subsample.parts(test, pulled, fit)))
     if pulled is None:
         return Influence(test)
     return Influence(test + pulled) if fit.same else Influence(test, pulled)
 
 
-def batched_rows(status: Status, values: Linearised, y: Survival, drawn: Drawn | None = None) -> FloatArray:
+def batched_rows(
+    status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
+) -> FloatArray:
     """The ``rows`` of :func:`influence`, where they would be too many summed over random batches of subjects."""
-    fit, n = _Fit.of(status, y, drawn, batched=True), len(y)
+    fit, n = _Fit.of(status, y, subsample, batched=True), len(y)
     test, pulled = _gathered(status, values, fit)
     test -= fit.of_test.sizes[:, None] * (test.sum(axis=0) / n)
-    if drawn is not None:
-        parts = drawn.parts(test, pulled, fit)
+    if subsample is not None:
+        parts = subsample.parts(test, pulled, fit)
     elif pulled is None or fit.sample is None:
         parts = [(test, n)]
     else:
@@ -240,17 +244,17 @@ class _Fit(NamedTuple):
     of_sample: _Places
 
     @classmethod
-    def of(cls, status: Status, y: Survival, drawn: Drawn | None, batched: bool = False) -> _Fit:
+    def of(cls, status: Status, y: Survival, subsample: Subsample | None, batched: bool = False) -> _Fit:
         sample = status.sample
         places = _Places.batched if batched else _Places.each
         test = places(len(y))
         if sample is None:
             return cls(None, False, test, test)
-        if drawn is None:
+        if subsample is None:
             return cls(sample, sample.equals(y), test, places(len(sample)))
-        if not sample.equals(drawn.sample):
+        if not sample.equals(subsample.sample):
             return cls(sample, False, test, places(len(sample)))
-        return cls(sample, True, test, test.first_of(drawn.rows, places(len(sample) - len(y))))
+        return cls(sample, True, test, test.first_of(subsample.rows, places(len(sample) - len(y))))
 
 
 def _gathered(status: Status, values: Linearised, fit: _Fit) -> tuple[FloatArray, FloatArray | None]:
