@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import Rows, check_whole
+from cocensor._validation import FloatArray, Rows, check_whole
 from cocensor.adjustments import Fitted, Status
 from cocensor.adjustments.samples import Resample, Samples
 from cocensor.adjustments.whole import WholeSample
@@ -147,6 +147,14 @@ class EvaluationData:
         """Of all test subjects."""
         return self.samples.y_test.risk_table if self.streamed is None else self.streamed.risk_table
 
+    def n_events_by(self, t: float) -> int:
+        """How many of all test subjects have the event up to a time, which is the horizon where they are not held."""
+        if self.streamed is None:
+            y = self.samples.y_test
+            return int(np.count_nonzero(y.event & (y.time <= t)))
+        table = self.streamed.risk_table
+        return int(table.events[table.times <= t].sum())
+
     @property
     def subsample(self) -> Subsample | None:
         """How the test subjects are related to those fitted to, where they are not the same."""
@@ -182,8 +190,12 @@ class EvaluationData:
         """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
         return self._reference(self.grid)
 
+    def reference_curve(self, grid: TimeGrid) -> FloatArray:
+        """The same at some times."""
+        return np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
+
     def _reference(self, grid: TimeGrid) -> Predictions:
-        curve = np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
+        curve = self.reference_curve(grid)
         everybody = np.broadcast_to(curve, (len(self.samples.y_test), curve.size))
         return Predictions.trusted(grid.sorted, everybody, source="reference curve")
 

@@ -175,7 +175,9 @@ def with_scores(
 ) -> AdjustmentScores:
     """Scores by fits, with the fit of the judge."""
     scored = {name for found in scoring.values.values() for name in found}
-    fit = judge_fit(data.learning, {name: each for name, each in fits.fits.items() if name in scored})
+    # Of a judge that was fitted elsewhere, what its subjects were given is not known here.
+    own = {} if data.streamed is not None and fits.given_fitted else fits.fits
+    fit = judge_fit(data.learning, {name: each for name, each in own.items() if name in scored})
     misfit = [] if fit is None or not fit.failed else [fit.statement]
     told = [note for note in fits.notes if note.kind != "caution"]
     cautions = [note for note in fits.notes if note.kind == "caution"]

@@ -64,11 +64,13 @@ class Scoring:
             if able:
                 self._evaluate(metric, fitted, able)
 
-    def values_of(
-        self, fitted: Fitted, metric: Metric, found: dict[str, MetricValue]
-    ) -> dict[str, MetricValue]:
-        """The values to report, out of those that were ``found``."""
-        return found
+    def evaluate(
+        self, fitted: Fitted, metric: Metric, status: Status, read: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values of some models, and what they are as functions of the weights where that comes on the way."""
+        if self.data.confidence_level is not None:
+            return metric.evaluate_linearised(status, read)
+        return metric.evaluate(status, read), None
 
     def subsample_for(self, fitted: Fitted, metric: Metric, models: Sequence[str]) -> Subsample | None:
         """Of whom the subjects at hand were drawn, and whose errors are asked for."""
@@ -102,23 +104,18 @@ class Scoring:
             self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]
         at_the_times = self.data.read_at(status.grid)
         read = {name: at_the_times[name] for name in models}
-        with_errors = self.data.confidence_level is not None
         try:
-            if with_errors:
-                found, linearised = metric.evaluate_linearised(status, read)
-            else:
-                found, linearised = metric.evaluate(status, read), None
+            found, linearised = self.evaluate(fitted, metric, status, read)
         except ValueError as error:
             self._missing(models, f"no {metric.label}: {error}")
             return
-        found = self.values_of(fitted, metric, found)
         undefined = [name for name, value in found.items() if not np.isfinite(value.value)]
         if undefined:
             why = f"the {metric.label} is not defined: {metric.undefined}."
             self._missing(undefined, why)
             found = {name: value for name, value in found.items() if name not in undefined}
             linearised = None
-        if with_errors and found:
+        if self.data.confidence_level is not None and found:
             subsample = self.subsample_for(fitted, metric, list(found))
             self._err(metric, status, {name: read[name] for name in found}, linearised, subsample)
         if REFERENCE in found:
