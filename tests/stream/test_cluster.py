@@ -152,7 +152,13 @@ def test_the_connection_that_is_lost_is_told_in_a_sentence(tmp_path):
         ) as brief,
         connected(brief.scheduler_address) as client,
     ):
-        lost = Thread(target=lambda: (time.sleep(0.2), brief.close()))
+
+        def close():
+            while not any(tmp_path.iterdir()):
+                time.sleep(0.01)
+            brief.close()
+
+        lost = Thread(target=close)
         lost.start()
         with pytest.raises(ConnectionError, match="connection to the Dask scheduler"):
             reduce_parts(Counted(tmp_path), range(1000), added, client=client)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -26,7 +27,7 @@ def connected(address: str, who: str = "scheduler") -> Iterator[Any]:
     """A client of the Dask scheduler at an address such as tcp://host:8786, for as long as it is needed."""
     distributed = need("distributed", f"{who} {address}", "Dask", "dask")
     try:
-        client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = distributed.Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:  # ValueError: what is no address
         raise ValueError(
             f"{who} must be the address of a Dask scheduler, such as tcp://host:8786, but none answers at "
@@ -56,6 +57,8 @@ def reduce_on_cluster(
             return _Run(_Job(work, merge), parts, client, distributed).result(count)
         except _LostError:
             continue
+        except (CancelledError, distributed.comm.CommClosedError) as error:
+            raise _disconnected(client) from error
     raise ChildProcessError(
         f"all Dask workers died, {_ATTEMPTS} times over, perhaps for lack of memory: look into their logs."
     )
@@ -127,9 +130,7 @@ class _Run:
         if self._last.status != "error":
             if self._client.status == "running":
                 raise _LostError
-            raise ConnectionError(
-                f"the connection to the Dask scheduler at {_address(self._client)} is lost."
-            )
+            raise _disconnected(self._client)
         error = self._last.exception()
         if isinstance(error, self._distributed.KilledWorker):
             part = self._parts.get(error.task)
@@ -166,6 +167,10 @@ def _merged(states: list[Any], job: _Job) -> Any:
 
 def _name(part: Any) -> str:
     return str(getattr(part, "name", part))
+
+
+def _disconnected(client: Any) -> ConnectionError:
+    return ConnectionError(f"the connection to the Dask scheduler at {_address(client)} is lost.")
 
 
 def _address(client: Any) -> str:
