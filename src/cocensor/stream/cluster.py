@@ -152,9 +152,15 @@ def _worked(part: Any, number: int, job: _Job, run: str) -> Any:
     with one_core():
         try:
             state = job.work(part)
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            missing = next(
+                (each for each in (error, error.__context__) if isinstance(each, FileNotFoundError)), None
+            )
+            if missing is None:
+                raise
             raise ValueError(
-                f"{_name(part)} cannot be read by a Dask worker: {error.strerror or error}."
+                f"{missing.filename or _name(part)} is not there for a Dask worker: all workers must see the files "
+                "under the same paths."
             ) from None
     get_worker().log_event(run, number)
     return state
