@@ -143,6 +143,13 @@ class EvaluationData:
         return len(self.samples.y_test) if self.streamed is None else self.streamed.whole.n
 
     @property
+    def anybody_left(self) -> bool:
+        """Whether there are dropouts among the test subjects."""
+        if self.streamed is None:
+            return bool(self.samples.y_test.dropout.any())
+        return self.streamed.whole.n_dropouts > 0
+
+    @property
     def risk_table(self) -> RiskTable:
         """Of all test subjects."""
         return self.samples.y_test.risk_table if self.streamed is None else self.streamed.risk_table

@@ -17,7 +17,7 @@ from cocensor.evaluation.scores import AdjustmentScores, with_scores
 from cocensor.evaluation.scoring import Scoring
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
-from cocensor.stream.accumulators import Accumulator
+from cocensor.stream.accumulators import Accumulator, MeanOfLosses
 from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
 from cocensor.stream.source import Batch, Scan
 
@@ -37,7 +37,7 @@ def planned(
         for fitted, models in each.served
     ]
     end = data.grid.last
-    marks = data.time_axis.marks(0.0, end)
+    marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
     return Plan(
         scan,
         stages,
@@ -119,7 +119,8 @@ class _StreamedScoring(Scoring):
         added, streamed = self._added(metric), self.data.streamed
         if added is None or streamed is None:
             return self.data.subsample
-        found, covariance = streamed.subsample(self.plan.whole.n), added.covariance
+        found = streamed.subsample(self.plan.whole.n)
+        covariance = added.covariance if isinstance(added, MeanOfLosses) else None
         if covariance is None:
             return found
         at = [added.models.index(name) for name in models]

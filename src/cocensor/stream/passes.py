@@ -214,11 +214,13 @@ class Plan:
                     if not models:
                         continue
                     if key not in sums.by_metric:
-                        sums.by_metric[key] = accumulator_of(metric, stage.grid, models, self.with_errors)
+                        sums.by_metric[key] = accumulator_of(
+                            metric, stage.grid, models, self.scan.n, self.with_errors
+                        )
                     found = sums.by_metric[key]
                     try:
                         if found is not None:
-                            found.update(status, read)
+                            found.update(status, {name: read[name] for name in models})
                     except ValueError as error:
                         sums.fail(key, first, str(error))
 
