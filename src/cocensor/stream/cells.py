@@ -203,7 +203,9 @@ class Cells:
         theirs, places = numbers & mask, (numbers >> (self._level[m] - other._level[of])) & mask
         starts = np.flatnonzero(np.diff(places, prepend=-1))
         ours, columns = places[starts], self._columns(m)
-        self._sums[:, ours, columns] += np.add.reduceat(other._sums[:, theirs, other._columns(of)], starts, axis=1)
+        self._sums[:, ours, columns] += np.add.reduceat(
+            other._sums[:, theirs, other._columns(of)], starts, axis=1
+        )
         if other._negative is not None:
             added = np.add.reduceat(other._negative[:, theirs, other._columns(of)], starts, axis=1)
             self._below_zero[:, ours, columns] += added

@@ -49,7 +49,9 @@ class _PairSums:
         # Of pairs of a subject with itself, which are none.
         self.own = np.zeros(n_times)
 
-    def add(self, rows: Rows, predictions: Predictions, times: FloatArray, weights: Sequence[Weights]) -> None:
+    def add(
+        self, rows: Rows, predictions: Predictions, times: FloatArray, weights: Sequence[Weights]
+    ) -> None:
         """Some subjects of a batch; their weights come in parts that add up."""
         keys, low, high, marker = marked(predictions, times, one_order=self.one_order)
         self.cells.reach(low, high)
