@@ -13,7 +13,7 @@ from typing import Any
 
 from cocensor._notes import Note
 from cocensor._validation import refuse_column
-from cocensor.cli.parquet import read_parquet
+from cocensor.cli.parquet import check_bytes, read_parquet
 from cocensor.cli.workbook import first_sheet
 from cocensor.curves.columns import NUMBER, repeated
 from cocensor.stream.columns import is_text, plain
@@ -123,8 +123,10 @@ class Table:
 
 
 def read_content(path: Path) -> bytes:
-    """What is in a file, or a refusal where there is none."""
+    """What is in a file, or a refusal where there is none, or too much."""
     try:
+        with _naming(path):
+            check_bytes(path.stat().st_size)
         return path.read_bytes()
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
