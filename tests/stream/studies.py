@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Study:
             np.linspace(0, n, cuts + 1).astype(int)[1:-1].tolist() if isinstance(cuts, int) else list(cuts)
         )
         edges = [0, *inner, n]
-        return cc.scan_chunks([self.part(slice(*pair)) for pair in zip(edges[:-1], edges[1:], strict=True)])
+        return cc.scan_chunks([self.part(slice(*pair)) for pair in pairwise(edges)])
 
 
 def _taken(model: Any, rows: Any) -> Any:
