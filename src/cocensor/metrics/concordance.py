@@ -26,6 +26,7 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.horizon import refuse_unanswered
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import held
@@ -72,10 +73,7 @@ class Concordance(Metric):
 
     def _pair_sums(self, status: Status, predictions: Mapping[str, Predictions]) -> FloatArray:
         """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
-        if status.until <= status.grid.last:
-            raise ValueError(
-                f"times must not reach {status.until:g}, from where the adjustment gives no score."
-            )
+        refuse_unanswered(status)
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):
             taken = steps.of_once if len(predictions) == 1 else steps.of

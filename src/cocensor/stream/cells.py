@@ -43,6 +43,12 @@ def survival_keys(survival: FloatArray) -> Keys:
 _ROOT_OF_HALF = np.sqrt(0.5)
 
 
+def survival_at(keys: FloatArray | IntArray) -> FloatArray:
+    """The survival probabilities of keys."""
+    root = np.maximum(_ROOT_OF_HALF - np.abs(keys) / _SURVIVAL_KEYS, 0.0)
+    return np.where(keys < 0, 1.0 - root**2, root**2)
+
+
 def risk_keys(risk: FloatArray) -> Keys:
     """Keys that grow with a number of any size: with its fourth root up to 1, and with its logarithm beyond."""
     size = np.abs(risk)
@@ -57,12 +63,15 @@ class Column(NamedTuple):
     """The cells of one column between the extremes, from the lowest marker to the highest.
 
     ``sums`` has the weights, (weights, cells), and ``sizes`` their absolute values, where these make a difference. All
-    in a cell that is not ``mixed`` have the same marker.
+    in a cell that is not ``mixed`` have the same marker. ``low`` and ``high`` are the keys where cells begin, and before
+    which they end.
     """
 
     sums: FloatArray
     sizes: FloatArray
     mixed: BoolArray
+    low: IntArray
+    high: IntArray
 
 
 class Cells:
@@ -74,7 +83,7 @@ class Cells:
     >>> marker = np.array([[1.0], [2.0], [9.0]])
     >>> cells.reach(np.array([1]), np.array([9]))
     >>> places = cells.places(marker.astype(np.int64), lambda rows: marker[rows])
-    >>> cells.add(0, places, slice(0, 1), np.array([[10.0], [20.0], [90.0]]))
+    >>> cells.add(0, places, np.array([[10.0], [20.0], [90.0]]))
     >>> cells.column(0).sums, cells.column(0).mixed
     (array([[30.,  0., 90.]]), array([ True, False, False]))
     """
@@ -103,23 +112,24 @@ class Cells:
         self._level, self._low, self._high, self._empty = level, low, high, False
 
     def places(self, keys: Keys, marker: Callable[[Rows], FloatArray]) -> npt.NDArray[np.intp]:
-        """Where subjects are, for whose keys there is room: (subjects, markers).
+        """Where subjects are, for whose keys there is room: (subjects, columns).
 
         ``keys`` has those of all markers, and ``marker`` gives the markers themselves of some of the subjects.
         """
         numbers = keys >> self._level.astype(keys.dtype)
         numbers &= self._n_cells - 1
-        places = numbers.astype(np.intp)
+        places, n_columns = numbers.astype(np.intp), self._sums.shape[2]
+        if self._level.size == 1:
+            self._meet(places, marker)
+            return places * n_columns + np.arange(n_columns)
+        places *= n_columns
+        places += np.arange(n_columns)
         self._meet(places, marker)
         return places
 
-    def add(self, j: int, places: npt.NDArray[np.intp], columns: slice, weights: FloatArray) -> None:
-        """The weights j of subjects at some columns, (subjects, columns)."""
-        n_columns = self._sums.shape[2]
-        if places.shape[1] > 1:
-            places = places[:, columns]
-        at = (places * n_columns + np.arange(columns.start, columns.stop)).ravel()
-        weights = np.ravel(weights)
+    def add(self, j: int, places: npt.NDArray[np.intp], weights: FloatArray) -> None:
+        """The weights j of subjects at their ``places`` in some columns."""
+        at, weights = places.ravel(), np.ravel(weights)
         np.add.at(self._sums[j].ravel(), at, weights)
         if weights.min(initial=0.0) < -_ROUNDING:
             np.add.at(self._below_zero[j].ravel(), at, np.minimum(weights, 0.0))
@@ -134,10 +144,12 @@ class Cells:
     def column(self, k: int) -> Column:
         """What is in the cells of one column."""
         m = k if self._level.size > 1 else 0
-        places = self._numbers(m) & (self._n_cells - 1)
+        numbers = self._numbers(m)
+        places = numbers & (self._n_cells - 1)
         sums = self._sums[:, places, k]
         sizes = sums if self._negative is None else sums - 2.0 * self._negative[:, places, k]
-        return Column(sums, sizes, self._mixed[places, m])
+        low, high = (each << self._level[m] for each in (numbers, numbers + 1))
+        return Column(sums, sizes, self._mixed[places, m], low, high)
 
     @property
     def _below_zero(self) -> FloatArray:
@@ -159,21 +171,18 @@ class Cells:
 
     def _meet(self, places: npt.NDArray[np.intp], marker: Callable[[Rows], FloatArray]) -> None:
         """See which cells have different markers."""
-        n_markers = self._level.size
-        flat = places * n_markers + np.arange(n_markers) if n_markers > 1 else places
-        known = self._mixed.ravel().take(flat)
-        if known.all():
-            return
-        rows, columns = np.nonzero(~known)
-        some = np.unique(rows)
-        met = marker(some)[np.searchsorted(some, rows), columns]
-        self._compare(places[rows, columns], columns, met)
+        unmixed = np.flatnonzero(~self._mixed.ravel().take(places))
+        if unmixed.size:
+            rows, columns = np.divmod(unmixed, places.shape[1])
+            some, of = np.unique(rows, return_inverse=True)
+            self._compare(places.ravel()[unmixed], marker(some)[of, columns])
 
-    def _compare(self, places: IntArray, columns: IntArray | int, met: FloatArray) -> None:
-        empty = np.isnan(self._marker[places, columns])
-        self._marker[places[empty], columns if isinstance(columns, int) else columns[empty]] = met[empty]
-        other = self._marker[places, columns] != met
-        self._mixed[places[other], columns if isinstance(columns, int) else columns[other]] = True
+    def _compare(self, places: npt.NDArray[np.intp], met: FloatArray) -> None:
+        """Those met with a marker in cells that are not mixed so far."""
+        marker = self._marker.ravel()
+        empty = np.isnan(marker[places])
+        marker[places[empty]] = met[empty]
+        self._mixed.ravel()[places[marker[places] != met]] = True
 
     def _raise(self, m: int, level: int) -> None:
         """Add up the cells of a marker until they are those of a higher level."""
@@ -202,5 +211,5 @@ class Cells:
             self._below_zero[:, ours, columns] += added
         marker, mixed = other._marker[theirs, of], other._mixed[theirs, of]
         met = ~np.isnan(marker)
-        self._compare(places[met], m, marker[met])
+        self._compare(places[met] * self._level.size + m, marker[met])
         self._mixed[places[mixed], m] = True

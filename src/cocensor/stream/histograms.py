@@ -13,64 +13,31 @@ far closer as a rule, as in a narrow cell subjects are in next to no order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cocensor._validation import FloatArray, IntArray, Rows, row_blocks
+from cocensor._validation import FloatArray, Rows
 from cocensor.adjustments import Status
 from cocensor.adjustments.tile import Block
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.metrics import Metric, MetricValue
 from cocensor.metrics.auc import CumulativeDynamicAUC, mean_over_events, new_events
 from cocensor.metrics.base import Profile
-from cocensor.metrics.concordance import Concordance, of_steps, one_risk
+from cocensor.metrics.calibration import CalibrationMetric
+from cocensor.metrics.concordance import Concordance, of_steps
+from cocensor.metrics.d_calibration import DCalibration
+from cocensor.metrics.decomposition import PartOfBrier
+from cocensor.metrics.horizon import refuse_until
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.roc import FALSE_ALARMS, Roc
-from cocensor.stream.cells import Cells, Keys, risk_keys, survival_keys
+from cocensor.stream.cells import Cells
+from cocensor.stream.marked import marked
+from cocensor.stream.sections import DCalibrationAccumulator, SectionAccumulator
 
 #: Columns, and the two weights of some subjects at these: of those whose event comes first, and of the others.
 Weights = tuple[slice, FloatArray, FloatArray]
 # What rounding leaves of a difference is a smaller share than this of what was taken off.
 _ROUNDING = 1e-13
-
-
-class Marked(NamedTuple):
-    """The keys of what orders subjects, (subjects, times), or (subjects, 1) where all times have one; their extremes.
-
-    ``marker`` is None where it is read off the predictions.
-    """
-
-    keys: Keys
-    low: IntArray
-    high: IntArray
-    marker: FloatArray | None
-
-    @classmethod
-    def of(cls, keys: Keys, marker: FloatArray | None = None) -> Marked:
-        """With the extremes of the keys."""
-        low, high = (each.astype(np.int64) for each in (keys.min(axis=0), keys.max(axis=0)))
-        return cls(keys, low, high, marker)
-
-
-_MARKED: WeakKeyDictionary[Predictions, dict[object, Marked]] = WeakKeyDictionary()
-
-
-def marked(predictions: Predictions, times: FloatArray, *, one_order: bool) -> Marked:
-    """What orders subjects by one model, which is the same under all adjustments."""
-    kept = _MARKED.setdefault(predictions, {})
-    key = (one_order, None if predictions.risk is not None else times.tobytes())
-    if key not in kept:
-        if one_order:
-            marker = one_risk(predictions, times)[:, None]
-            kept[key] = Marked.of(risk_keys(marker), marker)
-        else:
-            keys = np.empty((len(predictions), times.size), dtype=np.int32)
-            for rows in row_blocks(*keys.shape):
-                keys[rows] = survival_keys(predictions.read(times, rows))
-            kept[key] = Marked.of(keys)
-    return kept[key]
 
 
 class _PairSums:
@@ -96,7 +63,7 @@ class _PairSums:
         for columns, *both in weights:
             counted = [j for j, each in enumerate(both) if each.any()]
             for j in counted:
-                self.cells.add(j, places, columns, both[j])
+                self.cells.add(j, places[:, columns], both[j])
             if len(counted) == 2:
                 self.own[columns] += np.einsum("ij,ij->j", *both)
 
@@ -109,7 +76,7 @@ class _PairSums:
         """By time the sums over pairs in order and over all, how far the first may be off, and the sum of x."""
         found = np.empty((4, self.own.size))
         for k, own in enumerate(self.own):
-            (x, y), sizes, mixed = self.cells.column(k)
+            (x, y), sizes, mixed, *_ = self.cells.column(k)
             pairs = x.sum() * y.sum() - own
             found[:, k] = (
                 x @ (np.cumsum(y) - 0.5 * y) - 0.5 * own,
@@ -124,6 +91,8 @@ class _PairSums:
 class PairAccumulator:
     """AUC or concordance of several models, by cells of their markers."""
 
+    covariance = None
+
     def __init__(
         self, metric: CumulativeDynamicAUC | Concordance, grid: TimeGrid, models: Sequence[str], n_cells: int
     ) -> None:
@@ -132,13 +101,13 @@ class PairAccumulator:
 
     def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
         """More subjects: their status at the times of the metric, and what models predict for them."""
-        n_times = self.grid.sorted.size
-        for name, each in predictions.items():
+        n_times, asked = self.grid.sorted.size, {name: predictions[name] for name in self.models}
+        for name, each in asked.items():
             if name not in self._sums:
                 self._sums[name] = _PairSums(n_times, self.n_cells, one_order=self._one_order(each))
         for block in status.blocks():
             weights = list(self._weights(block))
-            for name, each in predictions.items():
+            for name, each in asked.items():
                 self._sums[name].add(block.rows, each, self.grid.sorted, weights)
 
     def merge(self, other: PairAccumulator) -> None:
@@ -172,8 +141,7 @@ class PairAccumulator:
             yield columns, b, a
 
     def _concordance(self, sums: _PairSums, until: float) -> MetricValue:
-        if until <= self.grid.last:
-            raise ValueError(f"times must not reach {until:g}, from where the adjustment gives no score.")
+        refuse_until(until, self.grid)
         ordered, pairs, off, _ = sums.sums().sum(axis=1)
         if not pairs > 0:
             return MetricValue(np.nan, bound=np.nan)
@@ -204,14 +172,18 @@ def _roc(cells: Cells) -> Profile:
 
 def histogram_accumulator(
     metric: Metric, grid: TimeGrid, models: Sequence[str], n: int | None = None
-) -> PairAccumulator | None:
-    """What adds up a metric over batches by cells of a marker; None where that is not done for this metric.
+) -> PairAccumulator | SectionAccumulator | DCalibrationAccumulator | None:
+    """What adds up over batches a metric that holds subjects against each other; None of others, and unknown ones.
 
     The number of cells grows with the root of the number ``n`` of subjects, as standard errors fall with it.
     """
     grid = metric.grid(grid)
     if isinstance(metric, CumulativeDynamicAUC | Concordance):
         return PairAccumulator(metric, grid, models, cells_for(n, grid.sorted.size))
+    if isinstance(metric, CalibrationMetric | PartOfBrier):
+        return SectionAccumulator(metric, grid, models, cells_for(n, grid.sorted.size))
+    if isinstance(metric, DCalibration):
+        return DCalibrationAccumulator(metric, grid, models)
     return None
 
 
