@@ -197,20 +197,22 @@ def test_types_of_columns_that_are_numbers_are_read_as_numbers(tmp_path):
             "died": pa.array([1.0, 0.0, 0.0], pa.float32()),
             "why": pa.array(["", "moved", "ill"]).dictionary_encode(),
             "smokes": [True, False, True],
+            "stage": pa.array([3, 1, 3]).dictionary_encode(),
+            "cost": pa.array(["0.5", "2", "3"]).cast(pa.decimal128(6, 2)).dictionary_encode(),
         }
     )
     cox = pa.table({"X1": pa.array([1, 1, 0], pa.int8()), "X2.5": pa.array([0.5, 0.25, 0], pa.float16())})
     found = scan(
         write(test, tmp_path / "t"),
         write(cox, tmp_path / "c"),
-        covariates="smokes",
+        covariates=["smokes", "stage", "cost"],
         reason="why",
         interpolation="step",
     )
     got = whole(found)
     assert got.y.time.tolist() == [1.5, 2.0, 3.0]
     assert got.y.reason.tolist() == [None, "moved", "ill"]
-    assert got.x.tolist() == [[1], [0], [1]]
+    assert got.x.tolist() == [[1, 3, 0.5], [0, 1, 2], [1, 3, 3]]
     assert got.predictions["cox"].probabilities.tolist() == [[1, 0.5], [1, 0.25], [0, 0]]
     assert got.predictions["cox"].interpolation == "step"
 

@@ -236,7 +236,7 @@ def _refusing(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        said = " ".join(str(error).split()).rstrip(".")
+        said = " ".join(str(error).split()).split(". ")[0].rstrip(".")
         raise ValueError(f"{path} cannot be read as a Parquet file: {said}.") from None
 
 
