@@ -67,9 +67,7 @@ class DCalibration(Metric):
 
     def surpluses(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, FloatArray]:
         """What all subjects together have more in each cell than expected, by model."""
-        return {
-            name: surplus.sum(axis=0) for name, (_, surplus) in self._cells(status, predictions).items()
-        }
+        return {name: surplus.sum(axis=0) for name, (_, surplus) in self._cells(status, predictions).items()}
 
     def of_gaps(self, gap: FloatArray) -> MetricValue:
         """The value where shares in the cells are off by so much."""
