@@ -19,7 +19,7 @@ from cocensor.evaluation.result import Analysis, Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import Estimate
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival
+from cocensor.outcomes import RiskTable, Survival
 
 _ANALYSES: tuple[Analysis, ...] = (
     "sensitivity",
@@ -50,15 +50,15 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
         "data": {
             **{name: None if y is None else _summary(y) for name, y in parts.items()},
+            **_streamed(evaluation),
             "covariates": _covariates(evaluation),
         },
         "horizon": {
             **asdict(evaluation.horizon),
             "n_times": int(evaluation.times.size),
             "at_risk": {
-                name: int((y.time >= evaluation.horizon.time).sum())
-                for name, y in parts.items()
-                if y is not None
+                name: int(table.at_risk_at(evaluation.horizon.time))
+                for name, table in _risk_tables(evaluation).items()
             },
         },
         "time": {**asdict(evaluation.time_axis), "label": evaluation.time_axis.label},
@@ -116,10 +116,39 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
 
 def _at_risk(evaluation: Evaluation) -> dict[str, Any]:
     """How many of each sample are at risk at a few round times up to the horizon."""
-    times, samples = evaluation.time_axis.marks(0.0, evaluation.horizon.time), evaluation.data.samples
-    parts = {"train": samples.y_train, "test": samples.y_test}
-    counts = {name: y.risk_table.at_risk_at(times).tolist() for name, y in parts.items() if y is not None}
+    times = evaluation.time_axis.marks(0.0, evaluation.horizon.time)
+    counts = {name: table.at_risk_at(times).tolist() for name, table in _risk_tables(evaluation).items()}
     return {"times": times, **counts}
+
+
+def _risk_tables(evaluation: Evaluation) -> dict[str, RiskTable]:
+    """How many are at risk, by sample."""
+    train, test = evaluation.data.samples.y_train, {"test": evaluation.data.risk_table}
+    return test if train is None else {"train": train.risk_table, **test}
+
+
+def _streamed(evaluation: Evaluation) -> dict[str, Any]:
+    """The test subjects, where they are more than are held."""
+    data = evaluation.data
+    if data.streamed is None:
+        return {}
+    whole, held = data.streamed.whole, _summary(data.samples.y_test)
+    test = {
+        "n": whole.n,
+        "events": whole.n_events,
+        "dropouts": whole.n_dropouts,
+        "administrative": whole.n - whole.n_events - whole.n_dropouts,
+        "censored": 1.0 - whole.n_events / whole.n,
+        "t_max": whole.t_max,
+    }
+    return {
+        "test": test,
+        "streamed": {
+            "fitted": _summary(data.learning.samples.y_test),
+            "kept": held,
+            "metrics": sorted(data.streamed.metrics),
+        },
+    }
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:

@@ -219,12 +219,12 @@ class _Steps:
     def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """The same where each subject is asked for once: nothing is kept."""
         a, b = (each.take(rows, axis=0) for each in (self.tile.event_free, self.tile.event))
-        return _of_steps(a, b, self.before[0][rows], self.before[1][rows])
+        return of_steps(a, b, self.before[0][rows], self.before[1][rows])
 
     @cached_property
     def _both(self) -> tuple[FloatArray, FloatArray]:
         a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
-        return _of_steps(a, b, *self.before)
+        return of_steps(a, b, *self.before)
 
     @cached_property
     def totals(self) -> tuple[FloatArray, FloatArray]:
@@ -233,9 +233,10 @@ class _Steps:
         return gained, around
 
 
-def _of_steps(
+def of_steps(
     a: FloatArray, b: FloatArray, a_before: FloatArray, b_before: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
+    """What b gains from each time to the next, and the sum of a at both; at the first from what is ``before``."""
     gained, around = np.empty_like(b), np.empty_like(a)
     # Row after row in one go, which is faster than row by row; the first of each is mended.
     np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])
