@@ -55,7 +55,15 @@ from cocensor.cli.settings import (
     sensitivity_grid,
     single_times,
 )
-from cocensor.cli.stream import FitRows, Scheduler, Stream, check_streamed, is_streamed, scored_in_batches, starting_over
+from cocensor.cli.stream import (
+    FitRows,
+    Scheduler,
+    Stream,
+    check_streamed,
+    is_streamed,
+    scored_in_batches,
+    starting_over,
+)
 from cocensor.cli.study import BETWEEN, BEYOND, Study, scored
 from cocensor.evaluation.asked_metrics import DEFAULT_METRICS
 from cocensor.words import beside_scores, minor_notes

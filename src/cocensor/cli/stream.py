@@ -57,7 +57,7 @@ def is_streamed(stream: bool, scheduler: str | None, fit_rows: int | None, paths
     """Whether files are read in batches: on request, or because a path stands for several files."""
     if stream or any(map(_is_several, paths)):
         if fit_rows is not None:
-            check_whole(fit_rows, "--fit-rows", 100)
+            check_whole(fit_rows, "--fit-rows")
         return True
     for option, value in (("--scheduler", scheduler), ("--fit-rows", fit_rows)):
         if value is not None:
@@ -76,7 +76,7 @@ def check_streamed(study: Study, bootstrap: int | None) -> None:
     """Refuse what takes all subjects at once."""
     columns = study.columns
     asked: dict[str, Any] = {
-        "--risk": next(iter(study.risks), None),
+        "--risk": next((f"{name}={column}" for name, column in study.risks.items()), None),
         "--entry": columns.entry,
         "--follow-up": columns.follow_up,
         "--true-time": study.true_time,
