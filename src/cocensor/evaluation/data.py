@@ -88,7 +88,9 @@ class Streamed:
     metrics : frozenset of str
         The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
     risk_table : RiskTable
-        How many of all are at risk at some times, and what happened to them up to each.
+        How many of all are at risk at some times, and what happened to them before the next.
+    reasons : dict of int
+        How many dropouts left for each reason, the most frequent first.
     """
 
     whole: WholeSample
@@ -96,6 +98,7 @@ class Streamed:
     rows: Rows = field(repr=False)
     metrics: frozenset[str]
     risk_table: RiskTable = field(repr=False)
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
     def subsample(self, n: int) -> Subsample:
         """How the subjects at hand stand for n, themselves or all."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cocensor._notes import Note
 from cocensor._validation import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.adjustments.samples import Samples
@@ -18,8 +19,8 @@ from cocensor.evaluation.scoring import Scoring
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.stream.accumulators import Accumulator, MeanOfLosses
-from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
-from cocensor.stream.source import Batch, Scan
+from cocensor.stream.passes import Outcomes, Plan, Stage, Sums, Task, covariates_of
+from cocensor.stream.source import Scan
 
 
 def planned(
@@ -52,14 +53,19 @@ def planned(
     )
 
 
-def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, drawn: Batch) -> EvaluationData:
+def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, outcomes: Outcomes) -> EvaluationData:
     """The subjects that were kept, and what is known of all."""
     kept, samples = sums.kept.result(), learning.samples
     x = None if samples.x_test is None else covariates_of(plan.scan, kept)
     table = sums.risk_table(plan.counted, kept.y.administrative is not None)
     added_up = {name for (_, _, name), each in sums.by_metric.items() if each is not None}
     streamed = Streamed(
-        plan.whole, learning, np.searchsorted(drawn.rows, kept.rows), frozenset(added_up), table
+        plan.whole,
+        learning,
+        np.searchsorted(outcomes.drawn.result().rows, kept.rows),
+        frozenset(added_up),
+        table,
+        dict(sorted(outcomes.reasons.most_common(), key=lambda each: (-each[1], each[0]))),
     )
     return replace(
         learning,
@@ -129,3 +135,43 @@ class _StreamedScoring(Scoring):
     def _added(self, metric: Metric) -> Accumulator | None:
         grid = self.data.grid_of(metric)
         return self.sums.by_metric.get((self.task, self._stages[grid.times.tobytes()], metric.name))
+
+
+def about_subjects(data: EvaluationData) -> list[Note]:
+    """How many subjects there are, were fitted to, and were kept, and what is computed from those."""
+    streamed = data.streamed
+    assert streamed is not None
+    n_fitted, n_kept = len(streamed.learning.samples.y_test), len(data.samples.y_test)
+    fitted = "all of them" if n_fitted == streamed.whole.n else f"{n_fitted:,} of them, drawn at random"
+    text = (
+        f"The {streamed.whole.n:,} test subjects were read in parts. What is estimated from the test sample rests on "
+        f"{fitted}; standard errors, alarms and further analyses on {n_kept:,} of these."
+    )
+    others = [metric.label for metric in data.metrics if metric.name not in streamed.metrics]
+    notes = [Note("decision", text)]
+    if others:
+        what = f"Not added up over parts, and so of these {n_kept:,} subjects alone: {', '.join(others)}."
+        notes.append(Note("decision", what))
+    return notes
+
+
+def about_bounds(results: Mapping[str, AdjustmentScores]) -> list[Note]:
+    """How far values may be from those of all subjects held at once, against their standard errors."""
+    off: dict[str, list[tuple[float, float]]] = {}
+    for each in results.values():
+        for metric, values in each.values.items():
+            bounded = {name: value.bound for name, value in values.items() if value.bound}
+            if bounded:
+                errors = each.errors.get(metric)
+                known = {} if errors is None else dict(zip(errors.names, errors.standard_errors, strict=True))
+                off.setdefault(metric, []).extend(
+                    (bound, known.get(name, np.nan)) for name, bound in bounded.items()
+                )
+    notes = []
+    for metric, pairs in off.items():
+        bound = max(each for each, _ in pairs)
+        shares = [each / error for each, error in pairs if error > 0]
+        share = f", {max(shares):.2g} of a standard error," if shares else ""
+        text = f"The {metric} is by a histogram of scores: it is off by at most {bound:.2g}{share} for that."
+        notes.append(Note("decision", text))
+    return notes
