@@ -210,7 +210,9 @@ def _files_of(path: str, name: str) -> list[str]:
     if not matches:
         what = "no file matches" if re.search(r"[*?\[]", path) else "there is no file"
         raise ValueError(f"{name}: {what} {path}.")
-    return [each for match in sorted(matches, key=natural) for each in _files_of(match, name)]
+    # A pattern may match a folder and the files in it.
+    found = [each for match in sorted(matches, key=natural) for each in _files_of(match, name)]
+    return list({os.path.abspath(each): each for each in found}.values())
 
 
 def _footer(path: str) -> tuple[tuple[int, ...], dict[str, Any]]:

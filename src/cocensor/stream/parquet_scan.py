@@ -107,8 +107,8 @@ def _parts(test: Files, models: Sequence[Model]) -> Iterator[ParquetPart]:
     ends = tables[0].ends
     for files in tables[1:]:
         ends = np.intersect1d(ends, files.ends)
-    if np.diff(ends, prepend=0).max() > most:
-        # Then row groups across an end are read twice: small ones of larger parts.
+    if np.diff(ends, prepend=0).max() > _PART_ROWS:
+        # Then smaller row groups across an end are read twice: parts are large.
         ends, most = min((files.ends for files in tables), key=len), _PART_ROWS
     start, last = 0, 0
     for end in [*ends.tolist(), test.n + most + 1]:
