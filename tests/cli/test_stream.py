@@ -75,7 +75,7 @@ def test_patterns_folders_and_single_files_have_the_numbers_of_memory(files):
     for name in ("test", *WEIGHTS):
         pd.read_parquet(files.folder / name).to_parquet(files.folder / f"{name}.parquet")
     held = files.numbers(shape="{}.parquet")
-    assert held["data"].get("streamed") is None
+    assert "streamed" not in held
     assert_same(files.numbers(), held)
     assert_same(files.numbers(shape="{}"), held)
     assert_same(files.numbers("--stream", shape="{}.parquet"), held)
@@ -84,7 +84,7 @@ def test_patterns_folders_and_single_files_have_the_numbers_of_memory(files):
 def test_files_cut_otherwise_and_sorted_by_number_have_the_same_numbers(files, tmp_path):
     one = files.numbers("--fit-rows", 500, "--metrics", "ibs,auc")
     assert one["data"]["test"]["n"] == N
-    assert one["data"]["streamed"]["fitted"]["n"] == 500
+    assert one["streamed"]["n_fitted"] == 500
     other = Files(tmp_path / "other", test_rows=60, model_rows=N)  # of 12 files, 10 and 11 come last
     assert_same(other.numbers("--fit-rows", 500, "--metrics", "ibs,auc"), one)
 
@@ -103,7 +103,7 @@ def test_a_page_is_written_and_the_options_can_be_read_again(files):
     assert f"{N} test subjects" in re.sub(r"<[^>]*>", "", text)
     page.unlink()
     again = run("evaluate", "--config", study)
-    assert again.stdout == first.stdout
+    assert first.stdout.startswith(again.stdout)
     assert page.exists()
 
 
