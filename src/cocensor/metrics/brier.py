@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice
+from cocensor._namespaces import is_foreign
+from cocensor._validation import check_choice
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.copulas import Copula
@@ -22,12 +23,16 @@ from cocensor.metrics.scoring import Asked
 from cocensor.outcomes import Survival
 
 
-def _event_free(p: FloatArray) -> FloatArray:
+def _event_free(p: Any) -> Any:
     gap = 1.0 - p
-    return np.multiply(gap, gap, out=gap)
+    return gap * gap if is_foreign(gap) else np.multiply(gap, gap, out=gap)
 
 
-BRIER = Loss(event_free=_event_free, event=np.square, largest=1.0)
+def _event(p: Any) -> Any:
+    return p * p
+
+
+BRIER = Loss(event_free=_event_free, event=_event, largest=1.0)
 
 
 @dataclass(frozen=True)

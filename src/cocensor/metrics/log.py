@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_number
+from cocensor._namespaces import at_least, namespace
+from cocensor._validation import check_number
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.metrics.kernel import Loss
@@ -104,9 +105,9 @@ def log_loss(floor: float) -> Loss:
     return Loss(event_free=partial(_event_free, floor), event=partial(_event, floor), largest=-np.log(floor))
 
 
-def _event_free(floor: float, p: FloatArray) -> FloatArray:
-    return -np.log(np.maximum(p, floor))
+def _event_free(floor: float, p: Any) -> Any:
+    return -namespace(p).log(at_least(p, floor))
 
 
-def _event(floor: float, p: FloatArray) -> FloatArray:
-    return -np.log(np.maximum(1.0 - p, floor))
+def _event(floor: float, p: Any) -> Any:
+    return _event_free(floor, 1.0 - p)

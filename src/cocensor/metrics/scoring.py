@@ -14,9 +14,11 @@ import numpy.typing as npt
 from cocensor._validation import FloatArray, PredictionWarning
 from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustment
 from cocensor.adjustments.samples import Samples
+from cocensor.arrays import foreign_models
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid, as_predictions
 from cocensor.inference import Influence, influence
+from cocensor.metrics.array_scores import ArraysAsked
 from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.outcomes import Survival
@@ -68,7 +70,7 @@ class Asked:
         copula: Copula | None,
         *,
         risk: bool = False,
-    ) -> Asked:
+    ) -> Asked | ArraysAsked:
         """From the arguments of a score function; ``risk`` says whether a risk score will do."""
         chosen = chosen_adjustment(how, copula)
         test, grid = Survival.coerce(y_test, "y_test"), TimeGrid.of(times)
@@ -77,11 +79,14 @@ class Asked:
         if several and not estimate:
             raise ValueError("estimate is empty: at least one model is needed.")
         given = estimate if several else {"": estimate}
+        samples = Samples(test, x_test, train, x_train)
+        if foreign_models(given):
+            return ArraysAsked.of(chosen, samples, grid, given, several=several, single=single)
         predictions = {
             key: _named(str(key) if several else None, each, len(test), grid, x_test, risk, single)
             for key, each in given.items()
         }
-        return cls(chosen, Samples(test, x_test, train, x_train), grid, predictions, several, single)
+        return cls(chosen, samples, grid, predictions, several, single)
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
