@@ -59,7 +59,7 @@ def namespace(*arrays: Any) -> Any:
 def _library(array: Array) -> Any:
     kind = type(array)
     if kind not in _LIBRARIES:
-        compat = need("array_api_compat", f"an array of type {_type(array)}", "array-api-compat", "arrays")
+        compat = need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
         _LIBRARIES[kind] = compat.array_namespace(array)
     return _LIBRARIES[kind]
 
@@ -69,7 +69,7 @@ def quiet(function: Function) -> Function:
 
     @wraps(function)
     def called(x: Any, *others: Any) -> Any:
-        if isinstance(x, np.ndarray | np.generic):
+        if isinstance(x, _NUMPYS):
             with np.errstate(all="ignore"):
                 return function(x, *others)
         return function(x, *others)
@@ -101,10 +101,10 @@ class Place:
     def of(cls, array: Array, name: str) -> Place:
         """That of an array of floats in single or double precision."""
         xp = namespace(array)
-        compat = need("array_api_compat", f"an array of type {_type(array)}", "array-api-compat", "arrays")
+        compat = need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
         if not xp.isdtype(array.dtype, (xp.float32, xp.float64)):
             raise ValueError(f"{name} must be of type float32 or float64, but is {array.dtype}.")
-        return cls(xp, compat.device(array), array.dtype, _type(array))
+        return cls(xp, compat.device(array), array.dtype, kind_of(array))
 
     def same(self, other: Place) -> bool:
         """Whether arrays at both can meet."""
@@ -143,6 +143,7 @@ class Placing:
         return self.place.put(values[self.order])
 
 
-def _type(array: Array) -> str:
+def kind_of(array: Any) -> str:
+    """What an array is called: its library and its class."""
     kind = type(array)
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"

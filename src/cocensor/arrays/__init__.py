@@ -2,6 +2,6 @@
 
 from cocensor.arrays.kernel import Losses, mean_losses
 from cocensor.arrays.status import PlacedStatus
-from cocensor.arrays.tables import ArrayTable, foreign_models
+from cocensor.arrays.tables import ArrayTable, are_foreign, refuse_foreign
 
-__all__ = ["ArrayTable", "Losses", "PlacedStatus", "foreign_models", "mean_losses"]
+__all__ = ["ArrayTable", "Losses", "PlacedStatus", "are_foreign", "mean_losses", "refuse_foreign"]

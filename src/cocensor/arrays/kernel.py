@@ -32,7 +32,7 @@ def mean_losses(status: PlacedStatus, losses: Losses, table: Array, rows: Array 
     """
     xp, total = status.place.xp, None
     n = table.shape[0]
-    for part in row_blocks(*table.shape, status.place):
+    for part in row_blocks(table, status.place):
         block = table if part is None else table[part, :]
         who = part or slice(0, n)
         if rows is not None:
@@ -50,9 +50,10 @@ def mean_losses(status: PlacedStatus, losses: Losses, table: Array, rows: Array 
     return total if status.known is None else xp.where(status.known, total, xp.nan)
 
 
-def row_blocks(n_rows: int, n_columns: int, place: Place) -> Iterator[slice | None]:
+def row_blocks(table: Array, place: Place) -> Iterator[slice | None]:
     """Slices of rows; None for all of them at once, which is what a compiler is given: it keeps no temporary array."""
     at_once = _IN_CACHE if "cpu" in str(place.device).lower() else _ON_DEVICE
+    n_rows, n_columns = table.shape
     step = max(1, at_once // max(1, n_columns))
     if _compiling() or n_rows <= step:
         yield None

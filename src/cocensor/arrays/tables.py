@@ -9,23 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._namespaces import Array, Place, is_foreign
+from cocensor._namespaces import Array, Place, is_foreign, kind_of
 from cocensor._validation import FloatArray, PredictionWarning, to_numpy
 from cocensor.arrays.kernel import row_blocks
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.curves.checks import count_rounded
 
 
-def foreign_models(models: Mapping[Any, Any]) -> bool:
+def are_foreign(models: Mapping[Any, Any]) -> bool:
     """Whether the predictions of models are arrays of another library than numpy: of all of them, or none."""
     foreign = [name for name, each in models.items() if is_foreign(each)]
     if foreign and len(foreign) < len(models):
         other = next(name for name in models if name not in foreign)
         raise TypeError(
-            f"estimate must hold arrays of one library, but {foreign[0]!r} is a {_kind(models[foreign[0]])} and "
-            f"{other!r} a {_kind(models[other])}."
+            f"estimate must hold arrays of one library, but {foreign[0]!r} is a {kind_of(models[foreign[0]])} and "
+            f"{other!r} a {kind_of(models[other])}."
         )
     return bool(foreign)
+
+
+def refuse_foreign(models: Mapping[Any, Any], what: str) -> None:
+    """Refuse arrays of another library than numpy, where something ``what`` is computed from numpy's alone."""
+    for each in models.values():
+        if is_foreign(each):
+            raise TypeError(
+                f"{what} computed from numpy arrays alone, but estimate is a {kind_of(each)}: give one of numpy, as by "
+                "estimate.cpu().numpy()."
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +83,7 @@ class ArrayTable:
         # Where a time is repeated, its columns are the same.
         changes = None if by_time is None else put(np.diff(grid.times[by_time]) > 0)
         good: Any = None
-        for part in row_blocks(*self.values.shape, self.place):
+        for part in row_blocks(self.values, self.place):
             block = self.values if part is None else self.values[part, :]
             block = block if order is None else xp.take(block, order, axis=1)
             early, late = block[:, :-1], block[:, 1:]
@@ -92,8 +102,3 @@ class ArrayTable:
         if not np.array_equal(found[:, first][:, grid.place], found, equal_nan=True):
             raise ValueError(f"{self.name} must have equal columns where times are repeated.")
         return found[:, first]
-
-
-def _kind(values: Any) -> str:
-    kind = type(values)
-    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,10 +13,22 @@ from cocensor._namespaces import Array, Place
 from cocensor._validation import FloatArray, HorizonWarning
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
-from cocensor.arrays import ArrayTable, PlacedStatus, mean_losses
+from cocensor.arrays import ArrayTable, PlacedStatus, mean_losses, refuse_foreign
 from cocensor.curves import TimeGrid
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_weights
+
+
+class MeansOverTime(Protocol):
+    """What has mean losses at each time."""
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Of which means are taken."""
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one of them, and values have no axis for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,54 +73,34 @@ class ArraysAsked:
                 )
         return cls(chosen, samples, grid, tables, several, single)
 
-    def over_time(self, metric: Any, return_influence: bool) -> Any:
+    @property
+    def models(self) -> dict[Any, Array]:
+        """The arrays."""
+        return {name: table.values for name, table in self.tables.items()}
+
+    def over_time(self, metric: MeansOverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
-        losses = metric.losses if hasattr(metric, "losses") else None
-        if isinstance(metric, PointwiseMetric):
-            losses = [metric.loss]
-        if losses is None or return_influence:
-            self._refuse("influences are" if return_influence else "this score is")
+        if return_influence:
+            refuse_foreign(self.models, "influences are")
         values = {}
-        for name, curves in self._curves(losses).items():
+        for name, curves in self._curves(metric.losses).items():
             place = self.tables[name].place
-            curves = [place.xp.astype(curve, place.dtype) for curve in curves]
-            if isinstance(metric, PointwiseMetric) or metric.single:
-                found = curves[0]
-            else:
-                found = place.xp.stack(curves, axis=1)
+            found = place.xp.astype(place.xp.stack(curves, axis=1), place.dtype)
+            found = found[:, 0] if metric.single else found
             values[name] = found[0, ...] if self.single else found
         return self._returned(values)
 
     def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
         """The values averaged over time."""
         if return_influence:
-            self._refuse("influences are")
+            refuse_foreign(self.models, "influences are")
         weights = weights_in_order(self.grid, integration)
         values = {}
-        for name, [curve] in self._curves([metric.loss], whole=True).items():
+        for name, [curve] in self._curves(metric.losses, whole=True).items():
             values[name] = averaged(curve, weights, self.tables[name].place)
         return self._returned(values)
 
-    def values(self, metric: Any, return_influence: bool) -> NoReturn:
-        """Refused."""
-        self._refuse(f"the {metric.label} is")
-
-    def each(self, find: Any, grid: TimeGrid | None = None) -> NoReturn:
-        """Refused."""
-        self._refuse("this is")
-
-    def with_mean(self, metric: Any, return_influence: bool) -> NoReturn:
-        """Refused."""
-        self._refuse(f"the {metric.label} is")
-
-    def _refuse(self, what: str) -> NoReturn:
-        table = next(iter(self.tables.values()))
-        raise TypeError(
-            f"{what} computed from numpy arrays alone, but {table.name} is a {table.place.kind}: give one of numpy, "
-            "as by estimate.cpu().numpy()."
-        )
-
-    def _curves(self, losses: list[Loss], *, whole: bool = False) -> dict[Any, list[Array]]:
+    def _curves(self, losses: tuple[Loss, ...], *, whole: bool = False) -> dict[Any, list[Array]]:
         """The mean of each loss over time, of all models, in double precision."""
         found: dict[Any, list[Array]] = {}
         for models, _, status in self.samples.statuses(self.chosen, self.grid, self._given()):

@@ -15,7 +15,7 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import Integration, PointwiseMetric
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.scoring import asked
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def log_score(
     >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
     array([0.3375, 0.3811])
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.over_time(IntegratedLogScore(floor), return_influence)
+    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return given.over_time(IntegratedLogScore(floor), return_influence)
 
 
 def integrated_log_score(
@@ -95,8 +95,8 @@ def integrated_log_score(
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
     0.3593
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.averages(IntegratedLogScore(floor), integration, return_influence)
+    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return given.averages(IntegratedLogScore(floor), integration, return_influence)
 
 
 def log_loss(floor: float) -> Loss:
