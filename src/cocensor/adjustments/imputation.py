@@ -21,6 +21,7 @@ from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_c
 from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -248,13 +249,24 @@ class Imputation(JointSettings, Adjustment):
 @dataclass(frozen=True, eq=False, repr=False)
 class _ImputationFromMargins(Fitted):
     adjustment: Imputation
-    y: Survival
+    #: The subjects that it was fitted to; None in a copy for others.
+    y: Survival | None
     margin: CopulaGraphic
+
+    def for_others(self) -> Fitted:
+        return replace(self, y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         return impute_from_margins(
             self.margin,
             y,
@@ -268,6 +280,7 @@ class _ImputationFromMargins(Fitted):
     @cached_property
     def _pull(self) -> PullBack:
         """From the margins to the sample: the same for all times."""
+        assert self.y is not None
         return PullBack(self.y, self.margin)
 
 
@@ -307,7 +320,14 @@ class _ImputationFromJoint(Fitted):
             design=None if self.design is None else self.design[rows],
         )
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         # Whoever is censored after the last time asked for is event-free at all of them.
         asked = ~y.event & (y.time < grid.last)
         cut = grid.cut(y.time)
@@ -323,13 +343,6 @@ class _ImputationFromJoint(Fitted):
         else:
             self._check_subjects(y)
             z = self.design.matrix
-        if grid.last > model.t_max_:
-            warnings.warn(
-                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
-                "it the margins are extrapolated.",
-                HorizonWarning,
-                stacklevel=4,
-            )
         ratio = resolve(self.adjustment.hazard_ratio, y, self.y)
         ended = ~y.dropout
         if ratio is None and not model.dropout.basis.present:
@@ -351,6 +364,18 @@ class _ImputationFromJoint(Fitted):
             q=q,
             imputed=imputed,
         )
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        """Always; warns of times that nobody's hazard is known at, where these are asked for."""
+        model = self.joint.model
+        if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:
+            warnings.warn(
+                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
+                "it the margins are extrapolated.",
+                HorizonWarning,
+                stacklevel=3,
+            )
+        return np.inf
 
     def _check_subjects(self, y: Survival) -> None:
         """Refuse others than the subjects that were fitted to: what they are given is not known."""
