@@ -21,7 +21,7 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._numerics import put_rows
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
-from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.tile import Block, Tile
 from cocensor.adjustments.whole import WeightLoad
 from cocensor.curves import TimeGrid
@@ -358,6 +358,11 @@ class Status:
         come in several, which add up, or in none. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """The same of several parts about the same values, each by the status at some of the times."""
+        for part in parts:
+            yield from part.status.pull_back(part.functionals)
 
     @cached_property
     def a(self) -> FloatArray:
