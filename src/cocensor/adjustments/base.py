@@ -165,7 +165,7 @@ class Fitted(ABC):
         return ()
 
     def for_others(self) -> Fitted:
-        """A copy that answers for any subjects and knows nothing of those that were fitted to: small, to be sent around.
+        """A small copy that answers for any subjects, and knows nothing of those that were fitted to.
 
         Nothing can be fitted again, and its status has no :meth:`Status.pull_back`.
         """

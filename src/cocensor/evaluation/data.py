@@ -88,7 +88,9 @@ class Streamed:
     metrics : frozenset of str
         The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
     risk_table : RiskTable
-        How many of all are at risk at some times, and what happened to them up to each.
+        How many of all are at risk at some times, and what happened to them before the next.
+    reasons : dict of int
+        How many dropouts left for each reason, the most frequent first.
     """
 
     whole: WholeSample
@@ -96,6 +98,7 @@ class Streamed:
     rows: Rows = field(repr=False)
     metrics: frozenset[str]
     risk_table: RiskTable = field(repr=False)
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
     def subsample(self, n: int) -> Subsample:
         """How the subjects at hand stand for n, themselves or all."""
@@ -141,6 +144,13 @@ class EvaluationData:
     def n_test(self) -> int:
         """The number of test subjects, whether they are held or not."""
         return len(self.samples.y_test) if self.streamed is None else self.streamed.whole.n
+
+    @property
+    def anybody_left(self) -> bool:
+        """Whether there are dropouts among the test subjects."""
+        if self.streamed is None:
+            return bool(self.samples.y_test.dropout.any())
+        return self.streamed.whole.n_dropouts > 0
 
     @property
     def risk_table(self) -> RiskTable:

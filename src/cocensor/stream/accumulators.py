@@ -13,6 +13,7 @@ from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics import Metric, MetricValue
 from cocensor.metrics.base import Profile
+from cocensor.stream.histograms import histogram_accumulator
 
 
 class Accumulator(Protocol):
@@ -29,18 +30,14 @@ class Accumulator(Protocol):
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values by model, where ``until`` is from when on there are none."""
 
-    @property
-    def covariance(self) -> FloatArray | None:
-        """Of the own parts of all subjects, by model; None where it was not asked for, or is not known."""
-
 
 def accumulator_of(
-    metric: Metric, grid: TimeGrid, models: Sequence[str], with_errors: bool = True
+    metric: Metric, grid: TimeGrid, models: Sequence[str], n: int, with_errors: bool = True
 ) -> Accumulator | None:
-    """What adds up a metric over batches; None where it takes all subjects at once."""
+    """What adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
     if metric.mean_of_losses:
         return MeanOfLosses(metric, models, with_errors)
-    return None
+    return histogram_accumulator(metric, grid, models, n)
 
 
 class Moments:

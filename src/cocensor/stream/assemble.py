@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cocensor._notes import Note
 from cocensor._validation import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.adjustments.samples import Samples
@@ -17,9 +18,9 @@ from cocensor.evaluation.scores import AdjustmentScores, with_scores
 from cocensor.evaluation.scoring import Scoring
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
-from cocensor.stream.accumulators import Accumulator
-from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
-from cocensor.stream.source import Batch, Scan
+from cocensor.stream.accumulators import Accumulator, MeanOfLosses
+from cocensor.stream.passes import Outcomes, Plan, Stage, Sums, Task, covariates_of
+from cocensor.stream.source import Scan
 
 
 def planned(
@@ -37,7 +38,7 @@ def planned(
         for fitted, models in each.served
     ]
     end = data.grid.last
-    marks = data.time_axis.marks(0.0, end)
+    marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
     return Plan(
         scan,
         stages,
@@ -52,14 +53,19 @@ def planned(
     )
 
 
-def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, drawn: Batch) -> EvaluationData:
+def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, outcomes: Outcomes) -> EvaluationData:
     """The subjects that were kept, and what is known of all."""
     kept, samples = sums.kept.result(), learning.samples
     x = None if samples.x_test is None else covariates_of(plan.scan, kept)
     table = sums.risk_table(plan.counted, kept.y.administrative is not None)
     added_up = {name for (_, _, name), each in sums.by_metric.items() if each is not None}
     streamed = Streamed(
-        plan.whole, learning, np.searchsorted(drawn.rows, kept.rows), frozenset(added_up), table
+        plan.whole,
+        learning,
+        np.searchsorted(outcomes.drawn.result().rows, kept.rows),
+        frozenset(added_up),
+        table,
+        dict(sorted(outcomes.reasons.most_common(), key=lambda each: (-each[1], each[0]))),
     )
     return replace(
         learning,
@@ -119,7 +125,8 @@ class _StreamedScoring(Scoring):
         added, streamed = self._added(metric), self.data.streamed
         if added is None or streamed is None:
             return self.data.subsample
-        found, covariance = streamed.subsample(self.plan.whole.n), added.covariance
+        found = streamed.subsample(self.plan.whole.n)
+        covariance = added.covariance if isinstance(added, MeanOfLosses) else None
         if covariance is None:
             return found
         at = [added.models.index(name) for name in models]
@@ -128,3 +135,45 @@ class _StreamedScoring(Scoring):
     def _added(self, metric: Metric) -> Accumulator | None:
         grid = self.data.grid_of(metric)
         return self.sums.by_metric.get((self.task, self._stages[grid.times.tobytes()], metric.name))
+
+
+def about_subjects(data: EvaluationData) -> list[Note]:
+    """How many subjects there are, were fitted to, and were kept, and what is computed from those."""
+    streamed = data.streamed
+    assert streamed is not None
+    n_fitted, n_kept = len(streamed.learning.samples.y_test), len(data.samples.y_test)
+    fitted = "all of them" if n_fitted == streamed.whole.n else f"{n_fitted:,} of them, drawn at random"
+    text = (
+        f"The {streamed.whole.n:,} test subjects were read in parts. What is estimated from the test sample rests on "
+        f"{fitted}; standard errors, alarms and further analyses on {n_kept:,} of these."
+    )
+    others = [metric.label for metric in data.metrics if metric.name not in streamed.metrics]
+    notes = [Note("decision", text)]
+    if others:
+        what = f"Not added up over parts, and so of these {n_kept:,} subjects alone: {', '.join(others)}."
+        notes.append(Note("decision", what))
+    return notes
+
+
+def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) -> list[Note]:
+    """How far values may be from those of all subjects held at once, against their standard errors."""
+    said = []
+    for metric in data.metrics:
+        off = [
+            (value.bound, value.bound / error)
+            for each in results.values()
+            for name, value in each.values[metric.name].items()
+            for error in (_standard_error(each, metric.name, name),)
+            if value.bound
+        ]
+        if off:
+            bound, share = (float(np.nanmax(each)) for each in zip(*off, strict=True))
+            against = f" ({share:.1g} standard errors)" if np.isfinite(share) else ""
+            said.append(f"{metric.label} {bound:.1g}{against}")
+    text = "Added up in cells of scores, and for that off by at most: "
+    return [Note("decision", f"{text}{', '.join(said)}.")] if said else []
+
+
+def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:
+    errors = scores.errors.get(metric)
+    return np.nan if errors is None or model not in errors.names else errors.estimate(model).standard_error

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import reduce
+from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +19,7 @@ _FAN_IN = 8
 # How often all is begun anew: a worker took along what only it held of what all need.
 _ATTEMPTS = 3
 _PATIENCE = "15s"
+_POLL = 0.05
 
 
 @contextmanager
@@ -24,7 +27,7 @@ def connected(address: str, who: str = "scheduler") -> Iterator[Any]:
     """A client of the Dask scheduler at an address such as tcp://host:8786, for as long as it is needed."""
     distributed = need("distributed", f"{who} {address}", "Dask", "dask")
     try:
-        client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = distributed.Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:  # ValueError: what is no address
         raise ValueError(
             f"{who} must be the address of a Dask scheduler, such as tcp://host:8786, but none answers at "
@@ -54,6 +57,8 @@ def reduce_on_cluster(
             return _Run(_Job(work, merge), parts, client, distributed).result(count)
         except _LostError:
             continue
+        except (CancelledError, distributed.comm.CommClosedError) as error:
+            raise _disconnected(client) from error
     raise ChildProcessError(
         f"all Dask workers died, {_ATTEMPTS} times over, perhaps for lack of memory: look into their logs."
     )
@@ -72,64 +77,66 @@ class _LostError(Exception):
 
 
 class _Run:
-    """The tasks of one reduction."""
+    """The tasks of one reduction, of which the client holds the last alone: all others are forgotten once merged."""
 
     def __init__(self, job: _Job, parts: Sequence[Any], client: Any, distributed: Any) -> None:
-        self._client, self._distributed = client, distributed
-        name = f"cocensor-{uuid4().hex}"
-        keys = [f"{name}-part-{number}" for number in range(len(parts))]
-        self._parts = dict(zip(keys, parts, strict=True))
+        self._client, self._distributed, self._name = client, distributed, f"cocensor-{uuid4().hex}"
+        self._parts = {f"{self._name}-part-{number}": part for number, part in enumerate(parts)}
+        self._done: SimpleQueue[int] = SimpleQueue()
+        client.subscribe_topic(self._name, lambda event: self._done.put(event[1]))
         try:
             self._job = client.scatter(job, broadcast=True, hash=False)
         except TimeoutError:
             raise ConnectionError(f"the Dask scheduler at {_address(client)} has no workers.") from None
-        states = client.map(_worked, parts, key=keys, pure=False, job=self._job)
-        self._waiting = dict(zip(keys, states, strict=True))
-        held = [states]
+        keys = list(self._parts)
+        states = client.map(
+            _worked, parts, range(len(parts)), key=keys, pure=False, job=self._job, run=self._name
+        )
+        levels = [states]
         while len(states) > 1:
             groups = [states[start : start + _FAN_IN] for start in range(0, len(states), _FAN_IN)]
-            level = len(held)
-            states = [
-                client.submit(
-                    _merged, group, self._job, key=f"{name}-merge-{level}-{k}", pure=False, priority=level
-                )
-                for k, group in enumerate(groups)
-            ]
-            held.append(states)
+            keys = [f"{self._name}-merge-{len(levels)}-{k}" for k in range(len(groups))]
+            states = client.map(_merged, groups, key=keys, pure=False, priority=len(levels), job=self._job)
+            levels.append(states)
         (self._last,) = states
 
     def result(self, count: ProgressCount) -> Any:
         """The state of all parts; each part is counted when it is done."""
+        counted: set[int] = set()
         try:
-            # A state that no future here holds is forgotten as soon as it is merged.
-            for future in self._distributed.as_completed(list(self._waiting.values())):
-                self._check(future, self._parts[future.key])
-                del self._waiting[future.key]
+            while not (self._last.done() and self._done.empty()):
+                with suppress(Empty):
+                    number = self._done.get(timeout=_POLL)
+                    if number not in counted:  # a part of a worker that died is done twice
+                        counted.add(number)
+                        count.count()
+            self._check()
+            for _ in range(len(self._parts) - len(counted)):
                 count.count()
-            self._distributed.wait(self._last)
-            self._check(self._last)
             return self._last.result()
         except BaseException:
             if self._client.status == "running":
-                self._client.cancel([self._job, self._last, *self._waiting.values()])
+                self._client.cancel([self._last])
             raise
+        finally:
+            self._job.release()
+            if self._client.status == "running":
+                self._client.unsubscribe_topic(self._name)
 
-    def _check(self, future: Any, part: Any = None) -> None:
-        """Raise what kept a task from its end."""
-        if future.status == "finished":
+    def _check(self) -> None:
+        """Raise what kept the last task from its end."""
+        if self._last.status == "finished":
             return
-        if future.status != "error":
+        if self._last.status != "error":
             if self._client.status == "running":
                 raise _LostError
-            raise ConnectionError(
-                f"the connection to the Dask scheduler at {_address(self._client)} is lost."
-            )
-        error = future.exception()
+            raise _disconnected(self._client)
+        error = self._last.exception()
         if isinstance(error, self._distributed.KilledWorker):
-            where = "" if part is None else f" with {_name(part)}"
+            part = self._parts.get(error.task)
             raise ChildProcessError(
-                f"{error.allowed_failures + 1} Dask workers died{where}, one after the other, perhaps for lack of "
-                "memory: look into their logs."
+                f"{error.allowed_failures + 1} Dask workers died{'' if part is None else f' with {_name(part)}'}, one "
+                "after the other, perhaps for lack of memory: look into their logs."
             ) from error
         if isinstance(error, ImportError):
             raise ImportError(
@@ -138,15 +145,25 @@ class _Run:
         raise error
 
 
-def _worked(part: Any, job: _Job) -> Any:
-    """What comes of a part, on a worker."""
+def _worked(part: Any, number: int, job: _Job, run: str) -> Any:
+    """What comes of a part, on a worker, which tells those who wait."""
+    from distributed import get_worker
+
     with one_core():
         try:
-            return job.work(part)
-        except OSError as error:
+            state = job.work(part)
+        except (OSError, ValueError) as error:
+            missing = next(
+                (each for each in (error, error.__context__) if isinstance(each, FileNotFoundError)), None
+            )
+            if missing is None:
+                raise
             raise ValueError(
-                f"{_name(part)} cannot be read by a Dask worker: {error.strerror or error}."
+                f"{missing.filename or _name(part)} is not there for a Dask worker: all workers must see the files "
+                "under the same paths."
             ) from None
+    get_worker().log_event(run, number)
+    return state
 
 
 def _merged(states: list[Any], job: _Job) -> Any:
@@ -156,6 +173,10 @@ def _merged(states: list[Any], job: _Job) -> Any:
 
 def _name(part: Any) -> str:
     return str(getattr(part, "name", part))
+
+
+def _disconnected(client: Any) -> ConnectionError:
+    return ConnectionError(f"the connection to the Dask scheduler at {_address(client)} is lost.")
 
 
 def _address(client: Any) -> str:

@@ -24,7 +24,7 @@ from cocensor.evaluation.scores import fits_under, scores_under
 from cocensor.evaluation.times import HorizonRule
 from cocensor.metrics import Metric
 from cocensor.outcomes import Survival, TimeAxis
-from cocensor.stream.assemble import assembled, kept_data, planned
+from cocensor.stream.assemble import about_bounds, about_subjects, assembled, kept_data, planned
 from cocensor.stream.passes import (
     columns_that_differ,
     covariates_of,
@@ -125,9 +125,9 @@ class _Study:
         plan = planned(self.scan, data, fits, outcomes.whole, self.n_kept)
         sums = read_everything(plan, self._passes.reduce)
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
-        kept = kept_data(plan, sums, learning, drawn)
+        kept = kept_data(plan, sums, learning, outcomes)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
-        notes += _about(kept)
+        notes += [*about_subjects(kept), *about_bounds(kept, results)]
         return concluded(kept, results, assumed, ends, notes, (self.x_train,))
 
     def _data(
@@ -208,21 +208,3 @@ def _counted(predictions: Predictions) -> Predictions:
     return Predictions.trusted(
         predictions.times, table, predictions.interpolation, predictions.tail, predictions.source, off
     )
-
-
-def _about(data: EvaluationData) -> list[Note]:
-    """How many subjects there are, were fitted to, and were kept, and what is computed from those."""
-    streamed = data.streamed
-    assert streamed is not None
-    n_fitted, n_kept = len(streamed.learning.samples.y_test), len(data.samples.y_test)
-    fitted = "all of them" if n_fitted == streamed.whole.n else f"{n_fitted:,} of them, drawn at random"
-    text = (
-        f"The {streamed.whole.n:,} test subjects were read in parts. What is estimated from the test sample rests on "
-        f"{fitted}; standard errors, alarms and further analyses on {n_kept:,} of these."
-    )
-    others = [metric.label for metric in data.metrics if metric.name not in streamed.metrics]
-    notes = [Note("decision", text)]
-    if others:
-        what = f"Not added up over parts, and so of these {n_kept:,} subjects alone: {', '.join(others)}."
-        notes.append(Note("decision", what))
-    return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,11 +45,13 @@ class Outcomes:
 
     drawn: Drawn
     whole: WholeSample
+    reasons: Counter[str]
 
     def merge(self, other: Outcomes) -> None:
         """Take up another part."""
         self.drawn.merge(other.drawn)
         self.whole = self.whole.merge(other.whole)
+        self.reasons += other.reasons
 
 
 def read_outcomes(scan: Scan, k: int, reduce: Reduce) -> Outcomes:
@@ -61,7 +64,9 @@ def _outcomes(scan: Scan, k: int, part: Part) -> Outcomes:
     for batch in scan.outcomes(part):
         drawn = Drawn(k, scan.n)
         drawn.update(batch)
-        each = Outcomes(drawn, WholeSample.of(batch.y))
+        y = batch.y
+        reasons = Counter[str](() if y.reason is None else y.reason[y.dropout].tolist())
+        each = Outcomes(drawn, WholeSample.of(y), reasons)
         found = each if found is None else merged(found, each)
     assert found is not None  # a part has subjects
     return found
@@ -214,11 +219,13 @@ class Plan:
                     if not models:
                         continue
                     if key not in sums.by_metric:
-                        sums.by_metric[key] = accumulator_of(metric, stage.grid, models, self.with_errors)
+                        sums.by_metric[key] = accumulator_of(
+                            metric, stage.grid, models, self.scan.n, self.with_errors
+                        )
                     found = sums.by_metric[key]
                     try:
                         if found is not None:
-                            found.update(status, read)
+                            found.update(status, {name: read[name] for name in models})
                     except ValueError as error:
                         sums.fail(key, first, str(error))
 
