@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -219,8 +219,10 @@ class ImputationFromJoint(Fitted):
             ended = np.ones(len(y), dtype=bool)
         q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
         imputed = [
-            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q))
-            for kind in (q.ended, ~q.ended)
+            Group.of(
+                np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=ended))
+            )
+            for kind, ended in ((q.ended, True), (~q.ended, False))
         ]
         return ImputedByJoint(
             grid,

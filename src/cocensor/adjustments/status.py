@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._namespaces import Array, Placing
 from cocensor._notes import Note
 from cocensor._numerics import put_rows
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
@@ -32,6 +33,8 @@ _TILE_ELEMENTS = 2**24
 # Weights at all times are kept, where these are fewer.
 _KEPT_ELEMENTS = 2**21
 Term = tuple[FloatArray | None, FloatArray | None]
+#: Of some rows at all times at once, as an array of another library.
+PlacedWeights = Callable[[Any], Array]
 
 
 class Pair(Protocol):
@@ -129,9 +132,13 @@ class _TermsBlock:
 
 @dataclass(frozen=True, eq=False)
 class Imputed:
-    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block."""
+    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block.
+
+    ``placed`` gives the same of some subjects, and 0 of others, for arrays of another library; None where nothing does.
+    """
 
     q: Callable[[Rows, slice], FloatArray]
+    placed: Callable[[Placing, Rows], PlacedWeights] | None = None
 
     def block(self, rows: Rows, columns: slice) -> BlockWeights:
         """Those of some subjects at some of the sorted times."""
@@ -155,9 +162,13 @@ class _ImputedBlock:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0."""
+    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0.
+
+    ``placed`` gives the same for arrays of another library; None where nothing does.
+    """
 
     weight: Callable[[Rows, slice], FloatArray]
+    placed: Callable[[Placing], PlacedWeights] | None = None
 
     def block(self, rows: Rows, columns: slice) -> BlockWeights:
         """Those of some subjects at some of the sorted times."""
