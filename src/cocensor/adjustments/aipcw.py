@@ -234,9 +234,10 @@ def _extent(status: Status) -> tuple[FloatArray, FloatArray]:
     """The sum and the largest of abs(a) + abs(b), at each of the sorted times."""
     total, largest = np.zeros((2, status.grid.sorted.size))
     for block in status.blocks():
-        for weights, columns, mask in block.stretches:
+        for weights, columns, edge in block.stretches:
             a, b = weights.dense()
-            size = (np.abs(a) + np.abs(b)) * (1.0 if mask is None else mask)
+            size = np.abs(a) + np.abs(b)
+            size = size if edge is None else edge.clear(size)
             total[columns] += size.sum(axis=0)
             largest[columns] = np.maximum(largest[columns], size.max(axis=0))
     return total, largest

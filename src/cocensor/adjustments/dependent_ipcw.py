@@ -23,7 +23,7 @@ from cocensor.adjustments.base import (
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms, by_cut
+from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
@@ -145,7 +145,7 @@ class _IPCWFromMargins(Fitted):
         tail = self.adjustment.tail
         refuse_beyond(tail, grid.times, self._event.support_, "times")
         cut = grid.cut(y.time)
-        rows = by_cut(np.flatnonzero(y.event & (y.time <= grid.last)), cut)
+        rows = np.flatnonzero(y.event & (y.time <= grid.last))
         seen = np.zeros(len(y), dtype=bool)
         seen[rows] = True
         refuse_beyond(tail, np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
@@ -156,7 +156,7 @@ class _IPCWFromMargins(Fitted):
         _warn_from(until, grid)
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
-            Group(rows, cut[rows], EVENT_FREE, had),
+            Group.of(rows, cut, EVENT_FREE, had),
             always_event_free(np.flatnonzero(~seen), len(y), grid),
         )
         return Status(grid, len(y), groups, until=until)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,28 +16,57 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Edge:
+    """The columns of a stretch at which its weights hold for some subjects alone, and for whom."""
+
+    columns: slice
+    holds: BoolArray
+
+    def clear(self, values: FloatArray) -> FloatArray:
+        """``values``, which belong to the caller, with 0 where the weights do not hold."""
+        values[:, self.columns] *= self.holds
+        return values
+
+
+@dataclass(frozen=True, eq=False)
 class Block:
     """Some subjects, and their weights in stretches of the sorted times.
 
-    A stretch is the weights, its columns, and which (subject, column) of it they hold for; None for all.
+    A stretch is the weights, its columns, and the edge where they do not hold for all subjects; None without one.
     """
 
     rows: Rows
-    stretches: tuple[tuple[BlockWeights, slice, BoolArray | None], ...]
+    stretches: tuple[tuple[BlockWeights, slice, Edge | None], ...]
 
     def dense(self, columns: slice) -> FloatArray:
         """Both weights at the sorted times that the block was asked for, (2, subjects, columns)."""
         both = np.zeros((2, self.rows.size, columns.stop - columns.start))
-        for weights, some, mask in self.stretches:
+        for weights, some, edge in self.stretches:
             within = slice(some.start - columns.start, some.stop - columns.start)
             for weight, values in zip(both, weights.dense(), strict=True):
-                if not values.any():  # often one of the two is 0 throughout
-                    continue
-                if mask is None:
-                    weight[:, within] = values
-                else:
-                    weight[:, within] += np.where(mask, values, 0.0)
+                if values.any():  # often one of the two is 0 throughout
+                    weight[:, within] += values if edge is None else edge.clear(np.array(values))
         return both
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """Blocks of subjects whose rows are neighbours: all of these are read at once."""
+
+    rows: Rows
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> Strip:
+        """Some blocks."""
+        return cls(np.concatenate([block.rows for block in blocks]), tuple(blocks))
+
+    def __iter__(self) -> Iterator[tuple[Block, slice]]:
+        """Each block, and its place among the rows."""
+        start = 0
+        for block in self.blocks:
+            yield block, slice(start, start + block.rows.size)
+            start += block.rows.size
 
 
 @dataclass(frozen=True, eq=False)
