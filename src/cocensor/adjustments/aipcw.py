@@ -27,6 +27,7 @@ from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, Imputed, Status
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
@@ -179,7 +180,14 @@ class _FittedAIPCW(Fitted):
         rows = resample.fitted_to(self.adjustment)
         return replace(self, event=self.event.drawn(rows), dropout=self.dropout.drawn(rows))
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         if x is None:
             raise ValueError(
                 f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
@@ -209,17 +217,21 @@ class _FittedAIPCW(Fitted):
             lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
             after = curves.after(y, rows[y.time[rows] <= grid.last])
             groups.append(Group.of(rows, cut, Imputed(curves.before), Imputed(after)))
-        notes = self.notes
-        if lifted:
-            floor = self.adjustment.min_probability
-            said = (
-                f"The probability of being uncensored falls below {floor:g} for {lifted} of {len(y)} subjects"
-            )
-            notes += (Note("decision", f"{said}, and is set to {floor:g} there."),)
-        status = Status(grid, len(y), tuple(groups), notes=notes)
-        remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
-        status.until = no_score_from(grid.sorted, *_extent(status), len(y), remedy)
+        status = Status(grid, len(y), tuple(groups), notes=self.notes)
+        status.load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
         return status
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        assert load is not None
+        remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
+        return no_score_from(grid.sorted, load, whole.n, remedy)
+
+    def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
+        if load is None or not load.n_replaced:
+            return ()
+        floor = self.adjustment.min_probability
+        said = f"The probability of being uncensored falls below {floor:g} for {load.n_replaced} of {whole.n} subjects"
+        return (Note("decision", f"{said}, and is set to {floor:g} there."),)
 
 
 def _spread(times: FloatArray) -> FloatArray:

@@ -14,19 +14,27 @@ from cocensor._notes import Note
 from cocensor._validation import HorizonWarning, check_choice, check_whole
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, always_event_free, check_hold
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.hazard_ratio import as_hazard_ratio, check_reasons, in_words, resolve
+from cocensor.adjustments.hazard_ratio import (
+    LaterRatios,
+    as_hazard_ratio,
+    check_reasons,
+    in_words,
+    later_ratios,
+    resolve,
+)
 from cocensor.adjustments.imputed_joint import ImputedByJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
+from cocensor.adjustments.judge_columns import JudgeDesign
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.pull_back import PullBack
 from cocensor.joint.conditional import Conditional
-from cocensor.joint.design import Design
 from cocensor.joint.settings import resolve_family
 from cocensor.outcomes import Survival, shown_time
 
@@ -248,13 +256,24 @@ class Imputation(JointSettings, Adjustment):
 @dataclass(frozen=True, eq=False, repr=False)
 class _ImputationFromMargins(Fitted):
     adjustment: Imputation
-    y: Survival
+    #: The subjects that it was fitted to; None in a copy for others.
+    y: Survival | None
     margin: CopulaGraphic
+
+    def for_others(self) -> Fitted:
+        return replace(self, y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         return impute_from_margins(
             self.margin,
             y,
@@ -268,6 +287,7 @@ class _ImputationFromMargins(Fitted):
     @cached_property
     def _pull(self) -> PullBack:
         """From the margins to the sample: the same for all times."""
+        assert self.y is not None
         return PullBack(self.y, self.margin)
 
 
@@ -275,11 +295,18 @@ class _ImputationFromMargins(Fitted):
 class _ImputationFromJoint(Fitted):
     adjustment: Imputation
     joint: JointFit
-    #: The subjects that it was fitted to.
-    y: Survival
+    #: The subjects that it was fitted to; None in a copy for others.
+    y: Survival | None
     #: What the subjects that it was fitted to are given, where these are the test subjects.
-    design: Design | None = None
+    design: JudgeDesign | None = None
     notes: tuple[Note, ...] = ()
+    #: The ratios of those who drop out later, as they are among the subjects fitted to.
+    later: LaterRatios | None = None
+
+    def for_others(self) -> Fitted:
+        later = None if self._later is None else replace(self._later, among=None)
+        design = None if self.design is None else self.design[:0]
+        return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
 
     def with_copula(self, copula: Any) -> Fitted:
         return replace(
@@ -290,6 +317,7 @@ class _ImputationFromJoint(Fitted):
         if not self.adjustment.takes_hazard_ratio:
             return super().with_hazard_ratio(ratio)  # refuses
         adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
+        assert self.y is not None
         check_reasons(adjustment.hazard_ratio, self.y, "y_train" if self.design is None else "y_test")
         independent = isinstance(self.adjustment.copula, Copula) and self.adjustment.copula.is_independence
         joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
@@ -299,6 +327,7 @@ class _ImputationFromJoint(Fitted):
         rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
         if isinstance(adjustment.hazard_ratio, np.ndarray):
             adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
+        assert self.y is not None
         return replace(
             self,
             adjustment=adjustment,
@@ -307,7 +336,14 @@ class _ImputationFromJoint(Fitted):
             design=None if self.design is None else self.design[rows],
         )
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         # Whoever is censored after the last time asked for is event-free at all of them.
         asked = ~y.event & (y.time < grid.last)
         cut = grid.cut(y.time)
@@ -320,17 +356,12 @@ class _ImputationFromJoint(Fitted):
         model = self.joint.needed
         if self.design is None:
             z = model.covariates(x, len(y), "x_test", "y_test")
-        else:
+        elif predictions is None:
             self._check_subjects(y)
             z = self.design.matrix
-        if grid.last > model.t_max_:
-            warnings.warn(
-                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
-                "it the margins are extrapolated.",
-                HorizonWarning,
-                stacklevel=4,
-            )
-        ratio = resolve(self.adjustment.hazard_ratio, y, self.y)
+        else:
+            z = self.design.matrix_of(len(y), x, predictions)
+        ratio = resolve(self.adjustment.hazard_ratio, y, self._later, whole)
         ended = ~y.dropout
         if ratio is None and not model.dropout.basis.present:
             # Without a margin of the dropout a copula says nothing of it.
@@ -352,13 +383,34 @@ class _ImputationFromJoint(Fitted):
             imputed=imputed,
         )
 
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        """Always; warns of times that nobody's hazard is known at, where these are asked for."""
+        model = self.joint.model
+        if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:
+            warnings.warn(
+                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
+                "it the margins are extrapolated.",
+                HorizonWarning,
+                stacklevel=3,
+            )
+        return np.inf
+
     def _check_subjects(self, y: Survival) -> None:
-        """Refuse others than the subjects that were fitted to: what they are given is not known."""
-        n = len(self.y)
+        """Refuse others than the subjects that were fitted to, where nothing says what they are given."""
+        if self.y is None:
+            raise ValueError("predictions are needed: the joint model conditions on them.")
+        n, others = len(self.y), "others need predictions"
         if len(y) != n:
-            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}.")
+            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}: {others}.")
         if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
-            raise ValueError(f"y_test must hold the {n} subjects of the fit, but their outcomes differ.")
+            raise ValueError(
+                f"y_test must hold the {n} subjects of the fit, but their outcomes differ: {others}."
+            )
+
+    @cached_property
+    def _later(self) -> LaterRatios | None:
+        """Of those who drop out later."""
+        return self.later if self.y is None else later_ratios(self.adjustment.hazard_ratio, self.y)
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:

@@ -26,7 +26,7 @@ class ImputedByJoint(Status):
         self,
         *args: Any,
         fit: JointFit,
-        y: Survival,
+        y: Survival | None,
         z: FloatArray,
         q: Conditional,
         imputed: list[Group],
