@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from cocensor._validation import (
     row_blocks,
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
+from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
 from cocensor.adjustments.samples import Resample
@@ -56,8 +56,8 @@ class AIPCW(Adjustment):
     :math:`d\Lambda(u) = 1 - S(u)/S(u-)`. The expectation of a score is right if S is *or* G is, where an imputation
     needs S and IPCW needs G. Weights outside [0, 1] are legitimate.
 
-    A subject's curves come from other subjects: from the training sample, where there is one, or, where the sample
-    that is scored is the one fitted to (the same outcomes and covariates, row by row), from its other folds.
+    A subject's curves come from other subjects: from the training sample, where there is one; of a subject that was
+    fitted to, as its outcome and covariates tell, from the folds that it is not in.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class AIPCW(Adjustment):
         event = Nuisance(x, y, "event", learners[0], fold, self.seed)
         dropout = Nuisance(x, y, "dropout", learners[1], fold, self.seed)
         said = f"The event is modelled by {in_words(learners[0])}, the censoring by {in_words(learners[1])}."
-        return _FittedAIPCW(self, event, dropout, (Note("decision", said),))
+        return _FittedAIPCW(self, CrossFitted(event, dropout), (Note("decision", said),))
 
 
 def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
@@ -162,23 +162,27 @@ def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedAIPCW(Fitted):
     adjustment: AIPCW
-    event: Nuisance
-    dropout: Nuisance
+    #: The sample that it was fitted to, or what is left of it in a copy for others.
+    hazards: CrossFitted | HazardsOfAny
     notes: tuple[Note, ...] = ()
 
-    @cached_property
-    def _within(self) -> list[tuple[Rows, Hazard, Hazard]]:
-        """The subjects of each fold, and their hazards from the other folds."""
-        fold = self.event.fold
-        return [
-            (np.flatnonzero(fold == k), self.event.of_fold(k), self.dropout.of_fold(k))
-            for k in range(self.adjustment.folds)
-        ]
+    def for_others(self) -> Fitted:
+        return replace(self, hazards=self._of_any)
+
+    @property
+    def _of_any(self) -> HazardsOfAny:
+        return self.hazards if isinstance(self.hazards, HazardsOfAny) else self.hazards.for_others
+
+    @property
+    def _within(self) -> list[PartHazards]:
+        """The subjects of the sample, fold by fold."""
+        assert isinstance(self.hazards, CrossFitted)
+        return self.hazards.own
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
         """A subject that is drawn twice is twice in one fold: no fold learns from its own subjects."""
-        rows = resample.fitted_to(self.adjustment)
-        return replace(self, event=self.event.drawn(rows), dropout=self.dropout.drawn(rows))
+        assert isinstance(self.hazards, CrossFitted)
+        return replace(self, hazards=self.hazards.drawn(resample.fitted_to(self.adjustment)))
 
     def _status(
         self,
@@ -192,23 +196,16 @@ class _FittedAIPCW(Fitted):
             raise ValueError(
                 f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
             )
-        x, known = as_matrix(x, "x_test"), self.event
+        x, known = as_matrix(x, "x_test"), self.hazards
         check_length(x, "x_test", len(y), "y_test")
-        if x.shape[1] != known.x.shape[1]:
-            raise ValueError(
-                f"x_test must have {known.x.shape[1]} columns, as x_train, but has {x.shape[1]}."
-            )
-        refuse_beyond(self.adjustment.tail, grid.times, known.y.t_max, "times")
-        same = all(
-            np.array_equal(one, other)
-            for one, other in ((y.time, known.y.time), (y.event, known.y.event), (x, known.x))
+        if x.shape[1] != known.n_columns:
+            raise ValueError(f"x_test must have {known.n_columns} columns, as x_train, but has {x.shape[1]}.")
+        refuse_beyond(self.adjustment.tail, grid.times, float(known.times[-1]), "times")
+        own = isinstance(known, CrossFitted) and known.holds(y, x)
+        parts = self._within if own else self._of_any.parts(y, x)
+        knots = np.union1d(
+            grid.sorted, _spread(known.times[: np.searchsorted(known.times, grid.last, "right")])
         )
-        parts = (
-            self._within
-            if same
-            else [(np.arange(len(y)), self.event.of_others(x), self.dropout.of_others(x))]
-        )
-        knots = np.union1d(grid.sorted, _spread(known.y.time[known.y.time <= grid.last]))
         cut = grid.cut(y.time)
         largest, lifted = -float(np.log(self.adjustment.min_probability)), 0
         groups = []
@@ -235,21 +232,19 @@ class _FittedAIPCW(Fitted):
 
 
 def _spread(times: FloatArray) -> FloatArray:
-    """The distinct times, or quantiles of these where there are many."""
-    distinct = np.unique(times)
-    if distinct.size <= _MOST_KNOTS:
-        return distinct
-    return distinct[np.linspace(0, distinct.size - 1, _MOST_KNOTS).round().astype(np.intp)]
+    """The times, or quantiles of these where there are many."""
+    if times.size <= _MOST_KNOTS:
+        return times
+    return times[np.linspace(0, times.size - 1, _MOST_KNOTS).round().astype(np.intp)]
 
 
 def _extent(status: Status) -> tuple[FloatArray, FloatArray]:
     """The sum and the largest of abs(a) + abs(b), at each of the sorted times."""
     total, largest = np.zeros((2, status.grid.sorted.size))
     for block in status.blocks():
-        for weights, columns, edge in block.stretches:
+        for weights, columns, mask in block.stretches:
             a, b = weights.dense()
-            size = np.abs(a) + np.abs(b)
-            size = size if edge is None else edge.clear(size)
+            size = (np.abs(a) + np.abs(b)) * (1.0 if mask is None else mask)
             total[columns] += size.sum(axis=0)
             largest[columns] = np.maximum(largest[columns], size.max(axis=0))
     return total, largest

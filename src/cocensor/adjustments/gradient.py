@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-import numpy as np
-
-from cocensor._validation import FloatArray, Rows
-from cocensor.adjustments.tile import Edge
+from cocensor._validation import BoolArray, FloatArray, Rows
 
 if TYPE_CHECKING:
     from cocensor.adjustments.status import Status
@@ -26,8 +23,8 @@ class GradientBlock(Protocol):
     def event(self) -> FloatArray:
         r""":math:`\beta_i(t) = \partial\theta(t)/\partial b_i(t)`."""
 
-    def part(self, columns: slice, edge: Edge | None = None) -> GradientBlock:
-        """Some of the times; 0 where the weights of a stretch do not hold."""
+    def part(self, columns: slice, mask: BoolArray | None = None) -> GradientBlock:
+        """Some of the times; 0 outside of the ``mask``."""
 
 
 class Gradient(Protocol):
@@ -51,10 +48,14 @@ class DenseGradient:
         """Those of some subjects."""
         return DenseGradient(self.event_free.take(rows, axis=0), self.event.take(rows, axis=0))
 
-    def part(self, columns: slice, edge: Edge | None = None) -> DenseGradient:
-        """Some of the times; 0 where the weights of a stretch do not hold."""
-        both = self.event_free[:, columns], self.event[:, columns]
-        return DenseGradient(*(both if edge is None else (edge.clear(np.array(each)) for each in both)))
+    def part(self, columns: slice, mask: BoolArray | None = None) -> DenseGradient:
+        """Some of the times; 0 outside of the ``mask``."""
+        event_free, event = self.event_free[:, columns], self.event[:, columns]
+        return (
+            DenseGradient(event_free, event)
+            if mask is None
+            else DenseGradient(event_free * mask, event * mask)
+        )
 
 
 @dataclass(frozen=True, eq=False)

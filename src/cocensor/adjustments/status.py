@@ -23,9 +23,9 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import put_rows
-from cocensor._validation import FloatArray, IntArray, Rows
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.tile import Block, Edge, Strip, Tile
+from cocensor.adjustments.tile import Block, Strip, Tile
 from cocensor.adjustments.whole import WeightLoad
 from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
@@ -237,18 +237,19 @@ def _block(group: Group, part: slice, start: int, stop: int) -> Block:
     """Some subjects of a group, with their weights from one of the sorted times up to another."""
     rows, cut = group.rows[part], group.cut[part]
     low, high = (int(min(max(end, start), stop)) for end in (cut[0], cut[-1]))
-    # Between the first cut and the last the weights before hold for some subjects, those after for the others.
     mixed = cut[:, None] > np.arange(low, high)
-    before = (group.before, slice(start, high), Edge(slice(low - start, high - start), mixed))
-    after = (group.after, slice(low, stop), Edge(slice(0, high - low), ~mixed))
-    return Block(
-        rows,
-        tuple(
-            (weights.block(rows, some), some, edge if low < high else None)
-            for weights, some, edge in (before, after)
-            if some.start < some.stop and weights is not NOTHING
-        ),
+    stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
+        (group.before, slice(start, low), None),
+        (group.before, slice(low, high), mixed),
+        (group.after, slice(low, high), ~mixed),
+        (group.after, slice(high, stop), None),
     )
+    used = tuple(
+        (weights.block(rows, some), some, mask)
+        for weights, some, mask in stretches
+        if some.start < some.stop and weights is not NOTHING
+    )
+    return Block(rows, used)
 
 
 class Status:

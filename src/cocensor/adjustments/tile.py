@@ -16,36 +16,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Edge:
-    """The columns of a stretch at which its weights hold for some subjects alone, and for whom."""
-
-    columns: slice
-    holds: BoolArray
-
-    def clear(self, values: FloatArray) -> FloatArray:
-        """``values``, which belong to the caller, with 0 where the weights do not hold."""
-        values[:, self.columns] *= self.holds
-        return values
-
-
-@dataclass(frozen=True, eq=False)
 class Block:
     """Some subjects, and their weights in stretches of the sorted times.
 
-    A stretch is the weights, its columns, and the edge where they do not hold for all subjects; None without one.
+    A stretch is the weights, its columns, and which (subject, column) of it they hold for; None for all.
     """
 
     rows: Rows
-    stretches: tuple[tuple[BlockWeights, slice, Edge | None], ...]
+    stretches: tuple[tuple[BlockWeights, slice, BoolArray | None], ...]
 
     def dense(self, columns: slice) -> FloatArray:
         """Both weights at the sorted times that the block was asked for, (2, subjects, columns)."""
         both = np.zeros((2, self.rows.size, columns.stop - columns.start))
-        for weights, some, edge in self.stretches:
+        for weights, some, mask in self.stretches:
             within = slice(some.start - columns.start, some.stop - columns.start)
             for weight, values in zip(both, weights.dense(), strict=True):
-                if values.any():  # often one of the two is 0 throughout
-                    weight[:, within] += values if edge is None else edge.clear(np.array(values))
+                if not values.any():  # often one of the two is 0 throughout
+                    continue
+                if mask is None:
+                    weight[:, within] = values
+                else:
+                    weight[:, within] += np.where(mask, values, 0.0)
         return both
 
 

@@ -173,8 +173,8 @@ def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, Float
         values = np.zeros((block.rows.size, len(functionals.gradients), weights.shape[1]))
         for m, gradient in enumerate(functionals.gradients):
             found = gradient.of_subjects(block.rows)
-            for used, columns, edge in block.stretches:
-                values[:, m] += used.by_subject(found.part(columns, edge), weights[columns])
+            for used, columns, mask in block.stretches:
+                values[:, m] += used.by_subject(found.part(columns, mask), weights[columns])
         yield block.rows, status.n * values.reshape(block.rows.size, functionals.size)
 
 

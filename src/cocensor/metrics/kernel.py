@@ -14,16 +14,15 @@ from functools import cached_property
 
 import numpy as np
 
-from cocensor._validation import FloatArray, HorizonWarning, Rows
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows
 from cocensor.adjustments import Functionals, Status
-from cocensor.adjustments.tile import Edge
 from cocensor.curves import Predictions
 from cocensor.outcomes import shown_time
 
 
 @dataclass(frozen=True)
 class Loss:
-    """The two losses of a metric as functions of the predicted survival probability; each gives a new array."""
+    """The two losses of a metric as functions of the predicted survival probability."""
 
     event_free: Callable[[FloatArray], FloatArray]
     event: Callable[[FloatArray], FloatArray]
@@ -32,12 +31,12 @@ class Loss:
 
 
 class BlockLosses:
-    """Losses of a block of predictions, each computed when it is first needed; 0 beyond an ``edge``."""
+    """Losses of a block of predictions, each computed when it is first needed; ``mask`` zeroes the others."""
 
     def __init__(
-        self, loss: Loss, block: FloatArray, edge: Edge | None = None, scale: float | None = None
+        self, loss: Loss, block: FloatArray, mask: BoolArray | None = None, scale: float | None = None
     ) -> None:
-        self._loss, self._block, self._edge, self._scale = loss, block, edge, scale
+        self._loss, self._block, self._mask, self._scale = loss, block, mask, scale
 
     @cached_property
     def event_free(self) -> FloatArray:
@@ -49,14 +48,14 @@ class BlockLosses:
         """The losses of those who had the event."""
         return self._scaled(self._loss.event(self._block))
 
-    def part(self, columns: slice, edge: Edge | None = None) -> BlockLosses:
+    def part(self, columns: slice, mask: BoolArray | None = None) -> BlockLosses:
         """Those at some of the times."""
-        return BlockLosses(self._loss, self._block[:, columns], edge, self._scale)
+        return BlockLosses(self._loss, self._block[:, columns], mask, self._scale)
 
     def _scaled(self, values: FloatArray) -> FloatArray:
         if self._scale is not None:
-            values *= self._scale
-        return values if self._edge is None else self._edge.clear(values)
+            values = values * self._scale
+        return values if self._mask is None else values * self._mask
 
 
 class SumsBySubject:
@@ -81,18 +80,16 @@ def mean_losses(
     """
     grid = status.grid
     total = np.zeros((len(predictions), grid.sorted.size))
-    for number in range(status.n_strips):
-        for strip in status.strips(number):
-            # One model after the other, so that its strip stays in the cache.
-            for m, each in enumerate(predictions):
-                values = each.read(grid.sorted, strip.rows)
-                for block, place in strip:
-                    for weights, columns, edge in block.stretches:
-                        part = BlockLosses(loss, values[place, columns], edge)
-                        total[m, columns] += weights.total(part)
-                        if by_subject is not None:
-                            over_time = weights.by_subject(part, by_subject.time_weights[columns, None])
-                            by_subject.sums[block.rows, m] += over_time[:, 0]
+    for block in status.blocks():
+        # One model after the other, so that its block stays in the cache.
+        for m, each in enumerate(predictions):
+            losses = BlockLosses(loss, each.read(grid.sorted, block.rows))
+            for weights, columns, mask in block.stretches:
+                part = losses.part(columns, mask)
+                total[m, columns] += weights.total(part)
+                if by_subject is not None:
+                    over_time = weights.by_subject(part, by_subject.time_weights[columns, None])
+                    by_subject.sums[block.rows, m] += over_time[:, 0]
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
     above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
