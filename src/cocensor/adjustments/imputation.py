@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, cast
 
-import numpy as np
-
 from cocensor._notes import Note
-from cocensor._validation import HorizonWarning, check_choice, check_whole
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, always_event_free, check_hold
+from cocensor._validation import check_choice, check_whole
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.hazard_ratio import (
-    LaterRatios,
     as_hazard_ratio,
     check_reasons,
     in_words,
-    later_ratios,
-    resolve,
 )
-from cocensor.adjustments.imputed_joint import ImputedByJoint
+from cocensor.adjustments.imputed_joint import ImputationFromJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
-from cocensor.adjustments.judge_columns import JudgeDesign
-from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
-from cocensor.adjustments.whole import WeightLoad, WholeSample
+from cocensor.adjustments.status import Status
+from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.pull_back import PullBack
-from cocensor.joint.conditional import Conditional
 from cocensor.joint.settings import resolve_family
-from cocensor.outcomes import Survival, shown_time
+from cocensor.outcomes import Survival
 
 # With fewer there is no margin of the dropout.
 _FEWEST_DROPOUTS = 5
@@ -237,7 +228,7 @@ class Imputation(JointSettings, Adjustment):
             check_covariates(x, f"x_{part}", len(y), f"y_{part}")
         if self.given == ("covariates",):
             check_reasons(self.hazard_ratio, y, "y_train")
-            return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
+            return ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
         if not predictions:
             raise ValueError("predictions are needed: the joint model conditions on them.")
         check_reasons(self.hazard_ratio, y, "y_test")
@@ -250,7 +241,7 @@ class Imputation(JointSettings, Adjustment):
             seen = Survival(y.time, y.event, ~y.event)
         design, notes = judge_design(known, predictions, seen, recipe, folds)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
-        return _ImputationFromJoint(self, fit, y, design, (*notes, *few))
+        return ImputationFromJoint(self, fit, y, design, (*notes, *few))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,128 +280,6 @@ class _ImputationFromMargins(Fitted):
         """From the margins to the sample: the same for all times."""
         assert self.y is not None
         return PullBack(self.y, self.margin)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _ImputationFromJoint(Fitted):
-    adjustment: Imputation
-    joint: JointFit
-    #: The subjects that it was fitted to; None in a copy for others.
-    y: Survival | None
-    #: What the subjects that it was fitted to are given, where these are the test subjects.
-    design: JudgeDesign | None = None
-    notes: tuple[Note, ...] = ()
-    #: The ratios of those who drop out later, as they are among the subjects fitted to.
-    later: LaterRatios | None = None
-
-    def for_others(self) -> Fitted:
-        later = None if self._later is None else replace(self._later, among=None)
-        design = None if self.design is None else self.design[:0]
-        return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
-
-    def with_copula(self, copula: Any) -> Fitted:
-        return replace(
-            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
-        )
-
-    def with_hazard_ratio(self, ratio: Any) -> Fitted:
-        if not self.adjustment.takes_hazard_ratio:
-            return super().with_hazard_ratio(ratio)  # refuses
-        adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
-        assert self.y is not None
-        check_reasons(adjustment.hazard_ratio, self.y, "y_train" if self.design is None else "y_test")
-        independent = isinstance(self.adjustment.copula, Copula) and self.adjustment.copula.is_independence
-        joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
-        return replace(self, adjustment=adjustment, joint=joint)
-
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
-        rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
-        if isinstance(adjustment.hazard_ratio, np.ndarray):
-            adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
-        assert self.y is not None
-        return replace(
-            self,
-            adjustment=adjustment,
-            joint=self.joint.resampled(rows, self.adjustment.copula),
-            y=self.y[rows],
-            design=None if self.design is None else self.design[rows],
-        )
-
-    def _status(
-        self,
-        y: Survival,
-        grid: TimeGrid,
-        x: Any,
-        predictions: Mapping[str, Predictions] | None,
-        whole: WholeSample,
-    ) -> Status:
-        # Whoever is censored after the last time asked for is event-free at all of them.
-        asked = ~y.event & (y.time < grid.last)
-        cut = grid.cut(y.time)
-        groups = [
-            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
-            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
-        ]
-        if not asked.any():
-            return NothingFitted(grid, len(y), tuple(groups), notes=self.notes)
-        model = self.joint.needed
-        if self.design is None:
-            z = model.covariates(x, len(y), "x_test", "y_test")
-        elif predictions is None:
-            self._check_subjects(y)
-            z = self.design.matrix
-        else:
-            z = self.design.matrix_of(len(y), x, predictions)
-        ratio = resolve(self.adjustment.hazard_ratio, y, self._later, whole)
-        ended = ~y.dropout
-        if ratio is None and not model.dropout.basis.present:
-            # Without a margin of the dropout a copula says nothing of it.
-            ended = np.ones(len(y), dtype=bool)
-        q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
-        imputed = [
-            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q))
-            for kind in (q.ended, ~q.ended)
-        ]
-        return ImputedByJoint(
-            grid,
-            len(y),
-            (*groups, *imputed),
-            notes=self.notes,
-            fit=self.joint,
-            y=self.y,
-            z=z,
-            q=q,
-            imputed=imputed,
-        )
-
-    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
-        """Always; warns of times that nobody's hazard is known at, where these are asked for."""
-        model = self.joint.model
-        if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:
-            warnings.warn(
-                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
-                "it the margins are extrapolated.",
-                HorizonWarning,
-                stacklevel=3,
-            )
-        return np.inf
-
-    def _check_subjects(self, y: Survival) -> None:
-        """Refuse others than the subjects that were fitted to, where nothing says what they are given."""
-        if self.y is None:
-            raise ValueError("predictions are needed: the joint model conditions on them.")
-        n, others = len(self.y), "others need predictions"
-        if len(y) != n:
-            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}: {others}.")
-        if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
-            raise ValueError(
-                f"y_test must hold the {n} subjects of the fit, but their outcomes differ: {others}."
-            )
-
-    @cached_property
-    def _later(self) -> LaterRatios | None:
-        """Of those who drop out later."""
-        return self.later if self.y is None else later_ratios(self.adjustment.hazard_ratio, self.y)
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:
