@@ -134,10 +134,13 @@ class Cells:
             for k in range(self._sums.shape[1]) if len(keys) == 1 else (m,):
                 for j, each in enumerate(weights):
                     self._add(j, k, cells, each[k])
-        if any(rows.size for rows in open_rows):
-            some, of = np.unique(np.concatenate(open_rows), return_inverse=True)
-            markers = np.repeat(np.arange(len(keys)), [rows.size for rows in open_rows])
-            self._meet(np.concatenate(open_cells), marker(some)[markers, of])
+        rows = np.concatenate(open_rows)
+        if rows.size:
+            asked = np.zeros(keys.shape[1], dtype=bool)
+            asked[rows] = True
+            markers = np.repeat(np.arange(len(keys)), [each.size for each in open_rows])
+            met = marker(np.flatnonzero(asked))[markers, (np.cumsum(asked) - 1)[rows]]
+            self._meet(np.concatenate(open_cells), met)
 
     def merge(self, other: Cells) -> None:
         """Those of other subjects."""

@@ -16,7 +16,7 @@ from cocensor.metrics.concordance import one_risk
 from cocensor.stream.cells import Keys, risk_keys, survival_keys
 
 # So many weights are held at once.
-_ELEMENTS = 2**22
+_ELEMENTS = 2**21
 
 
 class Marked(NamedTuple):
