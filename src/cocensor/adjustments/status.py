@@ -81,21 +81,22 @@ class Terms:
     event_free: tuple[Term, ...] = ()
     event: tuple[Term, ...] = ()
 
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
+    def block(self, rows: Rows | slice, columns: slice) -> BlockWeights:
         """Those of some subjects at some of the sorted times."""
+        n_rows = rows.stop - rows.start if isinstance(rows, slice) else rows.size
 
         def taken(terms: tuple[Term, ...]) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
             # A product with ones is several times as fast as a sum over rows.
             return tuple(
                 (
-                    np.ones(rows.size) if subject is None else subject[rows],
+                    np.ones(n_rows) if subject is None else subject[rows],
                     None if time is None else time[columns],
                 )
                 for subject, time in terms
             )
 
         n_times = columns.stop - columns.start
-        return _TermsBlock(taken(self.event_free), taken(self.event), rows.size, n_times)
+        return _TermsBlock(taken(self.event_free), taken(self.event), n_rows, n_times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,12 +332,21 @@ class Status:
         """The number of strips of neighbouring rows."""
         return -(-self.n // _STRIP_ROWS)
 
-    def strips(self, number: int, columns: slice | None = None) -> Iterator[Strip]:
-        """The blocks of a strip together, or where there are many times in lots that can be read at once."""
+    def strip(self, number: int) -> slice:
+        """The rows of a strip."""
+        return slice(number * _STRIP_ROWS, min((number + 1) * _STRIP_ROWS, self.n))
+
+    def strips(
+        self, number: int, columns: slice | None = None, groups: tuple[Group, ...] | None = None
+    ) -> Iterator[Strip]:
+        """The blocks of a strip together, or where there are many times in lots that can be read at once.
+
+        Those of all groups, or of some.
+        """
         start, stop = (0, self.grid.sorted.size) if columns is None else (columns.start, columns.stop)
         most = max(1, _STRIP_ELEMENTS // max(1, stop - start))
         blocks: list[Block] = []
-        for group in self.groups:
+        for group in self.groups if groups is None else groups:
             for part in group.blocks(number, stop - start):
                 if blocks and sum(block.rows.size for block in blocks) + part.stop - part.start > most:
                     yield Strip.of(blocks)

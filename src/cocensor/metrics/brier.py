@@ -27,7 +27,12 @@ def _event_free(p: FloatArray) -> FloatArray:
     return np.multiply(gap, gap, out=gap)
 
 
-BRIER = Loss(event_free=_event_free, event=np.square, largest=1.0)
+def _known(event_free: FloatArray, p: FloatArray) -> FloatArray:
+    gap = event_free - p
+    return np.multiply(gap, gap, out=gap)
+
+
+BRIER = Loss(event_free=_event_free, event=np.square, known=_known, largest=1.0)
 
 
 @dataclass(frozen=True)

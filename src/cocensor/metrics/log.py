@@ -101,7 +101,12 @@ def integrated_log_score(
 def log_loss(floor: float) -> Loss:
     """The two losses of the logarithmic score, with probabilities of at least ``floor``."""
     floor = check_number(floor, "floor", lower=0.0, upper=0.5)
-    return Loss(event_free=partial(_event_free, floor), event=partial(_event, floor), largest=-np.log(floor))
+    return Loss(
+        event_free=partial(_event_free, floor),
+        event=partial(_event, floor),
+        known=partial(_known, floor),
+        largest=-np.log(floor),
+    )
 
 
 def _event_free(floor: float, p: FloatArray) -> FloatArray:
@@ -110,3 +115,9 @@ def _event_free(floor: float, p: FloatArray) -> FloatArray:
 
 def _event(floor: float, p: FloatArray) -> FloatArray:
     return -np.log(np.maximum(1.0 - p, floor))
+
+
+def _known(floor: float, event_free: FloatArray, p: FloatArray) -> FloatArray:
+    chance = event_free - 1.0
+    chance += p  # p itself, or p − 1
+    return _event_free(floor, np.abs(chance, out=chance))
