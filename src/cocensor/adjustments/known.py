@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray
-from cocensor.adjustments.status import BlockWeights, Group, Status, Term, Terms
+from cocensor.adjustments.status import Group, Status, Term, Terms
+
+# A table of so many times stays in the cache.
+_MOST_TABULATED = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +54,58 @@ class Known:
         cut, columns = self.cut[rows], self.columns
         if like.strides[0] < like.strides[1]:
             return (cut > columns[:, None]).astype(np.float64).T
+        if self.by_cut is not None:
+            return self.by_cut.take(cut, axis=0)
         return (cut[:, None] > columns).astype(np.float64)
 
-    def weights(self, rows: slice) -> BlockWeights:
+    @cached_property
+    def by_cut(self) -> FloatArray | None:
+        """For each cut, at which times a subject is event-free; None where that is beyond the cache."""
+        n_times = self.columns.size
+        return np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
+
+    def weights(self, rows: slice) -> KnownWeights:
         """The weights of some subjects at all times."""
-        return self.terms.block(rows, slice(0, self.columns.size))
+        n_rows = rows.stop - rows.start
+
+        def taken(terms: tuple[Term, ...]) -> list[tuple[FloatArray, FloatArray]]:
+            # A product with ones is several times as fast as a sum over rows.
+            return [
+                (
+                    np.ones(n_rows) if subject is None else subject[rows],
+                    np.ones(self.columns.size) if time is None else time,
+                )
+                for subject, time in terms
+            ]
+
+        return KnownWeights(taken(self.terms.event_free), taken(self.terms.event))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownWeights:
+    """The weights of some subjects: factors by subject and by time."""
+
+    event_free: list[tuple[FloatArray, FloatArray]]
+    event: list[tuple[FloatArray, FloatArray]]
+
+    def total(self, losses: FloatArray, event_free: FloatArray) -> FloatArray:
+        """The weighted sums over subjects of losses, of which ``event_free`` are those before the cuts, 0 after."""
+        total = np.zeros(losses.shape[1])
+        for subject, time in self.event_free:
+            total += time * (subject @ event_free)
+        for subject, time in self.event:
+            total += time * (subject @ losses - subject @ event_free)
+        return total
+
+    def by_subject(self, losses: FloatArray, event_free: FloatArray, time_weights: FloatArray) -> FloatArray:
+        """The same over times, with weights."""
+        total = np.zeros(len(losses))
+        for subject, time in self.event_free:
+            total += subject * (event_free @ (time * time_weights))
+        for subject, time in self.event:
+            over = time * time_weights
+            total += subject * (losses @ over - event_free @ over)
+        return total
 
 
 def _counts_as_known(group: Group, n_times: int) -> bool:

@@ -128,11 +128,10 @@ class _Sums:
                 free = known.event_free(rows, values)
                 losses = self.loss.known(free, values)
                 event_free = np.multiply(losses, free, out=free)
-                pair = KnownLosses(event_free, np.subtract(losses, event_free, out=losses))
-                total[m] += weights.total(pair)
+                total[m] += weights.total(losses, event_free)
                 if self.by_subject is not None:
-                    over_time = weights.by_subject(pair, self.by_subject.time_weights[:, None])
-                    self.by_subject.sums[rows, m] += over_time[:, 0]
+                    over = self.by_subject.time_weights
+                    self.by_subject.sums[rows, m] += weights.by_subject(losses, event_free, over)
 
     def _add_others(self, number: int, total: FloatArray) -> None:
         for strip in self.status.strips(number, groups=self.others):
@@ -149,14 +148,6 @@ class _Sums:
                                 part, self.by_subject.time_weights[columns, None]
                             )
                             self.by_subject.sums[block.rows, m] += over_time[:, 0]
-
-
-@dataclass(frozen=True, eq=False)
-class KnownLosses:
-    """Losses of what is known: 0 for those who are not event-free, and for those without the event."""
-
-    event_free: FloatArray
-    event: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
