@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -214,7 +214,10 @@ class _FittedIPCW(Fitted):
                 block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
                 n_small += small.sum(axis=0)
                 total, largest = total + block.sum(axis=0), np.maximum(largest, block.max(axis=0))
-            before = Observed(lambda rows, columns: inverse(rows, columns)[0])
+            placed = None
+            if isinstance(curves, ByCox) and how.convention == "left_limit":
+                placed = partial(curves.placed, times=at, floor=how.min_probability)
+            before = Observed(lambda rows, columns: inverse(rows, columns)[0], placed)
         weights = np.zeros(len(y))
         weights[events], small = self._inverse(at_events, y.time[events], np.ones(events.size, dtype=bool))
         groups = (Group.of(np.arange(len(y)), cut, before, Terms(event=((weights, None),))),)

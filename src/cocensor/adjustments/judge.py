@@ -246,13 +246,7 @@ def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> Floa
     """Where the predictions of a model are read: within what is known of them, and where they differ."""
     if predicted.only_at is not None:
         return np.array([predicted.only_at])
-    if isinstance(score_times, int):
-        n_levels = min(score_times, len(y))  # which gives all of the times
-        levels = np.arange(1, n_levels + 1) / (n_levels + 1)
-        wanted = np.quantile(y.time, levels, method="inverted_cdf")
-    else:
-        wanted = np.array(score_times, dtype=np.float64)
-    wanted = np.unique(np.minimum(wanted, predicted.end))
+    wanted = np.unique(np.minimum(wanted_times(y, score_times), predicted.end))
     values = predicted.read(wanted, slice(None))
     constant = values.min(axis=0) == values.max(axis=0)
     if not constant.any():
@@ -262,6 +256,15 @@ def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> Floa
         return wanted
     nearest = differ[np.abs(differ - wanted[constant, None]).argmin(axis=1)]
     return np.unique(np.concatenate((wanted[~constant], nearest)))
+
+
+def wanted_times(y: Survival, score_times: ScoreTimes) -> FloatArray:
+    """At which times predictions are to be read; all that "auto" may read."""
+    if isinstance(score_times, tuple):
+        return np.array(score_times, dtype=np.float64)
+    n_levels = min(3 if score_times == "auto" else score_times, len(y))  # which gives all of the times
+    levels = np.arange(1, n_levels + 1) / (n_levels + 1)
+    return np.asarray(np.quantile(y.time, levels, method="inverted_cdf"))
 
 
 def _where_they_differ(predicted: Predictions) -> FloatArray:

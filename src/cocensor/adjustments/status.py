@@ -21,10 +21,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._namespaces import Array, Placing
 from cocensor._notes import Note
 from cocensor._numerics import put_rows
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
-from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.tile import Block, Strip, Tile
 from cocensor.adjustments.whole import WeightLoad
 from cocensor.curves import TimeGrid
@@ -40,6 +41,8 @@ _STRIP_ROWS = 2**13
 _STRIP_ELEMENTS = 2**20
 _BLOCK_ELEMENTS = 2**17
 Term = tuple[FloatArray | None, FloatArray | None]
+#: Of some rows at all times at once, as an array of another library.
+PlacedWeights = Callable[[Any], Array]
 
 
 class Pair(Protocol):
@@ -137,9 +140,13 @@ class _TermsBlock:
 
 @dataclass(frozen=True, eq=False)
 class Imputed:
-    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block."""
+    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block.
+
+    ``placed`` gives the same of some subjects, and 0 of others, for arrays of another library; None where nothing does.
+    """
 
     q: Callable[[Rows, slice], FloatArray]
+    placed: Callable[[Placing, Rows], PlacedWeights] | None = None
 
     def block(self, rows: Rows, columns: slice) -> BlockWeights:
         """Those of some subjects at some of the sorted times."""
@@ -163,9 +170,13 @@ class _ImputedBlock:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0."""
+    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0.
+
+    ``placed`` gives the same for arrays of another library; None where nothing does.
+    """
 
     weight: Callable[[Rows, slice], FloatArray]
+    placed: Callable[[Placing], PlacedWeights] | None = None
 
     def block(self, rows: Rows, columns: slice) -> BlockWeights:
         """Those of some subjects at some of the sorted times."""
@@ -412,6 +423,11 @@ class Status:
         come in several, which add up, or in none. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """The same of several parts about the same values, each by the status at some of the times."""
+        for part in parts:
+            yield from part.status.pull_back(part.functionals)
 
     @cached_property
     def a(self) -> FloatArray:
