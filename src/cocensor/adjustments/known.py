@@ -1,7 +1,7 @@
 """Subjects whose status counts as known: event-free before their cut, with the event from there on.
 
-Their weights are products of a factor per subject and one per time, so that a weighted sum is a product of a vector with
-a block of losses of what is known. No order of subjects is needed: predictions are read as they lie in memory.
+Their weights are products of a factor per subject and one per time, so that a weighted sum is a product of a vector
+with a block of losses of what is known. No order of subjects is needed: predictions are read as they lie in memory.
 """
 
 from __future__ import annotations
