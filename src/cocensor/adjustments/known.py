@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray
-from cocensor.adjustments.status import Group, Status, Term, Terms
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import Term, Terms
 
 # A table of so many times stays in the cache.
 _MOST_TABULATED = 256
