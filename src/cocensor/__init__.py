@@ -49,6 +49,7 @@ from cocensor.evaluation import Alarm, Evaluation, FoldError, JudgeFit, evaluate
 from cocensor.inference import Influence
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
+    AdjustedLoss,
     BrierDecomposition,
     BrierScore,
     CalibrationCurve,
@@ -109,13 +110,14 @@ from cocensor.sensitivity import (
 
 if TYPE_CHECKING:
     from cocensor import datasets, learners, plots, simulate
-    from cocensor.stream import Scan, scan_chunks
+    from cocensor.stream import Scan, scan_chunks, scan_parquet
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AIPCW",
     "IPCW",
+    "AdjustedLoss",
     "Adjustment",
     "Alarm",
     "ArchimedeanCopula",
@@ -214,6 +216,7 @@ __all__ = [
     "register_metric",
     "restricted_absolute_error",
     "scan_chunks",
+    "scan_parquet",
     "select_copula",
     "simulate",
     "survival_calibration_curve",
@@ -226,7 +229,7 @@ __all__ = [
 
 # Packages beyond the core, and names of one, imported when they are first asked for.
 _LATE = ("datasets", "learners", "plots", "simulate")
-_STREAMED = ("Scan", "scan_chunks")
+_STREAMED = ("Scan", "scan_chunks", "scan_parquet")
 
 if not TYPE_CHECKING:
 

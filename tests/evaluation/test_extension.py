@@ -10,7 +10,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import Adjustment, Fitted, Status, unregister_adjustment
-from cocensor.adjustments.status import Group, Imputed
+from cocensor.adjustments.status import Group
+from cocensor.adjustments.weights import Imputed
 from cocensor.curves import TimeGrid
 from cocensor.metrics import Metric, MetricValue, unregister_metric
 from cocensor.simulate import SyntheticDesign
@@ -61,7 +62,7 @@ class FittedBlend(Fitted):
     def with_copula(self, copula):
         return FittedBlend(Blend(copula), self.dependent.with_copula(copula), self.independent)
 
-    def _status(self, y, grid, x):
+    def _status(self, y, grid, x, predictions, whole):
         half = [each.status(y, TimeGrid.of(grid.sorted)).a for each in (self.dependent, self.independent)]
         q = 0.5 * (half[0] + half[1])
         known = Imputed(lambda rows, columns: q[rows, columns])

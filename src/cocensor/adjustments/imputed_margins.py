@@ -9,7 +9,8 @@ import numpy as np
 from cocensor._validation import BoolArray, FloatArray, Rows
 from cocensor.adjustments.base import Hold, always_event_free, refuse_beyond
 from cocensor.adjustments.margins_status import ImputedFromMargins, MarginsAt
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status, Terms
+from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -25,12 +26,12 @@ def impute_from_margins(
     *,
     dropout: bool,
     tail: Hold,
-    sample: Survival,
+    sample: Survival | None,
     pull: Callable[[], PullBack],
 ) -> Status:
     """Who is event-free given the censoring, or, without ``dropout``, given nothing but survival up to it.
 
-    The margins were fitted to the ``sample``, to which ``pull`` leads back.
+    The margins were fitted to the ``sample``, to which ``pull`` leads back, where it is known.
     """
     # Whoever is censored after the last time asked for is event-free at all of them.
     asked = ~y.event & (y.time < grid.last)
@@ -51,6 +52,8 @@ def impute_from_margins(
         inverse = 1.0 / at.s_c
         rest = Terms(event_free=((inverse, at.s_t),), event=((None, None), (-inverse, at.s_t)))
         groups.append(Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest))
+    if sample is None:
+        return Status(grid, len(y), tuple(groups))
     return ImputedFromMargins(grid, y, tuple(groups), asked, at, margin, sample, pull)
 
 

@@ -5,7 +5,9 @@ For subject i and time t a status holds two weights, :math:`a_i(t)` for "event-f
 
 Weights are never held as n × T arrays. Up to a subject's observed time they have one form, from then on another:
 with the times sorted, each subject has a *cut*, and within a block of subjects of similar cut nearly all columns lie
-on one side. There a weighted sum is a product of a vector with a block of values that fits into the cache.
+on one side. There a weighted sum is a product of a vector with a block of values that fits into the cache. Subjects
+are put in the order of their cuts within *strips* of neighbouring rows alone: predictions are read from one end of the
+memory to the other.
 """
 
 from __future__ import annotations
@@ -13,16 +15,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._numerics import put_rows
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
-from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.tile import Block, Tile
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor.adjustments.gradient import Functionals, Part
+from cocensor.adjustments.tile import Block, Strip, Tile
+from cocensor.adjustments.weights import NOTHING, Weights
+from cocensor.adjustments.whole import WeightLoad
 from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
 
@@ -30,162 +35,16 @@ from cocensor.outcomes import Survival
 _TILE_ELEMENTS = 2**24
 # Weights at all times are kept, where these are fewer.
 _KEPT_ELEMENTS = 2**21
-Term = tuple[FloatArray | None, FloatArray | None]
-
-
-class Pair(Protocol):
-    """Two blocks of values: what counts if a subject is event-free, and what counts if not."""
-
-    @property
-    def event_free(self) -> FloatArray:
-        """The values that a weighs."""
-
-    @property
-    def event(self) -> FloatArray:
-        """The values that b weighs."""
-
-
-class BlockWeights(Protocol):
-    """The weights of a block of subjects at some times, ready to be used for many pairs."""
-
-    def total(self, pair: Pair) -> FloatArray:
-        """Σ over the subjects of a x + b y, for each time."""
-
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        """The sums of a x + b y over times, with weights (times, F), for each subject."""
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        """A and b themselves, (subjects, times)."""
-
-
-class Weights(Protocol):
-    """The weights of a group of subjects on one side of their cuts."""
-
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
-
-
-@dataclass(frozen=True, eq=False)
-class Terms:
-    """Weights that are sums of products of a factor per subject and a factor per time; None stands for 1."""
-
-    event_free: tuple[Term, ...] = ()
-    event: tuple[Term, ...] = ()
-
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
-
-        def taken(terms: tuple[Term, ...]) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
-            # A product with ones is several times as fast as a sum over rows.
-            return tuple(
-                (
-                    np.ones(rows.size) if subject is None else subject[rows],
-                    None if time is None else time[columns],
-                )
-                for subject, time in terms
-            )
-
-        n_times = columns.stop - columns.start
-        return _TermsBlock(taken(self.event_free), taken(self.event), rows.size, n_times)
-
-
-@dataclass(frozen=True, eq=False)
-class _TermsBlock:
-    event_free: tuple[tuple[FloatArray, FloatArray | None], ...]
-    event: tuple[tuple[FloatArray, FloatArray | None], ...]
-    n_rows: int
-    n_times: int
-
-    def total(self, pair: Pair) -> FloatArray:
-        result = np.zeros(self.n_times)
-        for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
-            for subject, time in terms:
-                found = subject @ getattr(pair, name)
-                result += found if time is None else time * found
-        return result
-
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        result = np.zeros((self.n_rows, weights.shape[1]))
-        for terms, name in ((self.event_free, "event_free"), (self.event, "event")):
-            for subject, time in terms:
-                over_time = weights if time is None else time[:, None] * weights
-                result += subject[:, None] * (getattr(pair, name) @ over_time)
-        return result
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self._dense(self.event_free), self._dense(self.event)
-
-    def _dense(self, terms: tuple[tuple[FloatArray, FloatArray | None], ...]) -> FloatArray:
-        shape = (self.n_rows, self.n_times)
-        products = [
-            np.broadcast_to(subject[:, None], shape) if time is None else np.multiply.outer(subject, time)
-            for subject, time in terms
-        ]
-        if not products:
-            return np.broadcast_to(0.0, shape)
-        return products[0] if len(products) == 1 else np.sum(products, axis=0)
-
-
-@dataclass(frozen=True, eq=False)
-class Imputed:
-    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block."""
-
-    q: Callable[[Rows, slice], FloatArray]
-
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
-        return _ImputedBlock(self.q(rows, columns))
-
-
-@dataclass(frozen=True, eq=False)
-class _ImputedBlock:
-    q: FloatArray
-
-    def total(self, pair: Pair) -> FloatArray:
-        gained = np.einsum("ij,ij->j", self.q, pair.event_free - pair.event)
-        return gained + np.ones(len(self.q)) @ pair.event
-
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        return (self.q * (pair.event_free - pair.event)) @ weights + pair.event @ weights
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self.q, 1.0 - self.q
-
-
-@dataclass(frozen=True, eq=False)
-class Observed:
-    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0."""
-
-    weight: Callable[[Rows, slice], FloatArray]
-
-    def block(self, rows: Rows, columns: slice) -> BlockWeights:
-        """Those of some subjects at some of the sorted times."""
-        return _ObservedBlock(self.weight(rows, columns))
-
-
-@dataclass(frozen=True, eq=False)
-class _ObservedBlock:
-    weight: FloatArray
-
-    def total(self, pair: Pair) -> FloatArray:
-        return np.einsum("ij,ij->j", self.weight, pair.event_free)
-
-    def by_subject(self, pair: Pair, weights: FloatArray) -> FloatArray:
-        return (self.weight * pair.event_free) @ weights
-
-    def dense(self) -> tuple[FloatArray, FloatArray]:
-        return self.weight, np.broadcast_to(0.0, self.weight.shape)
-
-
-#: Not counted; event-free for sure; had the event for sure.
-NOTHING = Terms()
-EVENT_FREE = Terms(event_free=((None, None),))
-EVENT = Terms(event=((None, None),))
+# Rows that are put in the order of their cuts, and how many numbers are read of them at once; those of a block stay in
+# the cache.
+_STRIP_ROWS = 2**13
+_STRIP_ELEMENTS = 2**20
+_BLOCK_ELEMENTS = 2**17
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Subjects whose weights have the same form, in the order of their cuts."""
+    """Subjects whose weights have the same form: their rows, ascending, and the cut of each."""
 
     rows: Rows
     cut: IntArray
@@ -194,16 +53,49 @@ class Group:
 
     @classmethod
     def of(cls, rows: Rows, cut: IntArray, before: Weights, after: Weights) -> Group:
-        """The group of ``rows`` in any order, with the cuts of all subjects."""
-        rows = by_cut(rows, cut)
-        return cls(rows, cut[rows], before, after)
+        """The group of ascending ``rows``, with the cuts of all subjects."""
+        return cls(rows, cut if rows.size == cut.size else cut[rows], before, after)
+
+    @cached_property
+    def in_order(self) -> tuple[Rows, IntArray]:
+        """Rows and cuts, strip by strip in the order of the cuts."""
+        order = by_cut(self.rows, self.cut)
+        return self.rows[order], self.cut[order]
+
+    def parts(self, strip: int, width: int) -> Iterator[slice]:
+        """The subjects of a strip, in that order, in parts of about the same size, for so many times."""
+        first, last = np.searchsorted(self.rows, (strip * _STRIP_ROWS, (strip + 1) * _STRIP_ROWS)).tolist()
+        n_parts = min(last - first, -(-(last - first) * width // _BLOCK_ELEMENTS))
+        for k in range(n_parts):
+            yield slice(*(first + (last - first) * end // n_parts for end in (k, k + 1)))
 
 
 def by_cut(rows: Rows, cut: IntArray) -> Rows:
-    """``rows`` in the order of their ``cut``, which is given for all subjects."""
+    """Indices that put ascending ``rows`` strip by strip in the order of their ``cut``."""
     # Few distinct small numbers, which numpy sorts by counting.
-    small = cut.max(initial=0) < 2**16
-    return rows[np.argsort(cut[rows].astype(np.uint16 if small else np.int64), kind="stable")]
+    keys = cut.astype(np.uint16 if cut.max(initial=0) < 2**16 else np.int64)
+    ends = np.searchsorted(rows, np.arange(0, rows.max(initial=0) + 1 + _STRIP_ROWS, _STRIP_ROWS))
+    parts = (slice(*some) for some in pairwise(ends.tolist()))
+    return np.concatenate([part.start + np.argsort(keys[part], kind="stable") for part in parts])
+
+
+def _block(group: Group, part: slice, start: int, stop: int) -> Block:
+    """Some subjects of a group, with their weights from one of the sorted times up to another."""
+    rows, cut = (each[part] for each in group.in_order)
+    low, high = (int(min(max(end, start), stop)) for end in (cut[0], cut[-1]))
+    mixed = cut[:, None] > np.arange(low, high)
+    stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
+        (group.before, slice(start, low), None),
+        (group.before, slice(low, high), mixed),
+        (group.after, slice(low, high), ~mixed),
+        (group.after, slice(high, stop), None),
+    )
+    used = tuple(
+        (weights.block(rows, some), some, mask)
+        for weights, some, mask in stretches
+        if some.start < some.stop and weights is not NOTHING
+    )
+    return Block(rows, used)
 
 
 class Status:
@@ -220,7 +112,10 @@ class Status:
         Number of subjects.
     normaliser : float
     until : float
-        From this time on the adjustment gives no answer: weights and scores there are NaN.
+        From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
+        is known once all parts are (:meth:`Fitted.until`).
+    load : WeightLoad or None
+        What the weights come to, where that decides on ``until``.
     n_floored : int
         How many weights, over subjects and times, rest on a floor that was asked for.
     notes : tuple of Note
@@ -247,13 +142,13 @@ class Status:
         *,
         normaliser: float | None = None,
         until: float = np.inf,
-        n_floored: int = 0,
+        load: WeightLoad | None = None,
         notes: tuple[Note, ...] = (),
         model: Any = None,
     ) -> None:
         self.grid, self.n, self.groups = grid, n, groups
         self.normaliser = float(n) if normaliser is None else float(normaliser)
-        self.until, self.n_floored = until, n_floored
+        self.until, self.load = until, load
         self.notes, self.model = notes, model
         #: Makes the same answer at other times; None where nothing can.
         self.again: Callable[[TimeGrid], Status] | None = None
@@ -266,26 +161,44 @@ class Status:
         """The times, in the order given."""
         return self.grid.times
 
+    @property
+    def n_floored(self) -> int:
+        """How many weights rest on a floor."""
+        return 0 if self.load is None else self.load.n_floored
+
     def blocks(self, columns: slice | None = None) -> Iterator[Block]:
         """All subjects in blocks, each with its weights at all times, or at some of the sorted ones."""
+        for number in range(self.n_strips):
+            for strip in self.strips(number, columns):
+                yield from strip.blocks
+
+    @property
+    def n_strips(self) -> int:
+        """The number of strips of neighbouring rows."""
+        return -(-self.n // _STRIP_ROWS)
+
+    def strip(self, number: int) -> slice:
+        """The rows of a strip."""
+        return slice(number * _STRIP_ROWS, min((number + 1) * _STRIP_ROWS, self.n))
+
+    def strips(
+        self, number: int, columns: slice | None = None, groups: tuple[Group, ...] | None = None
+    ) -> Iterator[Strip]:
+        """The blocks of a strip together, or where there are many times in lots that can be read at once.
+
+        Those of all groups, or of some.
+        """
         start, stop = (0, self.grid.sorted.size) if columns is None else (columns.start, columns.stop)
-        for group in self.groups:
-            for part in row_blocks(group.rows.size, stop - start):
-                rows, cut = group.rows[part], group.cut[part]
-                low, high = (int(min(max(end, start), stop)) for end in (cut[0], cut[-1]))
-                mixed = cut[:, None] > np.arange(low, high)
-                stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
-                    (group.before, slice(start, low), None),
-                    (group.before, slice(low, high), mixed),
-                    (group.after, slice(low, high), ~mixed),
-                    (group.after, slice(high, stop), None),
-                )
-                used = tuple(
-                    (weights.block(rows, some), some, mask)
-                    for weights, some, mask in stretches
-                    if some.start < some.stop and weights is not NOTHING
-                )
-                yield Block(rows, used)
+        most = max(1, _STRIP_ELEMENTS // max(1, stop - start))
+        blocks: list[Block] = []
+        for group in self.groups if groups is None else groups:
+            for part in group.parts(number, stop - start):
+                if blocks and sum(block.rows.size for block in blocks) + part.stop - part.start > most:
+                    yield Strip.of(blocks)
+                    blocks = []
+                blocks.append(_block(group, part, start, stop))
+        if blocks:
+            yield Strip.of(blocks)
 
     def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
         """All subjects at some of the times, with their weights as arrays; so many such are to be held at once."""
@@ -349,6 +262,11 @@ class Status:
         come in several, which add up, or in none. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """The same of several parts about the same values, each by the status at some of the times."""
+        for part in parts:
+            yield from part.status.pull_back(part.functionals)
 
     @cached_property
     def a(self) -> FloatArray:

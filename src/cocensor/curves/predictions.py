@@ -33,6 +33,8 @@ from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_va
 Interpolation = Literal["linear", "step"]
 # Step functions on grids of their own are put on the union of these, up to this many numbers.
 _MOST_UNITED = 2**28
+# Rows are neighbours if they are among so many times as many.
+_NEIGHBOURS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -324,7 +326,16 @@ class Predictions:
 
 
 def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
-    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block."""
-    if isinstance(rows, np.ndarray) and table.flags.c_contiguous and table.flags.aligned:
+    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block.
+
+    These are as a rule in Fortran order, where neighbours are read at once.
+    """
+    if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
+        return table[rows]
+    if table.flags.c_contiguous and table.flags.aligned:
         return table.take(rows, axis=0)
+    first, last = int(rows.min()), int(rows.max())
+    if last - first < _NEIGHBOURS * rows.size:
+        # Column by column, each of which lies close together.
+        return np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
     return table[rows]

@@ -2,6 +2,7 @@
 
 from cocensor.stream.chunks import scan_chunks
 from cocensor.stream.draw import Drawn, hashed
+from cocensor.stream.parquet import scan_parquet
 from cocensor.stream.source import Batch, Columns, Keys, Part, Scan
 
-__all__ = ["Batch", "Columns", "Drawn", "Keys", "Part", "Scan", "hashed", "scan_chunks"]
+__all__ = ["Batch", "Columns", "Drawn", "Keys", "Part", "Scan", "hashed", "scan_chunks", "scan_parquet"]
