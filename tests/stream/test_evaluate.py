@@ -1,11 +1,13 @@
 """Streamed evaluations against those of all subjects at once."""
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.metrics import MetricValue
 from tests.stream.studies import Study, study
 
 ADJUSTMENTS = {
@@ -189,20 +191,49 @@ def test_predictions_that_do_not_differ_where_the_judge_looks():
     assert [n.text for n in held.results["imputed"].notes] == [n.text for n in found.results["imputed"].notes]
 
 
+@dataclass(frozen=True)
+class MedianLoss(cc.Metric):
+    """The median over subjects of the distance to what is most likely: no sum over subjects."""
+
+    name, label, direction, range = "median_loss", "median loss", "smaller", (0.0, 1.0)
+
+    def evaluate(self, status, predictions):
+        last = status.grid.sorted[-1:]
+        free = status.a[:, -1] > status.b[:, -1]
+        return {
+            name: MetricValue(float(np.median(np.abs(free - each.read(last, slice(None))[:, 0]))))
+            for name, each in predictions.items()
+        }
+
+
 def test_metrics_that_cannot_be_added_up_are_those_of_the_subjects_kept(data):
-    found = data.scan().evaluate(adjustments="ipcw", metrics=["ibs", "e50"], at=0.5, n_kept=200)
-    kept = found.data.samples
-    assert len(kept.y_test) == 200
+    found = data.scan().evaluate(
+        adjustments="ipcw", metrics=["ibs", MedianLoss()], times=[0.1, 0.5], n_kept=200
+    )
+    kept = found.data.samples.y_test
+    assert len(kept) == 200
     assert found.data.streamed.metrics == {"ibs"}
-    assert any("E50" in note.text and "200" in note.text for note in found.notes)
-    # The same weights, of the same subjects.
-    rows = np.isin(data.y.time, kept.y_test.time)
+    assert [note.kind for note in found.notes if "median loss" in note.text and "200" in note.text] == [
+        "decision"
+    ]
+    rows = np.isin(data.y.time, kept.time)
     part = Study({k: (t, v[rows]) for k, (t, v) in data.models.items()}, data.y[rows])
-    same = part.evaluate(adjustments="ipcw", metrics="e50", at=0.5, y_train=data.y)
+    same = part.evaluate(adjustments="ipcw", metrics=MedianLoss(), times=[0.1, 0.5], y_train=data.y)
     for model in ("full", "part"):
-        one, other = found.score(model, "e50 at 0.5"), same.score(model, "e50 at 0.5")
-        assert one.value == pytest.approx(other.value, rel=1e-9)
-        assert 0.5 < one.standard_error / other.standard_error < 1.5
+        assert found.score(model, "median_loss").value == same.score(model, "median_loss").value
+
+
+def test_weights_that_stand_for_too_many_are_told_once_of_all_subjects():
+    """Where the training sample is censored far more than the test sample, weights sum to more than there are."""
+    data, train = study(300, 11), study(300, 12)
+    crude = cc.Survival(train.y.time, train.y.event & (np.arange(300) % 6 == 0))
+    asked = {"adjustments": "ipcw", "metrics": "brier", "at": 0.9, "y_train": crude, "times": [0.2, 0.9]}
+    never = (data.models["full"][0], np.full((300, 12), 0.99))
+    data = Study({"never": never}, cc.Survival(data.y.time, np.ones(300, dtype=bool)))
+    held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
+    texts = [[n.text for n in each.results["ipcw"].notes_of("caution")] for each in (held, found)]
+    assert texts[0] == texts[1]
+    assert any("above 1" in text for text in texts[0])
 
 
 def test_counts_are_those_of_all_subjects(data, held):
