@@ -314,3 +314,44 @@ def test_what_workers_are_sent_can_be_pickled(data):
     found = data.scan().evaluate(metrics=["ibs", "auc"], n_kept=50)
     again = pickle.loads(pickle.dumps(found.results["imputed"].fits["full"].for_others()))
     assert again.adjustment == found.results["imputed"].adjustment
+
+
+def test_a_cluster_gives_the_same(data, cluster):
+    from distributed import Client
+
+    asked = {"metrics": ["ibs", "auc", "ici"], "at": 0.5, "n_kept": 100, "n_fit": 400}
+    with Client(cluster, set_as_default=False) as client:
+        found = data.scan(3).evaluate(**asked, client=client)
+    agree(found, data.scan(2).evaluate(**asked), rtol=1e-9)
+
+
+def test_without_intervals_and_with_a_selected_copula(data):
+    asked = {"metrics": "ibs", "confidence_level": None, "copula": "select"}
+    held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
+    agree(found, held, ("score", "skill"), rtol=1e-8)
+    assert found.assumed.origin == held.assumed.origin
+    assert found.assumed.copula == held.assumed.copula
+
+
+def test_the_judge_of_another_evaluation_judges_other_subjects(data):
+    judge = study(400, 20).evaluate(metrics="ibs", adjustments="imputed").judge
+    found = data.scan(3).evaluate(adjustments={"imputed": judge}, metrics="ibs", n_kept=100)
+    again = data.scan(5).evaluate(adjustments={"imputed": judge}, metrics="ibs", n_kept=300)
+    agree(found, again, ("score",))
+    # Another sample of the same law was fitted to: an error of its own beside that of the 600.
+    own = data.evaluate(metrics="ibs", adjustments="imputed")
+    for model in ("full", "part"):
+        one, other = found.score(model), own.score(model)
+        assert abs(one.value - other.value) < 4 * one.standard_error
+        assert 0.7 < one.standard_error / other.standard_error < 2
+
+
+def test_details_are_of_the_subjects_kept():
+    """A value asked for later has the error of so many subjects: that of 500 out of 2,000 is about twice as large."""
+    data = study(2000, 21)
+    asked = {"adjustments": "ipcw", "metrics": ["ibs", "auc"], "at": 0.6}
+    held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=500)
+    curves = [each.score("full", "ibs", at=0.5).standard_error for each in (held, found)]
+    assert 1.6 < curves[1] / curves[0] < 2.4
+    roc = [each.profile_errors("auc", at=0.6).of("full").standard_errors.mean() for each in (held, found)]
+    assert 0.85 < roc[1] / roc[0] < 1.15  # added up over all

@@ -123,11 +123,11 @@ class _StreamedScoring(Scoring):
             found |= metric.evaluate(status, others)
         return {name: found[name] for name in read}, None
 
-    def subsample_for(self, fitted: Fitted, metric: Metric, models: Sequence[str]) -> Subsample | None:
-        """How the subjects kept stand for all, or for themselves where the values are theirs."""
+    def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
+        """How the subjects kept stand for all."""
         added, streamed = self._added(metric), self.data.streamed
         if added is None or streamed is None:
-            return self.data.subsample
+            return None
         found = streamed.subsample(self.plan.whole.n)
         covariance = added.covariance if isinstance(added, MeanOfLosses) else None
         if covariance is None:
