@@ -144,9 +144,7 @@ class _Sums:
                         part = losses.part(columns, mask)
                         total[m, columns] += weights.total(part)
                         if self.by_subject is not None:
-                            over_time = weights.by_subject(
-                                part, self.by_subject.time_weights[columns, None]
-                            )
+                            over_time = weights.by_subject(part, self.by_subject.time_weights[columns, None])
                             self.by_subject.sums[block.rows, m] += over_time[:, 0]
 
 
