@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.adjustments.status import NOTHING, Group, Status
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import NOTHING
 from cocensor.curves import Predictions, RiskScores, TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics import metric

@@ -24,7 +24,8 @@ from cocensor.adjustments.base import (
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic

@@ -25,7 +25,8 @@ from cocensor.adjustments.hazard_ratio import (
 from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.judge_columns import JudgeDesign
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
+from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
