@@ -1,5 +1,6 @@
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["MPLBACKEND"] = "Agg"  # figures without a screen
@@ -9,3 +10,15 @@ common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", derandomize=True, **common)
 settings.register_profile("new", max_examples=500, print_blob=True, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """A Dask cluster of two processes."""
+    from distributed import LocalCluster
+
+    folder = str(tmp_path_factory.mktemp("dask"))
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50, local_directory=folder
+    ) as cluster:
+        yield cluster

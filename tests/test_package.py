@@ -14,7 +14,7 @@ import cocensor
 from cocensor.adjustments import needs_copula
 
 HEAVY = ["matplotlib", "pandas", "polars", "pyarrow", "plotly", "torch", "sksurv", "sklearn", "typer", "rich"]
-HEAVY += ["scipy.optimize", "scipy.stats", "scipy.integrate"]
+HEAVY += ["dask", "distributed", "scipy.optimize", "scipy.stats", "scipy.integrate"]
 
 
 def test_import_loads_nothing_heavy():

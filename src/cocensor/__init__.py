@@ -110,6 +110,7 @@ from cocensor.sensitivity import (
 
 if TYPE_CHECKING:
     from cocensor import datasets, learners, plots, simulate
+    from cocensor.stream import Scan, scan_chunks, scan_parquet
 
 __version__ = "0.1.0"
 
@@ -176,6 +177,7 @@ __all__ = [
     "RestrictedAbsoluteError",
     "RiskTable",
     "RocCurve",
+    "Scan",
     "Sensitivity",
     "Status",
     "StepFunction",
@@ -213,6 +215,8 @@ __all__ = [
     "register_adjustment",
     "register_metric",
     "restricted_absolute_error",
+    "scan_chunks",
+    "scan_parquet",
     "select_copula",
     "simulate",
     "survival_calibration_curve",
@@ -223,12 +227,15 @@ __all__ = [
     "unregister_metric",
 ]
 
-# Packages beyond the core, imported when they are first asked for.
+# Packages beyond the core, and names of one, imported when they are first asked for.
 _LATE = ("datasets", "learners", "plots", "simulate")
+_STREAMED = ("Scan", "scan_chunks", "scan_parquet")
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in _LATE:
             return import_module(f"cocensor.{name}")
+        if name in _STREAMED:
+            return getattr(import_module("cocensor.stream"), name)
         raise AttributeError(f"module 'cocensor' has no attribute {name!r}")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from importlib.util import find_spec
-from threading import Event, Lock, Thread
+from threading import Event, Lock, Thread, local
 from typing import Any, TypeVar
 
 from cocensor._validation import Progress
 
 T = TypeVar("T")
+_this_thread = local()
 
 
 def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = None) -> list[T]:
@@ -26,6 +27,7 @@ def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = Non
     failures: list[BaseException] = []
 
     def work() -> None:
+        _this_thread.has_one_core = True
         while not stopped.is_set():
             with taking:
                 number = next(numbers, None)
@@ -80,6 +82,20 @@ def _one_thread_each() -> AbstractContextManager[Any]:
     return import_module("threadpoolctl").threadpool_limits(1, "blas")
 
 
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Compute on one core, where others compute on the others."""
+    before = getattr(_this_thread, "has_one_core", False)
+    _this_thread.has_one_core = True
+    try:
+        with _one_thread_each():
+            yield
+    finally:
+        _this_thread.has_one_core = before
+
+
 def n_cores() -> int:
-    """The cores that this process may use."""
+    """The cores that this thread may use: one if it is one of several, else those of the process."""
+    if getattr(_this_thread, "has_one_core", False):
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -298,4 +298,4 @@ def test_a_forest_takes_values_beyond_single_precision():
     x = rng.normal(size=(60, 1))
     far = x * 1e300
     time, happens = rng.exponential(np.exp(-x[:, 0])), np.ones(60, dtype=bool)
-    assert np.isfinite(nuisances._forest_score(far, time, happens, far, 0)).all()
+    assert np.isfinite(nuisances._Forest.fitted(far, time, happens, 0).score(far)).all()

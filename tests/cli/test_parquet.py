@@ -39,7 +39,16 @@ def test_a_small_file_that_expands_is_refused_before_it_is_read(tmp_path, monkey
     assert len(read_table(path)) == N
     a_quarter_is(monkeypatch, size - 1)
     monkeypatch.setattr(parquet.ParquetFile, "read", _unless_of_dictionaries(parquet.ParquetFile.read))
-    refuses(lambda: read_table(path), "small.parquet", "100000 × 1 values", "GiB", kind=ValueError)
+    refuses(
+        lambda: read_table(path), "small.parquet", "100000 × 1 values", "GiB", "--stream", kind=ValueError
+    )
+
+
+def test_a_large_file_is_refused_before_its_bytes_are_read(tmp_path, monkeypatch):
+    path = written(tmp_path, a=np.ones(N))
+    a_quarter_is(monkeypatch, path.stat().st_size - 1)
+    monkeypatch.setattr(type(path), "read_bytes", None)
+    refuses(lambda: read_table(path), "small.parquet", "GiB", "--stream", kind=ValueError)
 
 
 def _unless_of_dictionaries(read):

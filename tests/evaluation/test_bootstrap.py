@@ -56,7 +56,7 @@ class Halves(Adjustment):
 class FittedHalves(Fitted):
     adjustment: Halves
 
-    def _status(self, y, grid, x):
+    def _status(self, y, grid, x, predictions, whole):
         if y.t_max < TEST.y.t_max:
             raise ValueError("the last subject is missing.")
         until = np.where(y.event, y.time, 2 * y.time)

@@ -61,7 +61,7 @@ class FittedBlend(Fitted):
     def with_copula(self, copula):
         return FittedBlend(Blend(copula), self.dependent.with_copula(copula), self.independent)
 
-    def _status(self, y, grid, x):
+    def _status(self, y, grid, x, predictions, whole):
         half = [each.status(y, TimeGrid.of(grid.sorted)).a for each in (self.dependent, self.independent)]
         q = 0.5 * (half[0] + half[1])
         known = Imputed(lambda rows, columns: q[rows, columns])

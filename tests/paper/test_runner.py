@@ -70,7 +70,7 @@ def test_the_same_numbers_on_one_core_on_two_and_on_dask(tmp_path):
     small.cells = small.cells()[:3].copy  # three cells are enough
     one = run(small, tmp_path / "one", n_jobs=1).rows
     two = run(small, tmp_path / "two", n_jobs=2).rows
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
         far = run(
             small, tmp_path / "dask", n_jobs=2, backend="dask", scheduler=cluster.scheduler_address
         ).rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,12 @@ from cocensor._validation import (
     row_blocks,
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
+from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, Imputed, Status
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
@@ -55,8 +56,8 @@ class AIPCW(Adjustment):
     :math:`d\Lambda(u) = 1 - S(u)/S(u-)`. The expectation of a score is right if S is *or* G is, where an imputation
     needs S and IPCW needs G. Weights outside [0, 1] are legitimate.
 
-    A subject's curves come from other subjects: from the training sample, where there is one, or, where the sample
-    that is scored is the one fitted to (the same outcomes and covariates, row by row), from its other folds.
+    A subject's curves come from other subjects: from the training sample, where there is one; of a subject that was
+    fitted to, as its outcome and covariates tell, from the folds that it is not in.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ class AIPCW(Adjustment):
         event = Nuisance(x, y, "event", learners[0], fold, self.seed)
         dropout = Nuisance(x, y, "dropout", learners[1], fold, self.seed)
         said = f"The event is modelled by {in_words(learners[0])}, the censoring by {in_words(learners[1])}."
-        return _FittedAIPCW(self, event, dropout, (Note("decision", said),))
+        return _FittedAIPCW(self, CrossFitted(event, dropout), (Note("decision", said),))
 
 
 def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
@@ -161,46 +162,50 @@ def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedAIPCW(Fitted):
     adjustment: AIPCW
-    event: Nuisance
-    dropout: Nuisance
+    #: The sample that it was fitted to, or what is left of it in a copy for others.
+    hazards: CrossFitted | HazardsOfAny
     notes: tuple[Note, ...] = ()
 
-    @cached_property
-    def _within(self) -> list[tuple[Rows, Hazard, Hazard]]:
-        """The subjects of each fold, and their hazards from the other folds."""
-        fold = self.event.fold
-        return [
-            (np.flatnonzero(fold == k), self.event.of_fold(k), self.dropout.of_fold(k))
-            for k in range(self.adjustment.folds)
-        ]
+    def for_others(self) -> Fitted:
+        return replace(self, hazards=self._of_any)
+
+    @property
+    def _of_any(self) -> HazardsOfAny:
+        return self.hazards if isinstance(self.hazards, HazardsOfAny) else self.hazards.for_others
+
+    @property
+    def _within(self) -> list[PartHazards]:
+        """The subjects of the sample, fold by fold."""
+        assert isinstance(self.hazards, CrossFitted)
+        return self.hazards.own
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
         """A subject that is drawn twice is twice in one fold: no fold learns from its own subjects."""
-        rows = resample.fitted_to(self.adjustment)
-        return replace(self, event=self.event.drawn(rows), dropout=self.dropout.drawn(rows))
+        assert isinstance(self.hazards, CrossFitted)
+        return replace(self, hazards=self.hazards.drawn(resample.fitted_to(self.adjustment)))
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         if x is None:
             raise ValueError(
                 f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
             )
-        x, known = as_matrix(x, "x_test"), self.event
+        x, known = as_matrix(x, "x_test"), self.hazards
         check_length(x, "x_test", len(y), "y_test")
-        if x.shape[1] != known.x.shape[1]:
-            raise ValueError(
-                f"x_test must have {known.x.shape[1]} columns, as x_train, but has {x.shape[1]}."
-            )
-        refuse_beyond(self.adjustment.tail, grid.times, known.y.t_max, "times")
-        same = all(
-            np.array_equal(one, other)
-            for one, other in ((y.time, known.y.time), (y.event, known.y.event), (x, known.x))
+        if x.shape[1] != known.n_columns:
+            raise ValueError(f"x_test must have {known.n_columns} columns, as x_train, but has {x.shape[1]}.")
+        refuse_beyond(self.adjustment.tail, grid.times, float(known.times[-1]), "times")
+        own = isinstance(known, CrossFitted) and known.holds(y, x)
+        parts = self._within if own else self._of_any.parts(y, x)
+        knots = np.union1d(
+            grid.sorted, _spread(known.times[: np.searchsorted(known.times, grid.last, "right")])
         )
-        parts = (
-            self._within
-            if same
-            else [(np.arange(len(y)), self.event.of_others(x), self.dropout.of_others(x))]
-        )
-        knots = np.union1d(grid.sorted, _spread(known.y.time[known.y.time <= grid.last]))
         cut = grid.cut(y.time)
         largest, lifted = -float(np.log(self.adjustment.min_probability)), 0
         groups = []
@@ -209,25 +214,28 @@ class _FittedAIPCW(Fitted):
             lifted += int((dropout.at(np.minimum(y.time[rows], grid.last), rows, "left") > largest).sum())
             after = curves.after(y, rows[y.time[rows] <= grid.last])
             groups.append(Group.of(rows, cut, Imputed(curves.before), Imputed(after)))
-        notes = self.notes
-        if lifted:
-            floor = self.adjustment.min_probability
-            said = (
-                f"The probability of being uncensored falls below {floor:g} for {lifted} of {len(y)} subjects"
-            )
-            notes += (Note("decision", f"{said}, and is set to {floor:g} there."),)
-        status = Status(grid, len(y), tuple(groups), notes=notes)
-        remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
-        status.until = no_score_from(grid.sorted, *_extent(status), len(y), remedy)
+        status = Status(grid, len(y), tuple(groups), notes=self.notes)
+        status.load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
         return status
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        assert load is not None
+        remedy = "a larger min_probability, or models of event and censoring with fewer covariates"
+        return no_score_from(grid.sorted, load, whole.n, remedy)
+
+    def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
+        if load is None or not load.n_replaced:
+            return ()
+        floor = self.adjustment.min_probability
+        said = f"The probability of being uncensored falls below {floor:g} for {load.n_replaced} of {whole.n} subjects"
+        return (Note("decision", f"{said}, and is set to {floor:g} there."),)
 
 
 def _spread(times: FloatArray) -> FloatArray:
-    """The distinct times, or quantiles of these where there are many."""
-    distinct = np.unique(times)
-    if distinct.size <= _MOST_KNOTS:
-        return distinct
-    return distinct[np.linspace(0, distinct.size - 1, _MOST_KNOTS).round().astype(np.intp)]
+    """The times, or quantiles of these where there are many."""
+    if times.size <= _MOST_KNOTS:
+        return times
+    return times[np.linspace(0, times.size - 1, _MOST_KNOTS).round().astype(np.intp)]
 
 
 def _extent(status: Status) -> tuple[FloatArray, FloatArray]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
 from cocensor.adjustments.status import EVENT_FREE, Group, Status
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.joint.design import Design
 from cocensor.outcomes import Survival
@@ -119,12 +120,56 @@ class Fitted(ABC):
     notes: tuple[Note, ...] = ()
     design: Design | None = None
 
-    def status(self, y: Any, times: npt.ArrayLike | TimeGrid, x: Any = None) -> Status:
-        """The weights of test subjects at ``times``, which may be in any order and repeated."""
-        outcomes = Survival.coerce(y, "y_test")
-        found = self._status(outcomes, TimeGrid.of(times), x)
-        found.again = partial(self.status, outcomes, x=x)
+    def status(
+        self,
+        y: Any,
+        times: npt.ArrayLike | TimeGrid,
+        x: Any = None,
+        predictions: Mapping[str, Predictions] | None = None,
+        whole: WholeSample | None = None,
+    ) -> Status:
+        """The weights of test subjects at ``times``, which may be in any order and repeated.
+
+        Parameters
+        ----------
+        y : Survival or what it can be coerced from
+            The outcomes of the test subjects.
+        times : array-like or TimeGrid
+        x : array or frame, optional
+            Their covariates.
+        predictions : mapping, optional
+            Their predictions by model, where these are given; not needed of the subjects that were fitted to.
+        whole : WholeSample, optional
+            Where ``y`` is a part of a sample, what is known of the whole. Each subject has the weights that it has
+            within the whole. What takes all subjects is left to :meth:`until` and :meth:`notes_of`, with the merged
+            ``load`` of all parts.
+        """
+        outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
+        known = WholeSample.of(outcomes) if whole is None else whole
+        found = self._status(outcomes, grid, x, predictions, known)
+        if whole is None:
+            found.until = min(found.until, self.until(found.load, grid, known))
+            found.notes += self.notes_of(found.load, known)
+        found.again = partial(self.status, outcomes, x=x, predictions=predictions, whole=whole)
         return found
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        """From when on there is no answer, by the ``load`` of all subjects; warns of that, and of what is close to it.
+
+        :meth:`status` asks for itself, unless it is that of a part.
+        """
+        return np.inf
+
+    def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
+        """What was decided for the test subjects, by the ``load`` of all of them."""
+        return ()
+
+    def for_others(self) -> Fitted:
+        """A small copy that answers for any subjects, and knows nothing of those that were fitted to.
+
+        Nothing can be fitted again, and its status has no :meth:`Status.pull_back`.
+        """
+        return self
 
     def with_copula(self, copula: Any) -> Fitted:
         """Fitted to the same under another copula; what does not depend on it is shared."""
@@ -146,7 +191,14 @@ class Fitted(ABC):
         return resample.samples.fit(self.adjustment, predictions)
 
     @abstractmethod
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status: ...
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status: ...
 
     def __repr__(self) -> str:
         return f"{self.adjustment!r}, fitted"

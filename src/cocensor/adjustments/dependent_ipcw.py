@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms, by_cut
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
@@ -118,14 +120,15 @@ class DependentIPCW(JointSettings, Adjustment):
             return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.model is None:
             check_covariates(x, "x_train", len(y), "y_train")
-        return _IPCWFromJoint(self, y, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
+        return _IPCWFromJoint.to(y, self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
 
 
 class _IPCWFromMargins(Fitted):
     adjustment: DependentIPCW
 
     def __init__(self, adjustment: DependentIPCW, y: Survival, event: CopulaGraphic) -> None:
-        self.adjustment, self._y, self._event = adjustment, y, event
+        self.adjustment, self._event = adjustment, event
+        self._y: Survival | None = y  # None in a copy for others
         self._outlast = _outlasting(y.risk_table)
         steps = y.risk_table.margin("event")
         survival = event.survival_.values
@@ -138,10 +141,22 @@ class _IPCWFromMargins(Fitted):
         )
         self._until = _first(steps.times, rare)
 
+    def for_others(self) -> Fitted:
+        light = copy.copy(self)
+        light._y = None
+        return light
+
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self._y)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         tail = self.adjustment.tail
         refuse_beyond(tail, grid.times, self._event.support_, "times")
         cut = grid.cut(y.time)
@@ -152,14 +167,19 @@ class _IPCWFromMargins(Fitted):
         weights = np.zeros(len(y))
         t = np.minimum(y.time[rows], self._event.t_max_)  # held there, where the tail allows it
         weights[rows] = self._weights(t) / np.asarray(self._outlast(t, "left"))
-        until = min(self._until, _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0))
-        _warn_from(until, grid)
+        rare = _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0)
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
             Group(rows, cut[rows], EVENT_FREE, had),
             always_event_free(np.flatnonzero(~seen), len(y), grid),
         )
-        return Status(grid, len(y), groups, until=until)
+        return Status(grid, len(y), groups, load=_load(grid, no_answer_from=rare))
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        assert load is not None
+        until = min(self._until, load.no_answer_from)
+        _warn_from(until, grid)
+        return until
 
     def _weights(self, t: FloatArray) -> FloatArray:
         """1 over the chance that an event at t is seen, before the end of the study is considered."""
@@ -179,8 +199,18 @@ class _IPCWFromMargins(Fitted):
 @dataclass(frozen=True, eq=False, repr=False)
 class _IPCWFromJoint(Fitted):
     adjustment: DependentIPCW
-    y: Survival
     joint: JointFit
+    t_max: float
+    outlast: StepFunction
+    #: The subjects that it was fitted to; None in a copy for others.
+    y: Survival | None
+
+    @classmethod
+    def to(cls, y: Survival, adjustment: DependentIPCW, joint: JointFit) -> _IPCWFromJoint:
+        return cls(adjustment, joint, y.t_max, _outlasting(y.risk_table), y)
+
+    def for_others(self) -> Fitted:
+        return replace(self, joint=self.joint.model_alone, y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         return replace(
@@ -188,53 +218,68 @@ class _IPCWFromJoint(Fitted):
         )
 
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        assert self.y is not None
         rows = resample.fitted_to(self.adjustment)
-        return replace(self, y=self.y[rows], joint=self.joint.resampled(rows, self.adjustment.copula))
+        return self.to(self.y[rows], self.adjustment, self.joint.resampled(rows, self.adjustment.copula))
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         n, cut = len(y), grid.cut(y.time)
         happened = y.event & (y.time <= grid.last)
-        if y.event.all():
+        if whole.n_events == whole.n:
             # Everything is seen: nothing stands for anything else.
             return Status(grid, n, (Group.of(np.arange(n), cut, EVENT_FREE, EVENT),))
         model = self.joint.needed
         X = model.covariates(x, n, "x_test", "y_test")
         at_risk = AtRisk(model, grid.sorted, X)
-        outlast = _outlasting(self.y.risk_table)
-        outlast_t = np.asarray(outlast(grid.sorted))
+        outlast_t = np.asarray(self.outlast(grid.sorted))
         weights = np.zeros(n)
         t = y.time[happened]
-        weights[happened] = event_weights(model, t, X[happened]) / np.asarray(outlast(t, "left"))
+        weights[happened] = event_weights(model, t, X[happened]) / np.asarray(self.outlast(t, "left"))
 
         def waiting(rows: Rows, columns: slice) -> FloatArray:
             seen = cut[rows][:, None] > np.arange(columns.start, columns.stop)
             with np.errstate(divide="ignore"):
                 return np.where(seen, at_risk(rows, columns) / outlast_t[columns], 0.0)
 
-        # From the last time of either sample on nobody is left to stand for those who are event-free.
-        until = min(self.y.t_max, y.t_max, _first(t, ~(weights[happened] * SMALLEST_CHANCE <= 1.0)))
-        every, unseen, free = (
-            slice(0, grid.sorted.size),
-            np.zeros(grid.sorted.size),
-            np.zeros(grid.sorted.size),
-        )
+        rare_from = _first(t, ~(weights[happened] * SMALLEST_CHANCE <= 1.0))
+        every = slice(0, grid.sorted.size)
+        unseen, free = np.zeros((2, grid.sorted.size))
         for part in row_blocks(n, grid.sorted.size):
             rows = np.arange(part.start, part.stop)
             rare = ~(waiting(rows, every) * SMALLEST_CHANCE <= 1.0)
-            until = min(until, _first(grid.sorted, np.asarray(rare.any(axis=0))))
+            rare_from = min(rare_from, _first(grid.sorted, np.asarray(rare.any(axis=0))))
             # Subjects whose kind is hardly ever seen: how many of the event-free are they?
             survival = at_risk.event_survival(rows, every)
             hardly = ~(at_risk(rows, every) * SMALLEST_CHANCE <= outlast_t)
             unseen += np.einsum("ij,ij->j", survival, hardly)
             free += survival.sum(axis=0)
-        until = min(until, _first(grid.sorted, unseen > SMALLEST_CHANCE * free))
-        _warn_from(until, grid)
         before, after = Observed(waiting), Terms(event=((weights, None),))
         groups = (
             Group.of(np.flatnonzero(happened), cut, before, after),
             Group.of(np.flatnonzero(~happened), cut, before, NOTHING),
         )
-        return Status(grid, n, groups, until=until, model=model)
+        load = _load(grid, total=free, unseen=unseen, no_answer_from=rare_from)
+        return Status(grid, n, groups, load=load, model=model)
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        if load is None:
+            return np.inf
+        # From the last time of either sample on nobody is left to stand for those who are event-free.
+        until = min(self.t_max, whole.t_max, load.no_answer_from)
+        until = min(until, _first(grid.sorted, load.unseen > SMALLEST_CHANCE * load.total))
+        _warn_from(until, grid)
+        return until
+
+
+def _load(grid: TimeGrid, **found: Any) -> WeightLoad:
+    return replace(WeightLoad.nothing(grid.sorted.size), **found)
 
 
 def _warn_from(until: float, grid: TimeGrid) -> None:
@@ -243,7 +288,7 @@ def _warn_from(until: float, grid: TimeGrid) -> None:
             f"from time {shown_time(until)} on fewer than {SMALLEST_CHANCE:.0%} of the events are observed: "
             "scores there are NaN; choose an earlier horizon.",
             HorizonWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray, as_vector, check_length, check_number, refuse_first
-from cocensor.joint.after_dropout import HazardRatio
+from cocensor._validation import FloatArray, IntArray, as_vector, check_length, check_number, refuse_first
+from cocensor.adjustments.whole import WholeSample, refuse_part
+from cocensor.joint.after_dropout import HazardRatio, step_quantiles
 from cocensor.outcomes import Survival
 
 #: One number for all, one for each reason of a dropout (1 for those not named), or one for each test subject.
@@ -48,35 +50,66 @@ def check_reasons(ratio: Ratio | None, y: Survival, name: str) -> None:
             raise ValueError(f"hazard_ratio must name reasons of {name} ({known}), but has {reason!r}.")
 
 
-def resolve(ratio: Ratio | None, y: Survival, sample: Survival) -> HazardRatio | None:
-    """The ratios of the subjects ``y``; None where all are 1, which is independence.
+@dataclass(frozen=True, eq=False)
+class LaterRatios:
+    """What is known of those still under observation, who may drop out later, from the dropouts of a sample.
 
-    By reason, what is not known yet of who is still under observation is as among the dropouts of the ``sample``.
+    By reason there are several ``ratios``, each with its share; ``among`` says to which the subjects of the sample
+    belong (see :class:`~cocensor.joint.after_dropout.HazardRatio`). ``observed`` are quantiles of their times.
     """
-    if isinstance(ratio, dict):
-        found = _by_reason(ratio, y, sample)
-    elif isinstance(ratio, np.ndarray):
-        check_length(ratio, "hazard_ratio", len(y), "y_test")
-        found = HazardRatio(ratio, ratio[:, None], np.ones(1))
-    else:
-        value = 1.0 if ratio is None else ratio
-        found = HazardRatio(np.full(len(y), value), np.full((1, 1), value), np.ones(1))
-    if (found.own == 1.0).all() and (found.later == 1.0).all():
+
+    observed: FloatArray
+    ratios: FloatArray
+    shares: FloatArray
+    among: IntArray | None = None
+
+
+def later_ratios(ratio: Ratio | None, sample: Survival) -> LaterRatios | None:
+    """By the subjects of a ``sample``; None where there is no ratio."""
+    if ratio is None:
         return None
-    return found
-
-
-def _by_reason(ratio: dict[str, float], y: Survival, sample: Survival) -> HazardRatio:
-    if y.reason is None or sample.reason is None:
-        raise ValueError("y_test must give the reason for each dropout where hazard_ratio is by reason.")
-    own, others = (np.array([ratio.get(why, 1.0) for why in each]) for each in (y.reason, sample.reason))
+    observed = step_quantiles(sample.time)
+    if not isinstance(ratio, dict):
+        own = np.ones(1) if isinstance(ratio, np.ndarray) else np.full(1, ratio)
+        return LaterRatios(observed, own, np.ones(1))
     dropped = sample.dropout & (sample.time > 0)
     if not dropped.any():
-        return HazardRatio(own, np.ones((1, 1)), np.ones(1))
-    later, which, counts = np.unique(others[dropped], return_inverse=True, return_counts=True)
+        return LaterRatios(observed, np.ones(1), np.ones(1))
+    later, which, counts = np.unique(_own(ratio, sample)[dropped], return_inverse=True, return_counts=True)
     among = np.full(len(sample), -1)
     among[dropped] = which
-    return HazardRatio(own, later[None], counts / counts.sum(), among)
+    return LaterRatios(observed, later, counts / counts.sum(), among)
+
+
+def resolve(
+    ratio: Ratio | None, y: Survival, later: LaterRatios | None, whole: WholeSample
+) -> HazardRatio | None:
+    """The ratios of the subjects ``y``, a part of the ``whole``; None where all are 1, which is independence.
+
+    By reason, what is not known yet of who is still under observation is as among the dropouts of a sample: ``later``.
+    """
+    if ratio is None or later is None:
+        return None
+    of_later = later.ratios[None]
+    if isinstance(ratio, dict):
+        own = _own(ratio, y)
+    elif isinstance(ratio, np.ndarray):
+        refuse_part(y, whole, "hazard_ratio")
+        check_length(ratio, "hazard_ratio", len(y), "y_test")
+        own, of_later = ratio, ratio[:, None]
+    else:
+        own = np.full(len(y), ratio)
+    assumed = list(ratio.values()) if isinstance(ratio, dict) else ratio
+    if np.all(np.asarray(assumed) == 1.0):
+        return None
+    return HazardRatio(own, of_later, later.shares, later.among, later.observed)
+
+
+def _own(ratio: dict[str, float], y: Survival) -> FloatArray:
+    """The ratio of each subject by the reason of its dropout, 1 where that is not named."""
+    if y.reason is None:
+        raise ValueError("y_test must give the reason for each dropout where hazard_ratio is by reason.")
+    return np.array([ratio.get(why, 1.0) for why in y.reason])
 
 
 def in_words(ratio: Ratio) -> str:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, cast
 
-import numpy as np
-
 from cocensor._notes import Note
-from cocensor._validation import HorizonWarning, check_choice, check_whole
-from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, always_event_free, check_hold
+from cocensor._validation import check_choice, check_whole
+from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.hazard_ratio import as_hazard_ratio, check_reasons, in_words, resolve
-from cocensor.adjustments.imputed_joint import ImputedByJoint
+from cocensor.adjustments.hazard_ratio import (
+    as_hazard_ratio,
+    check_reasons,
+    in_words,
+)
+from cocensor.adjustments.imputed_joint import ImputationFromJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
-from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
+from cocensor.adjustments.status import Status
+from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.pull_back import PullBack
-from cocensor.joint.conditional import Conditional
-from cocensor.joint.design import Design
 from cocensor.joint.settings import resolve_family
-from cocensor.outcomes import Survival, shown_time
+from cocensor.outcomes import Survival
 
 # With fewer there is no margin of the dropout.
 _FEWEST_DROPOUTS = 5
@@ -229,7 +228,7 @@ class Imputation(JointSettings, Adjustment):
             check_covariates(x, f"x_{part}", len(y), f"y_{part}")
         if self.given == ("covariates",):
             check_reasons(self.hazard_ratio, y, "y_train")
-            return _ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
+            return ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
         if not predictions:
             raise ValueError("predictions are needed: the joint model conditions on them.")
         check_reasons(self.hazard_ratio, y, "y_test")
@@ -242,19 +241,30 @@ class Imputation(JointSettings, Adjustment):
             seen = Survival(y.time, y.event, ~y.event)
         design, notes = judge_design(known, predictions, seen, recipe, folds)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
-        return _ImputationFromJoint(self, fit, y, design, (*notes, *few))
+        return ImputationFromJoint(self, fit, y, design, (*notes, *few))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _ImputationFromMargins(Fitted):
     adjustment: Imputation
-    y: Survival
+    #: The subjects that it was fitted to; None in a copy for others.
+    y: Survival | None
     margin: CopulaGraphic
+
+    def for_others(self) -> Fitted:
+        return replace(self, y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         return impute_from_margins(
             self.margin,
             y,
@@ -268,99 +278,8 @@ class _ImputationFromMargins(Fitted):
     @cached_property
     def _pull(self) -> PullBack:
         """From the margins to the sample: the same for all times."""
+        assert self.y is not None
         return PullBack(self.y, self.margin)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class _ImputationFromJoint(Fitted):
-    adjustment: Imputation
-    joint: JointFit
-    #: The subjects that it was fitted to.
-    y: Survival
-    #: What the subjects that it was fitted to are given, where these are the test subjects.
-    design: Design | None = None
-    notes: tuple[Note, ...] = ()
-
-    def with_copula(self, copula: Any) -> Fitted:
-        return replace(
-            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
-        )
-
-    def with_hazard_ratio(self, ratio: Any) -> Fitted:
-        if not self.adjustment.takes_hazard_ratio:
-            return super().with_hazard_ratio(ratio)  # refuses
-        adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
-        check_reasons(adjustment.hazard_ratio, self.y, "y_train" if self.design is None else "y_test")
-        independent = isinstance(self.adjustment.copula, Copula) and self.adjustment.copula.is_independence
-        joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
-        return replace(self, adjustment=adjustment, joint=joint)
-
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
-        rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
-        if isinstance(adjustment.hazard_ratio, np.ndarray):
-            adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
-        return replace(
-            self,
-            adjustment=adjustment,
-            joint=self.joint.resampled(rows, self.adjustment.copula),
-            y=self.y[rows],
-            design=None if self.design is None else self.design[rows],
-        )
-
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
-        # Whoever is censored after the last time asked for is event-free at all of them.
-        asked = ~y.event & (y.time < grid.last)
-        cut = grid.cut(y.time)
-        groups = [
-            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
-            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
-        ]
-        if not asked.any():
-            return NothingFitted(grid, len(y), tuple(groups), notes=self.notes)
-        model = self.joint.needed
-        if self.design is None:
-            z = model.covariates(x, len(y), "x_test", "y_test")
-        else:
-            self._check_subjects(y)
-            z = self.design.matrix
-        if grid.last > model.t_max_:
-            warnings.warn(
-                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
-                "it the margins are extrapolated.",
-                HorizonWarning,
-                stacklevel=4,
-            )
-        ratio = resolve(self.adjustment.hazard_ratio, y, self.y)
-        ended = ~y.dropout
-        if ratio is None and not model.dropout.basis.present:
-            # Without a margin of the dropout a copula says nothing of it.
-            ended = np.ones(len(y), dtype=bool)
-        q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
-        imputed = [
-            Group.of(
-                np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=ended))
-            )
-            for kind, ended in ((q.ended, True), (~q.ended, False))
-        ]
-        return ImputedByJoint(
-            grid,
-            len(y),
-            (*groups, *imputed),
-            notes=self.notes,
-            fit=self.joint,
-            y=self.y,
-            z=z,
-            q=q,
-            imputed=imputed,
-        )
-
-    def _check_subjects(self, y: Survival) -> None:
-        """Refuse others than the subjects that were fitted to: what they are given is not known."""
-        n = len(self.y)
-        if len(y) != n:
-            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}.")
-        if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
-            raise ValueError(f"y_test must hold the {n} subjects of the fit, but their outcomes differ.")
 
 
 def _as_given(given: Any) -> tuple[Given, ...]:

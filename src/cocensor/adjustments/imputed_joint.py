@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cocensor._newton import Minimum
-from cocensor._validation import FloatArray, Rows
+from cocensor._notes import Note
+from cocensor._validation import FloatArray, HorizonWarning, Rows
+from cocensor.adjustments.base import Fitted, always_event_free
 from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.hazard_ratio import geometric_mean
+from cocensor.adjustments.hazard_ratio import (
+    LaterRatios,
+    check_reasons,
+    geometric_mean,
+    later_ratios,
+    resolve,
+)
 from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
-from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.judge_columns import JudgeDesign
+from cocensor.adjustments.samples import Resample
+from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
+from cocensor.adjustments.whole import WeightLoad, WholeSample
+from cocensor.copulas import Copula
+from cocensor.curves import Predictions, TimeGrid
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
 from cocensor.joint.problem import JointProblem
-from cocensor.outcomes import Survival
+from cocensor.outcomes import Survival, shown_time
+
+if TYPE_CHECKING:
+    from cocensor.adjustments.imputation import Imputation
 
 
 class ImputedByJoint(Status):
@@ -26,7 +45,7 @@ class ImputedByJoint(Status):
         self,
         *args: Any,
         fit: JointFit,
-        y: Survival,
+        y: Survival | None,
         z: FloatArray,
         q: Conditional,
         imputed: list[Group],
@@ -96,3 +115,131 @@ class ImputedByJoint(Status):
                 f"the dependence of the joint model is at its bound, τ = {model.copula.tau:.2g}."
             )
         return problem, optimum
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ImputationFromJoint(Fitted):
+    """Imputation by a joint model."""
+
+    adjustment: Imputation
+    joint: JointFit
+    #: The subjects that it was fitted to; None in a copy for others.
+    y: Survival | None
+    #: What the subjects that it was fitted to are given, where these are the test subjects.
+    design: JudgeDesign | None = None
+    notes: tuple[Note, ...] = ()
+    #: The ratios of those who drop out later, as they are among the subjects fitted to.
+    later: LaterRatios | None = None
+
+    def for_others(self) -> Fitted:
+        """The joint model, and how to read predictions."""
+        later = None if self._later is None else replace(self._later, among=None)
+        design = None if self.design is None else self.design[:0]
+        return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
+
+    def with_copula(self, copula: Any) -> Fitted:
+        """Fitted again, from the fits so far."""
+        return replace(
+            self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
+        )
+
+    def with_hazard_ratio(self, ratio: Any) -> Fitted:
+        """The same fit at independence."""
+        if not self.adjustment.takes_hazard_ratio:
+            return super().with_hazard_ratio(ratio)  # refuses
+        adjustment = replace(self.adjustment, copula=None, hazard_ratio=ratio)
+        assert self.y is not None
+        check_reasons(adjustment.hazard_ratio, self.y, "y_train" if self.design is None else "y_test")
+        independent = isinstance(self.adjustment.copula, Copula) and self.adjustment.copula.is_independence
+        joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
+        return replace(self, adjustment=adjustment, joint=joint)
+
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+        """Fitted by case weights, with the same design."""
+        rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
+        if isinstance(adjustment.hazard_ratio, np.ndarray):
+            adjustment = replace(adjustment, hazard_ratio=adjustment.hazard_ratio[resample.test])
+        assert self.y is not None
+        return replace(
+            self,
+            adjustment=adjustment,
+            joint=self.joint.resampled(rows, self.adjustment.copula),
+            y=self.y[rows],
+            design=None if self.design is None else self.design[rows],
+        )
+
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
+        # Whoever is censored after the last time asked for is event-free at all of them.
+        asked = ~y.event & (y.time < grid.last)
+        cut = grid.cut(y.time)
+        groups = [
+            Group.of(np.flatnonzero(y.event), cut, EVENT_FREE, EVENT),
+            always_event_free(np.flatnonzero(~y.event & ~asked), len(y), grid),
+        ]
+        if not asked.any():
+            return NothingFitted(grid, len(y), tuple(groups), notes=self.notes)
+        model = self.joint.needed
+        if self.design is None:
+            z = model.covariates(x, len(y), "x_test", "y_test")
+        elif predictions is None:
+            self._check_subjects(y)
+            z = self.design.matrix
+        else:
+            z = self.design.matrix_of(len(y), x, predictions)
+        ratio = resolve(self.adjustment.hazard_ratio, y, self._later, whole)
+        ended = ~y.dropout
+        if ratio is None and not model.dropout.basis.present:
+            # Without a margin of the dropout a copula says nothing of it.
+            ended = np.ones(len(y), dtype=bool)
+        q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
+        imputed = [
+            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=late)))
+            for kind, late in ((q.ended, True), (~q.ended, False))
+        ]
+        return ImputedByJoint(
+            grid,
+            len(y),
+            (*groups, *imputed),
+            notes=self.notes,
+            fit=self.joint,
+            y=self.y,
+            z=z,
+            q=q,
+            imputed=imputed,
+        )
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        """Always; warns of times that nobody's hazard is known at, where these are asked for."""
+        model = self.joint.model
+        if model is not None and whole.first_censored < grid.last and grid.last > model.t_max_:
+            warnings.warn(
+                f"times pass {shown_time(model.t_max_)}, the last time in the data of the joint model: beyond "
+                "it the margins are extrapolated.",
+                HorizonWarning,
+                stacklevel=3,
+            )
+        return np.inf
+
+    def _check_subjects(self, y: Survival) -> None:
+        """Refuse others than the subjects that were fitted to, where nothing says what they are given."""
+        if self.y is None:
+            raise ValueError("predictions are needed: the joint model conditions on them.")
+        n, others = len(self.y), "others need predictions"
+        if len(y) != n:
+            raise ValueError(f"y_test must hold the {n} subjects of the fit, but has {len(y)}: {others}.")
+        if not (np.array_equal(y.time, self.y.time) and np.array_equal(y.event, self.y.event)):
+            raise ValueError(
+                f"y_test must hold the {n} subjects of the fit, but their outcomes differ: {others}."
+            )
+
+    @cached_property
+    def _later(self) -> LaterRatios | None:
+        """Of those who drop out later."""
+        return self.later if self.y is None else later_ratios(self.adjustment.hazard_ratio, self.y)

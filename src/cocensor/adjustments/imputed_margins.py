@@ -25,12 +25,12 @@ def impute_from_margins(
     *,
     dropout: bool,
     tail: Hold,
-    sample: Survival,
+    sample: Survival | None,
     pull: Callable[[], PullBack],
 ) -> Status:
     """Who is event-free given the censoring, or, without ``dropout``, given nothing but survival up to it.
 
-    The margins were fitted to the ``sample``, to which ``pull`` leads back.
+    The margins were fitted to the ``sample``, to which ``pull`` leads back, where it is known.
     """
     # Whoever is censored after the last time asked for is event-free at all of them.
     asked = ~y.event & (y.time < grid.last)
@@ -51,6 +51,8 @@ def impute_from_margins(
         inverse = 1.0 / at.s_c
         rest = Terms(event_free=((inverse, at.s_t),), event=((None, None), (-inverse, at.s_t)))
         groups.append(Group.of(np.flatnonzero(asked), grid.cut(y.time), EVENT_FREE, rest))
+    if sample is None:
+        return Status(grid, len(y), tuple(groups))
     return ImputedFromMargins(grid, y, tuple(groups), asked, at, margin, sample, pull)
 
 

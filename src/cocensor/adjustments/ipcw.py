@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Literal, Protocol
 
@@ -28,6 +28,7 @@ from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_mod
 from cocensor.adjustments.ipcw_influence import HazardUse, IPCWStatus
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.status import NOTHING, Group, Observed, Status, Terms, Weights, by_cut
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
@@ -120,44 +121,68 @@ class IPCW(Adjustment):
         return "Censoring is independent of the event given the covariates, and its model is correct."
 
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
-        sample = y
+        sample, known = y, WholeSample.of(y)
         if y.administrative is not None:
             y = Survival(y.time, y.event)  # whoever is censored is censored
         if self.censoring == "km" or y.event.all():  # nobody is censored: G is 1 under every model
-            return _FittedIPCW(self, sample, y, KaplanMeier(of="dropout").fit(y).survival_)
+            curve = KaplanMeier(of="dropout").fit(y).survival_
+            return _FittedIPCW(self, known, curve, None, _FittedTo(sample, y))
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
         if self.censoring == "cox":
             x_train = as_matrix(x, "x_train")
             check_length(x_train, "x_train", len(y), "y_train")
-            return _FittedIPCW(self, sample, y, None, CoxPH(of="dropout").fit(x, y), x_train)
+            cox = CoxPH(of="dropout").fit(x, y)
+            return _FittedIPCW(self, known, None, cox, _FittedTo(sample, y, cox, x_train))
         check_length(x, "x_train", len(y), "y_train")
         model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
         exchanged = Survival(y.time, ~y.event)
         model.fit(x, structured(exchanged.time, exchanged.event))
         covariates = as_matrix(x, "x_train") if isinstance(model, CoxPH) else None
-        return _FittedIPCW(self, sample, exchanged, None, model, covariates)
+        return _FittedIPCW(self, known, None, model, _FittedTo(sample, exchanged, model, covariates))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _FittedIPCW(Fitted):
-    adjustment: IPCW
-    sample: Survival  # as it was handed over
-    y: Survival  # as the curve or the model has seen it
-    curve: StepFunction | None
+@dataclass(frozen=True, eq=False)
+class _FittedTo:
+    """The outcomes fitted to, as they were handed over and as the curve or the model has seen them."""
+
+    sample: Survival
+    y: Survival
     model: Any = None
     x: FloatArray | None = None  # of a Cox model
 
     @cached_property
     def response(self) -> HazardInfluence:
         """How subjects of the sample move the hazard of censoring."""
-        return of_kaplan_meier(self.y) if self.curve is not None else of_cox(self.model, self.x, self.y)
+        return of_kaplan_meier(self.y) if self.model is None else of_cox(self.model, self.x, self.y)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _FittedIPCW(Fitted):
+    adjustment: IPCW
+    known: WholeSample  # the sample fitted to
+    curve: StepFunction | None
+    model: Any = None
+    #: What is needed beside them of the subjects that were fitted to; None in a copy for others.
+    fitted_to: _FittedTo | None = None
+
+    def for_others(self) -> Fitted:
+        return replace(self, fitted_to=None)
 
     @np.errstate(over="ignore")  # of sums that are beyond any limit
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         how = self.adjustment
         side: Side = "left" if how.convention == "left_limit" else "right"
-        y, at = _seen_through(y, grid.sorted) if side == "left" else (y, grid.sorted)
+        at, last = grid.sorted, whole.t_max
+        if side == "left":
+            y, at, last = _seen_through(y, grid.sorted, whole)
         cut = grid.cut(y.time)
         seen = by_cut(np.flatnonzero(y.event), cut)
         censored = by_cut(np.flatnonzero(~y.event), cut)
@@ -165,20 +190,18 @@ class _FittedIPCW(Fitted):
         # Curves are needed while anybody is event-free, and at the events that are asked for.
         asked = np.zeros(len(y))
         asked[events] = y.time[events]
-        refuse_beyond(how.tail, asked, self.y.t_max, "y_test")
-        refuse_beyond(how.tail, np.where(grid.times < y.t_max, grid.times, 0.0), self.y.t_max, "times")
-        floored = 0
+        refuse_beyond(how.tail, asked, self.known.t_max, "y_test")
+        refuse_beyond(how.tail, np.where(grid.times < last, grid.times, 0.0), self.known.t_max, "times")
         n_times = grid.sorted.size
-        # Of those seen event-free, at each time: the sum of their weights, and the largest.
-        total, largest = np.zeros(n_times), np.zeros(n_times)
+        # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
+        total, largest, n_small = np.zeros((3, n_times))
         before: Weights
         given: CensoringCurves | None = None
         if self.curve is not None:
             at_events = np.asarray(self.curve(y.time[events], side))
-            needed = grid.sorted < y.t_max
-            at_times, small = self._inverse(np.asarray(self.curve(at)), grid.sorted, needed)
+            at_times, small = self._inverse(np.asarray(self.curve(at)), grid.sorted, grid.sorted < last)
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
-            floored += int(at_risk[small].sum())
+            n_small += at_risk * small
             total, largest = at_risk * at_times, np.where(at_risk > 0, at_times, 0.0)
             before = Terms(event_free=((None, at_times),))
         else:
@@ -191,7 +214,7 @@ class _FittedIPCW(Fitted):
 
             for part in row_blocks(len(y), n_times):
                 block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
-                floored += int(small.sum())
+                n_small += small.sum(axis=0)
                 total, largest = total + block.sum(axis=0), np.maximum(largest, block.max(axis=0))
             placed = None
             if isinstance(curves, ByCox) and how.convention == "left_limit":
@@ -207,28 +230,42 @@ class _FittedIPCW(Fitted):
         np.maximum.at(by_events, cut[events], weights[events])
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
         total += np.cumsum(np.bincount(cut[events], weights[events], n_times + 1))[:n_times]
-        until = no_score_from(
-            grid.sorted,
-            total,
-            largest,
-            len(y),
-            "a model of the censoring with fewer covariates, or min_probability",
+        load = self._load(
+            WeightLoad(total, largest, np.zeros(n_times)),
+            int(n_small.sum() + small.sum()),
+            min(grid.sorted[n_small > 0].min(initial=np.inf), y.time[events][small].min(initial=np.inf)),
         )
-        until = min(until, self._nobody_seen_from(y, grid.sorted))
-        floored += int(small.sum())
-        if given is not None and not isinstance(given, ByCox):
-            return Status(grid, len(y), groups, until=until, n_floored=floored)
+        if self.fitted_to is None or not (given is None or isinstance(given, ByCox)):
+            return Status(grid, len(y), groups, load=load)
         ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
         use = HazardUse(y, at, side, weights, before, ceiling, given)
-        return IPCWStatus(grid, groups, use, self, until=until, n_floored=floored)
+        return IPCWStatus(grid, groups, use, self.fitted_to, load=load)
 
-    def _nobody_seen_from(self, y: Survival, times: FloatArray) -> float:
+    def _load(self, load: WeightLoad, n_small: int, small_from: float) -> WeightLoad:
+        """With the weights whose G is too small, from some time on: they rest on the floor, or are 0."""
+        if self.adjustment.min_probability is not None:
+            return replace(load, n_floored=n_small)
+        return replace(load, n_replaced=n_small, replaced_from=small_from)
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        assert load is not None
+        if load.n_replaced:
+            warnings.warn(
+                f"{load.n_replaced} weights are set to 0, as in scikit-survival: the probability of being uncensored "
+                f"is 0 there, from time {shown_time(load.replaced_from)} on.",
+                HorizonWarning,
+                stacklevel=3,
+            )
+        remedy = "a model of the censoring with fewer covariates, or min_probability"
+        until = no_score_from(grid.sorted, load, whole.n, remedy)
+        return min(until, self._nobody_seen_from(whole, grid.sorted))
+
+    def _nobody_seen_from(self, whole: WholeSample, times: FloatArray) -> float:
         """The first of the sorted times after a last censoring of the sample: nobody seen stands for those censored."""
-        end = self.sample.t_max
+        end, how = self.known.t_max, self.adjustment
         beyond = times[times > end]
-        last_censored = self.sample.time[~self.sample.event].max(initial=0.0) == end
-        how = self.adjustment
-        if not (beyond.size and last_censored) or y.event.all() or how.tail or how.convention != "left_limit":
+        ends_unseen = beyond.size and self.known.last_censored and whole.n_events < whole.n
+        if not ends_unseen or how.tail or how.convention != "left_limit":
             return np.inf
         warnings.warn(
             f"nobody is under observation after time {shown_time(end)}, when the last subject is censored: "
@@ -241,20 +278,18 @@ class _FittedIPCW(Fitted):
     def _inverse(
         self, probability: FloatArray, times: FloatArray, needed: BoolArray
     ) -> tuple[FloatArray, BoolArray]:
-        """1/G where it is needed (0 elsewhere), and which G were lifted to the floor; a G of 0 is refused."""
+        """1/G where it is needed (0 elsewhere), and where G is too small: on the floor, or without a weight.
+
+        A G of 0 is refused, unless something says what stands in.
+        """
         how = self.adjustment
         small = needed & (probability < (how.min_probability or np.finfo(float).tiny))
         if small.any():
-            if how.min_probability is None and how.convention == "scikit-survival":
-                t = float(np.broadcast_to(times, small.shape)[small].min())
-                warnings.warn(
-                    f"{int(small.sum())} weights are set to 0, as in scikit-survival: the probability "
-                    f"of being uncensored is 0 there, from time {t:g} on.",
-                    HorizonWarning,
-                    stacklevel=2,
-                )
-                return self._inverse(probability, times, needed & ~small)
-            if how.min_probability is None:
+            if how.min_probability is not None:
+                probability = np.where(small, how.min_probability, probability)
+            elif how.convention == "scikit-survival":
+                needed = needed & ~small
+            else:
                 t = float(np.broadcast_to(times, small.shape)[small].min())
                 # A Kaplan–Meier curve reaches 0 with its last step; of a model only the times asked for are known.
                 zero = t if self.curve is None else float(self.curve.times[-1])
@@ -262,7 +297,6 @@ class _FittedIPCW(Fitted):
                     f"the censoring curve reaches 0 at time {zero:g}, but a weight is needed at time "
                     f"{t:g}: choose a horizon before {zero:g}, or set min_probability."
                 )
-            probability = np.where(small, how.min_probability, probability)
         return np.divide(1.0, probability, out=np.zeros(probability.shape), where=needed), small
 
     def _given(self, x: Any, n: int) -> CensoringCurves:
@@ -276,15 +310,17 @@ class _FittedIPCW(Fitted):
         return by_model(self.model, x, n)
 
 
-def _seen_through(y: Survival, times: FloatArray) -> tuple[Survival, FloatArray]:
-    """The outcomes with those censored at the last time seen through it, and the times at which G is read.
+def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[Survival, FloatArray, float]:
+    """The outcomes with those censored at the last time seen through it, when G is read, and the last time that is.
 
     After that time nobody is seen. At it, those who are censored then, as at the end of a study, are event-free, and
     were not censored before it: G is the one just before.
     """
-    end = times == y.t_max
-    last = ~y.event & (y.time == y.t_max)
-    if not (end.any() and last.any()):
-        return y, times
-    seen = Survival(np.where(last, np.nextafter(y.t_max, np.inf), y.time), y.event)
-    return seen, np.where(end, np.nextafter(y.t_max, -np.inf), times)
+    end = times == whole.t_max
+    if not (end.any() and whole.last_censored):
+        return y, times, whole.t_max
+    through = float(np.nextafter(whole.t_max, np.inf))
+    last = ~y.event & (y.time == whole.t_max)
+    if last.any():
+        y = Survival(np.where(last, through, y.time), y.event)
+    return y, np.where(end, np.nextafter(whole.t_max, -np.inf), times), through

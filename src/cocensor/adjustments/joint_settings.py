@@ -92,6 +92,11 @@ class JointFit:
         return replace(self, problem=self.problem.weighted(weight, ridge="refit")).with_copula(copula)
 
     @property
+    def model_alone(self) -> JointFit:
+        """Without the sample: nothing can be fitted again, and nothing is known of the error."""
+        return JointFit(self.model, missing=self.missing)
+
+    @property
     def needed(self) -> JointModel:
         """The model, or a refusal that says why there is none."""
         if self.model is None:

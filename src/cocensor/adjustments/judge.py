@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,19 +21,26 @@ from cocensor._validation import (
     column_names,
     row_blocks,
 )
+from cocensor.adjustments.judge_columns import (
+    Centring,
+    Column,
+    Curvature,
+    JudgeDesign,
+    Ridge,
+    Score,
+    raw_score,
+    spread_of,
+    within,
+)
 from cocensor.curves import Predictions
-from cocensor.joint.design import Design
-from cocensor.joint.margins import Basis, informative
+from cocensor.joint.margins import informative
 from cocensor.outcomes import Survival, shown_time
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
-Ridge = Literal["", "scores", "covariates", "curvature", "time"]
 # A column that others explain up to this share of its variance adds nothing but trouble.
 _COLLINEAR = 1e-6
 # A score at another quartile joins where that at the median explains less than this share of its variance.
 _ENOUGH = 0.95
-# Of a natural spline with 3 degrees of freedom.
-_KNOTS = (0.05, 0.35, 0.65, 0.95)
 # A score is left unshrunk where there are so many events, and dropouts, for each.
 _PER_SCORE = 10
 
@@ -63,16 +70,14 @@ class Recipe:
 
 @dataclass(eq=False)
 class _Columns:
-    """Columns as they come in: candidates by name, with the ridge of each."""
+    """Columns as they come in: candidates, with their values."""
 
-    names: list[str] = field(default_factory=list)
+    made: list[Column] = field(default_factory=list)
     values: list[FloatArray] = field(default_factory=list)
-    ridges: list[Ridge] = field(default_factory=list)
 
-    def add(self, name: str, values: FloatArray, ridge: Ridge) -> None:
-        self.names.append(name)
+    def add(self, column: Column, values: FloatArray) -> None:
+        self.made.append(column)
         self.values.append(values)
-        self.ridges.append(ridge)
 
 
 def judge_design(
@@ -81,7 +86,7 @@ def judge_design(
     y: Survival,
     recipe: Recipe,
     folds: npt.NDArray[Any] | None = None,
-) -> tuple[Design, tuple[Note, ...]]:
+) -> tuple[JudgeDesign, tuple[Note, ...]]:
     r"""Covariates and the risk scores :math:`\log(-\log \hat S(t_0))` of all predictions, and notes on them.
 
     Scores come first, then scores at further times, covariates, and what bends the scores. A column that is constant,
@@ -102,62 +107,67 @@ def judge_design(
         if not read:
             text = "There is no risk score: the predictions are 0 or 1, or the same for all."
             notes.append(Note("decision", text, model=name))
-        for i, (t, score) in enumerate(read.items()):
-            score = score if folds is None else _centred(score, folds)
+        for i, (t, found) in enumerate(read.items()):
+            source, score = Score.fitted(name, t, found, folds)
             called = f"risk score of {name}" if t is None else f"score of {name} at {shown_time(t)}"
             if i and recipe.score_times == "auto":
-                others.add(called, score, shrunk["scores"])
+                others.add(Column(called, shrunk["scores"], source), score)
                 continue
-            scores.add(called, score, "")
-            if recipe.score_df > 1:
-                for k, curve in enumerate(_curvature(score, recipe.score_df), start=1):
-                    bent.add(f"curvature {k} of {name}", curve, shrunk["curvature"])
+            scores.add(Column(called, "", source), score)
+            curvature = Curvature.fitted(score, recipe.score_df) if recipe.score_df > 1 else None
+            if curvature is not None:
+                for k, values in enumerate(curvature.of(score).T):
+                    called = f"curvature {k + 1} of {name}"
+                    bent.add(Column(called, shrunk["curvature"], source, curvature, k), values)
         times = [shown_time(t) for t in read if t is not None]
         if times:
             when = f"time{'s' * (len(times) > 1)} {' and '.join(times)}"
             notes.append(Note("decision", f"The risk score is taken at {when}.", model=name))
     covariates = _Columns()
+    names: list[str] | None = None
     if x is not None:
         matrix = as_matrix(x, "x_test")
         names = column_names(x) or [f"covariate {i}" for i in range(matrix.shape[1])]
         for i, name in enumerate(names):
-            if not np.isfinite(_spread(matrix[:, i])):
+            if not np.isfinite(spread_of(matrix[:, i])):
                 reached = np.abs(matrix[:, i]).max()
                 raise ValueError(
                     f"x_test must have values of moderate size, but column {name!r} reaches "
                     f"{reached:g}: use another unit."
                 )
-            covariates.add(name, matrix[:, i], shrunk["covariates"])
+            covariates.add(Column(name, shrunk["covariates"], i), matrix[:, i])
     parts = (scores, others, covariates, bent)
     kept, left_out = _independent(parts, informative(y.time))
     if left_out:
         which = ", ".join(left_out)
         text = f"Left out of the imputation model because constant or determined by the rest: {which}."
         notes.append(Note("decision", text))
-    names = [name for part in parts for name in part.names]
+    made = [column for part in parts for column in part.made]
     values = [value for part in parts for value in part.values]
-    ridges = [ridge for part in parts for ridge in part.ridges]
-    n_scores = len(scores.names)
-    n_varying = n_scores + len(others.names) + len(covariates.names)
+    n_scores = len(scores.made)
+    n_varying = n_scores + len(others.made) + len(covariates.made)
     varying = tuple(i for i, column in enumerate(kept) if column < n_varying) if recipe.time_varying else ()
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
         free = max(1, rarer // _PER_SCORE)
         beyond = [column for column in kept if column < n_scores][free:]
         for column in beyond:
-            ridges[column] = "scores"
+            made[column] = replace(made[column], ridge="scores")
         if beyond:
             text = (
                 f"With {rarer} events or dropouts, {free} of {free + len(beyond)} risk scores enter "
                 "the imputation model freely; the others are shrunk."
             )
             notes.append(Note("decision", text))
-    design = Design(
+    sources = tuple(made[i] for i in kept)
+    design = JudgeDesign(
         np.column_stack([values[i] for i in kept]) if kept else np.empty((len(y), 0)),
-        tuple(names[i] for i in kept),
+        tuple(column.name for column in sources),
         varying,
-        tuple(ridges[i] for i in kept),
+        tuple(column.ridge for column in sources),
         shrunk["time"],
+        sources,
+        None if names is None else tuple(names),
     )
     return design, tuple(notes)
 
@@ -168,7 +178,7 @@ def risk_score(
     """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
     read, _ = _scores(predicted, y, 1)
     score = next(iter(read.values()), None)
-    return score if score is None or folds is None else _centred(score, folds)
+    return score if score is None or folds is None else Centring.of(score, folds)(score, folds)
 
 
 def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[int], list[str]]:
@@ -176,11 +186,11 @@ def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[
 
     A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part.
     """
-    names = [name for part in parts for name in part.names]
+    names = [column.name for part in parts for column in part.made]
     values = [value[counted] for part in parts for value in part.values]
     if not values or not counted.any():
         return [], []
-    spread = np.array([_spread(value) for value in values])
+    spread = np.array([spread_of(value) for value in values])
     Z = np.column_stack(
         [(value - value.mean()) / (s or 1.0) for value, s in zip(values, spread, strict=True)]
     )
@@ -190,8 +200,8 @@ def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[
     kept: list[int] = []
     start = 0
     for part in parts:
-        candidates = list(range(start, start + len(part.names)))
-        start += len(part.names)
+        candidates = list(range(start, start + len(part.made)))
+        start += len(part.made)
         while candidates:
             most = max(candidates, key=lambda i: rest[i, i])
             if rest[most, most] < _COLLINEAR:
@@ -202,13 +212,6 @@ def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[
     return kept, [name for i, name in enumerate(names) if i not in kept]
 
 
-def _spread(value: FloatArray) -> float:
-    """The standard deviation; 0 where it is rounding alone."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = float(np.std(value))
-    return 0.0 if spread <= 1e-12 * max(1.0, float(np.abs(value).max(initial=0.0))) else spread
-
-
 def _scores(
     predicted: Predictions, y: Survival, score_times: ScoreTimes
 ) -> tuple[dict[float | None, FloatArray], int]:
@@ -217,13 +220,13 @@ def _scores(
     A risk score is read as it is, at no time.
     """
     if predicted.risk is not None:
-        return ({None: predicted.risk} if _spread(predicted.risk) else {}), 0
+        return ({None: predicted.risk} if spread_of(predicted.risk) else {}), 0
     first: ScoreTimes = 1 if score_times == "auto" else score_times
     times = _times(predicted, y, first)
     scores, n_extreme = dict[float | None, FloatArray](), 0
     for t in times:
         score, extreme = _score(predicted, float(t))
-        if score is not None and _spread(score):
+        if score is not None and spread_of(score):
             scores[float(t)] = score
             n_extreme += extreme
     if score_times != "auto" or not scores:
@@ -231,7 +234,7 @@ def _scores(
     [(_, middle)] = list(scores.items())[:1]
     for t in _times(predicted, y, 3):
         score, extreme = _score(predicted, float(t))
-        if float(t) in scores or score is None or not _spread(score):
+        if float(t) in scores or score is None or not spread_of(score):
             continue
         if np.corrcoef(score, middle)[0, 1] ** 2 < _ENOUGH:
             scores[float(t)] = score
@@ -243,13 +246,7 @@ def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> Floa
     """Where the predictions of a model are read: within what is known of them, and where they differ."""
     if predicted.only_at is not None:
         return np.array([predicted.only_at])
-    if isinstance(score_times, int):
-        n_levels = min(score_times, len(y))  # which gives all of the times
-        levels = np.arange(1, n_levels + 1) / (n_levels + 1)
-        wanted = np.quantile(y.time, levels, method="inverted_cdf")
-    else:
-        wanted = np.array(score_times, dtype=np.float64)
-    wanted = np.unique(np.minimum(wanted, predicted.end))
+    wanted = np.unique(np.minimum(wanted_times(y, score_times), predicted.end))
     values = predicted.read(wanted, slice(None))
     constant = values.min(axis=0) == values.max(axis=0)
     if not constant.any():
@@ -259,6 +256,15 @@ def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> Floa
         return wanted
     nearest = differ[np.abs(differ - wanted[constant, None]).argmin(axis=1)]
     return np.unique(np.concatenate((wanted[~constant], nearest)))
+
+
+def wanted_times(y: Survival, score_times: ScoreTimes) -> FloatArray:
+    """At which times predictions are to be read; all that "auto" may read."""
+    if isinstance(score_times, tuple):
+        return np.array(score_times, dtype=np.float64)
+    n_levels = min(3 if score_times == "auto" else score_times, len(y))  # which gives all of the times
+    levels = np.arange(1, n_levels + 1) / (n_levels + 1)
+    return np.asarray(np.quantile(y.time, levels, method="inverted_cdf"))
 
 
 def _where_they_differ(predicted: Predictions) -> FloatArray:
@@ -273,32 +279,8 @@ def _where_they_differ(predicted: Predictions) -> FloatArray:
 
 def _score(predicted: Predictions, t: float) -> tuple[FloatArray | None, int]:
     """log(−log Ŝ(t)), and how many of them are infinite and got the most extreme score of the others."""
-    with np.errstate(divide="ignore"):
-        score = np.log(-np.log(predicted.read(np.array([t]), slice(None))[:, 0]))
-    finite = np.isfinite(score)
-    if not finite.any():
+    score = raw_score(predicted, t)
+    finite = score[np.isfinite(score)]
+    if not finite.size:
         return None, 0
-    if finite.all():
-        return score, 0
-    return np.clip(score, score[finite].min(), score[finite].max()), int((~finite).sum())
-
-
-def _centred(score: FloatArray, folds: npt.NDArray[Any]) -> FloatArray:
-    """The score less the difference of its mean in the fold from the mean of all."""
-    _, fold = np.unique(folds, return_inverse=True)
-    means = np.bincount(fold, score) / np.bincount(fold)
-    return score - means[fold] + float(score.mean())
-
-
-def _curvature(score: FloatArray, df: int) -> list[FloatArray]:
-    """What a natural spline of the score has beyond the straight line: orthonormal, and orthogonal to that line."""
-    levels = np.linspace(_KNOTS[0], _KNOTS[-1], df + 1)
-    basis = Basis(np.unique(np.quantile(score, levels)))
-    if basis.size < 3 or score.size <= basis.size:
-        return []
-    unit = (score - score.mean()) / _spread(score)
-    scaled = Basis((basis.knots - score.mean()) / _spread(score))
-    columns = scaled.values(unit)
-    q, r = np.linalg.qr(columns)
-    size = np.abs(np.diag(r)) / np.linalg.norm(columns, axis=0)
-    return [q[:, k] * np.sqrt(score.size) for k in range(2, columns.shape[1]) if size[k] > 1e-6]
+    return within(score, float(finite.min()), float(finite.max())), score.size - finite.size

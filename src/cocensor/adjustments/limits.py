@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from cocensor._validation import FloatArray, HorizonWarning
+from cocensor.adjustments.whole import WeightLoad
 from cocensor.outcomes import shown_time
 
 #: One subject that carries more than this share of all weight is worth a word, unless there are but a few subjects.
@@ -16,11 +17,12 @@ _FEW = 50
 LARGEST_MEAN = 10.0
 
 
-def no_score_from(times: FloatArray, total: FloatArray, largest: FloatArray, n: int, remedy: str) -> float:
+def no_score_from(times: FloatArray, load: WeightLoad, n: int, remedy: str) -> float:
     """The time from which on there is no score; warns of that, and of weight that rests on one subject.
 
-    ``total`` is the weight of all ``n`` subjects at each of the sorted ``times``, ``largest`` that of one of them.
+    ``load`` is that of all ``n`` subjects at the sorted ``times``.
     """
+    total, largest = load.total, load.largest
     too_much = total > LARGEST_MEAN * n
     until = float(times[too_much].min(initial=np.inf))
     said = []
@@ -38,5 +40,5 @@ def no_score_from(times: FloatArray, total: FloatArray, largest: FloatArray, n: 
             "scores there depend on that subject."
         )
     for each in said:
-        warnings.warn(each, HorizonWarning, stacklevel=5)
+        warnings.warn(each, HorizonWarning, stacklevel=4)
     return until

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status, Terms
+from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.curves import TAILS, Interpolation, Predictions, Tail, TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -92,13 +93,24 @@ class MarginTime(Adjustment):
 @dataclass(frozen=True, eq=False, repr=False)
 class _FittedMarginTime(Fitted):
     adjustment: MarginTime
-    y: Survival
+    #: The subjects that it was fitted to; None in a copy for others.
+    y: Survival | None
     margin: CopulaGraphic
+
+    def for_others(self) -> Fitted:
+        return replace(self, y=None)
 
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         margin, how = self.margin, self.adjustment
         censored = np.flatnonzero(~y.event)
         c = y.time[censored]
@@ -110,21 +122,30 @@ class _FittedMarginTime(Fitted):
         refuse_beyond(how.tail, np.where(needed, y.time, 0.0), margin.t_max_, "y_test")
         until[censored[asked]] = settled(self._margin_times(c[asked]), grid.sorted)
         late = int((y.time[needed] > margin.t_max_).sum()) if how.tail == "last" else 0
-        notes = (Note("decision", _after_all(late, margin.t_max_)),) if late else ()
-        rows = np.arange(len(y))
-        if not weighted:
-            group = Group.of(rows, grid.cut(until), EVENT_FREE, EVENT)
-            return Status(grid, len(y), (group,), notes=notes)
         weights = np.ones(len(y))
-        weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=how.tail or "last"))
-        if not weights.any():
+        alive, dead = EVENT_FREE, EVENT
+        if weighted:
+            weights[censored] = 1.0 - np.asarray(margin.predict(c, tail=how.tail or "last"))
+            alive, dead = Terms(event_free=((weights, None),)), Terms(event=((weights, None),))
+        total = weights.sum()
+        load = WeightLoad.nothing(grid.sorted.size)
+        load = replace(load, total=load.total + total, n_replaced=late)
+        group = Group.of(np.arange(len(y)), grid.cut(until), alive, dead)
+        return Status(grid, len(y), (group,), normaliser=total, load=load)
+
+    def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
+        """Always; a sample without any weight is refused."""
+        if load is not None and not load.total.any():
             raise ValueError(
                 "weighting must be 'none' here: all test subjects are censored before the first training "
                 "event, so that every uncertainty weight is 0."
             )
-        alive, dead = Terms(event_free=((weights, None),)), Terms(event=((weights, None),))
-        groups = (Group.of(rows, grid.cut(until), alive, dead),)
-        return Status(grid, len(y), groups, normaliser=weights.sum(), notes=notes)
+        return np.inf
+
+    def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
+        if load is None or not load.n_replaced:
+            return ()
+        return (Note("decision", _after_all(load.n_replaced, self.margin.t_max_)),)
 
     def _margin_times(self, c: FloatArray) -> FloatArray:
         """E[E given E > c], and c itself where no curve is left to integrate."""

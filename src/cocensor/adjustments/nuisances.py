@@ -112,46 +112,80 @@ class Nuisance:
 
     def of_fold(self, k: int) -> Hazard:
         """The hazard of the subjects of a fold, from the other folds."""
-        return self._stacked(self.fold != k, self._scores)
+        stack = self._stack(self.fold != k)
+        return Hazard(stack.log_baseline, stack.score(self._scores))
 
-    def of_others(self, x: FloatArray) -> Hazard:
-        """The hazard of subjects that were not fitted to, from all folds."""
-        return self._stacked(np.ones(len(self.y), dtype=bool), self._learned(slice(None), x))
+    def model_without(self, k: int | None) -> HazardModel:
+        """The hazard given any covariates, from all folds but one, or (None) from all."""
+        kept = np.full(len(self.y), True) if k is None else self.fold != k
+        learned = self._learned(slice(None)) if k is None else self._by_fold[k]
+        return HazardModel(learned, self._stack(kept))
 
-    def _stacked(self, fitted: Any, scores: FloatArray) -> Hazard:
-        """The hazard at ``scores``, by a Cox model of the out-of-fold scores of those ``fitted``."""
-        model = _proportional(self._scores[fitted], self.y[fitted], self.of, rising=True)
-        return Hazard(model.log_baseline, model.log_ratio(scores))
+    def _stack(self, fitted: Any) -> _Proportional:
+        """A Cox model of the out-of-fold scores of those ``fitted``."""
+        return _proportional(self._scores[fitted], self.y[fitted], self.of, rising=True)
 
     @cached_property
     def _scores(self) -> FloatArray:
         """Out-of-fold scores, (subjects, learners)."""
         scores = np.empty((len(self.y), len(self.learners)))
-        for k in np.unique(self.fold):
-            out = self.fold == k
-            scores[out] = self._learned(~out, self.x[out])
+        for k, learned in self._by_fold.items():
+            scores[self.fold == k] = learned.scores(self.x[self.fold == k])
         return scores
 
-    def _learned(self, fitted: Any, x: FloatArray) -> FloatArray:
-        """The scores of ``x`` by learners fitted to some of the subjects; 0 where these tell nothing."""
+    @cached_property
+    def _by_fold(self) -> dict[int, _Learned]:
+        """What is learned with each fold left out."""
+        return {int(k): self._learned(self.fold != k) for k in np.unique(self.fold)}
+
+    def _learned(self, fitted: Any) -> _Learned:
+        """Learners fitted to some of the subjects; none where these tell nothing."""
         y, known = self.y[fitted], self.x[fitted]
         happens = y.event if self.of == "event" else ~y.event
+        models: list[_Proportional | _Forest | _Own] = []
         if len(y) < 2 or not happens.any():
-            return np.zeros((len(x), len(self.learners)))
-        columns = []
+            return _Learned((), len(self.learners))
         for learner in self.learners:
             if isinstance(learner, str):
-                if learner == "cox":
-                    columns.append(_proportional(known, y, self.of).log_ratio(x))
-                else:
-                    columns.append(_forest_score(known, y.time, happens, x, self.seed))
+                cox = learner == "cox"
+                models.append(
+                    _proportional(known, y, self.of)
+                    if cox
+                    else _Forest.fitted(known, y.time, happens, self.seed)
+                )
                 continue
             model: Any = copy.deepcopy(learner)  # the user's own stays as it is
             model.fit(known, structured(y.time, happens))
-            name = f"what {type(learner).__name__} predicts"
-            columns.append(as_vector(model.predict(x), name))
-            check_length(columns[-1], name, len(x), "x")
-        return np.column_stack(columns)
+            models.append(_Own(model))
+        return _Learned(tuple(models), len(self.learners))
+
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """Fitted learners; without any, all scores are 0."""
+
+    models: tuple[_Proportional | _Forest | _Own, ...]
+    n_scores: int
+
+    def scores(self, x: FloatArray) -> FloatArray:
+        """Those of subjects with covariates ``x``, (n, learners)."""
+        if not self.models:
+            return np.zeros((len(x), self.n_scores))
+        return np.column_stack([each.score(x) for each in self.models])
+
+
+@dataclass(frozen=True, eq=False)
+class HazardModel:
+    """The hazard of any subjects, from learners and what makes one hazard of their scores."""
+
+    learned: _Learned
+    stack: _Proportional
+
+    def of(self, x: FloatArray, rows: Rows, n: int) -> Hazard:
+        """That of ``rows``, out of ``n``, with covariates ``x``."""
+        log_ratio = np.zeros(n)
+        log_ratio[rows] = self.stack.score(self.learned.scores(x))
+        return Hazard(self.stack.log_baseline, log_ratio)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +196,8 @@ class _Proportional:
     slope: FloatArray
     log_baseline: StepFunction
 
-    def log_ratio(self, x: FloatArray) -> FloatArray:
+    def score(self, x: FloatArray) -> FloatArray:
+        """The log-hazard ratio to the centre."""
         return (x - self.centre) @ self.slope
 
 
@@ -183,16 +218,40 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
     return _Proportional(centre, slope, RiskSets.build(y, of, "efron").log_breslow(np.zeros(len(y))))
 
 
-def _forest_score(x: FloatArray, time: FloatArray, happens: Any, x_new: FloatArray, seed: int) -> FloatArray:
-    """The logarithm of a forest's cumulative hazard, summed over times."""
-    ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
-    levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
-    ends = np.unique(np.quantile(time, levels, method="inverted_cdf"))
-    forest = ensemble.RandomSurvivalForest(
-        **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
-    )
-    # A forest knows the order of values alone, and adds them up in single precision: beyond it they are alike.
-    known, new = (np.clip(each, -_LARGEST, _LARGEST) for each in (x, x_new))
-    forest.fit(known, structured(ends[np.searchsorted(ends, time)], happens))
-    # A leaf may have seen nothing happen.
-    return np.asarray(np.log(forest.predict(new) + 1e-3))
+@dataclass(frozen=True, eq=False)
+class _Forest:
+    model: Any
+
+    @classmethod
+    def fitted(cls, x: FloatArray, time: FloatArray, happens: Any, seed: int) -> _Forest:
+        ensemble = need("sksurv.ensemble", "the learner 'forest'", "scikit-survival", "learners")
+        levels = np.arange(1, _FOREST_TIMES + 1) / _FOREST_TIMES
+        ends = np.unique(np.quantile(time, levels, method="inverted_cdf"))
+        forest = ensemble.RandomSurvivalForest(
+            **_FOREST, max_samples=min(len(x), _FOREST_SUBJECTS), random_state=seed
+        )
+        return cls(forest.fit(_single(x), structured(ends[np.searchsorted(ends, time)], happens)))
+
+    def score(self, x: FloatArray) -> FloatArray:
+        """The logarithm of the cumulative hazard, summed over times."""
+        # A leaf may have seen nothing happen.
+        return np.asarray(np.log(self.model.predict(_single(x)) + 1e-3))
+
+
+def _single(x: FloatArray) -> FloatArray:
+    """A forest knows the order of values alone, and adds them up in single precision: beyond it they are alike."""
+    return np.clip(x, -_LARGEST, _LARGEST)
+
+
+@dataclass(frozen=True, eq=False)
+class _Own:
+    """A learner that is not ours."""
+
+    model: Any
+
+    def score(self, x: FloatArray) -> FloatArray:
+        """What it predicts."""
+        name = f"what {type(self.model).__name__} predicts"
+        found = as_vector(self.model.predict(x), name)
+        check_length(found, name, len(x), "x")
+        return found

@@ -12,6 +12,7 @@ from cocensor._validation import FloatArray, as_times, as_vector, check_length, 
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
+from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
 
@@ -52,8 +53,16 @@ class _FittedOracle(Fitted):
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
         return _FittedOracle(Oracle(self.adjustment.event_times[resample.test]))
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
         times = self.adjustment.event_times
+        refuse_part(y, whole, "event_times")
         check_length(times, "event_times", len(y), "y_test")
         group = Group.of(np.arange(len(y)), grid.cut(times), EVENT_FREE, EVENT)
         return NothingFitted(grid, len(y), (group,))

@@ -24,6 +24,7 @@ from cocensor._numerics import put_rows
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.tile import Block, Tile
+from cocensor.adjustments.whole import WeightLoad
 from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
 
@@ -231,7 +232,10 @@ class Status:
         Number of subjects.
     normaliser : float
     until : float
-        From this time on the adjustment gives no answer: weights and scores there are NaN.
+        From this time on the adjustment gives no answer: weights and scores there are NaN. That of a part of a sample
+        is known once all parts are (:meth:`Fitted.until`).
+    load : WeightLoad or None
+        What the weights come to, where that decides on ``until``.
     n_floored : int
         How many weights, over subjects and times, rest on a floor that was asked for.
     notes : tuple of Note
@@ -258,13 +262,13 @@ class Status:
         *,
         normaliser: float | None = None,
         until: float = np.inf,
-        n_floored: int = 0,
+        load: WeightLoad | None = None,
         notes: tuple[Note, ...] = (),
         model: Any = None,
     ) -> None:
         self.grid, self.n, self.groups = grid, n, groups
         self.normaliser = float(n) if normaliser is None else float(normaliser)
-        self.until, self.n_floored = until, n_floored
+        self.until, self.load = until, load
         self.notes, self.model = notes, model
         #: Makes the same answer at other times; None where nothing can.
         self.again: Callable[[TimeGrid], Status] | None = None
@@ -276,6 +280,11 @@ class Status:
     def times(self) -> FloatArray:
         """The times, in the order given."""
         return self.grid.times
+
+    @property
+    def n_floored(self) -> int:
+        """How many weights rest on a floor."""
+        return 0 if self.load is None else self.load.n_floored
 
     def blocks(self, columns: slice | None = None) -> Iterator[Block]:
         """All subjects in blocks, each with its weights at all times, or at some of the sorted ones."""

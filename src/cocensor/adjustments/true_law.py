@@ -13,6 +13,7 @@ from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
 from cocensor.adjustments.imputed_margins import given_censoring
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
+from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival
@@ -74,7 +75,15 @@ class _FittedLaw(Fitted):
             "the law of the simulation holds for the test subjects as drawn, not for a resample."
         )
 
-    def _status(self, y: Survival, grid: TimeGrid, x: Any) -> Status:
+    def _status(
+        self,
+        y: Survival,
+        grid: TimeGrid,
+        x: Any,
+        predictions: Mapping[str, Predictions] | None,
+        whole: WholeSample,
+    ) -> Status:
+        refuse_part(y, whole, "the law of the simulation")
         law, cut = self.adjustment, grid.cut(y.time)
         asked = ~y.event & (y.time < grid.last)
         s_t = law.event_survival(grid.sorted)

@@ -10,11 +10,10 @@ import typer
 
 import cocensor as cc
 from cocensor._notes import Note
-from cocensor._validation import check_choice, collected, escaped, spelled
-from cocensor.cli.analyses import Scoring, analyse
+from cocensor._validation import check_choice, collected
+from cocensor.cli.analyses import analyse
 from cocensor.cli.config import Config, SaveConfig, config_text
 from cocensor.cli.console import progress_bar, refusing, say
-from cocensor.cli.files import Table, read_content, read_table
 from cocensor.cli.inputs import (
     DATA,
     PREDICTIONS,
@@ -23,10 +22,6 @@ from cocensor.cli.inputs import (
     PredictionFiles,
     Risks,
     Test,
-    covariates_of,
-    groups_of,
-    predictions_of,
-    risk_scores_of,
 )
 from cocensor.cli.outcomes import (
     Administrative,
@@ -40,11 +35,9 @@ from cocensor.cli.outcomes import (
     Time,
     TimeUnit,
     TrueTime,
-    true_times_of,
 )
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.settings import (
-    ALL,
     ASSUMPTIONS,
     Covariates,
     HazardRatioBy,
@@ -52,7 +45,6 @@ from cocensor.cli.settings import (
     Plausible,
     Strict,
     adjustments_of,
-    all_covariates,
     check_refused,
     copula_of,
     covariates_asked,
@@ -63,13 +55,13 @@ from cocensor.cli.settings import (
     sensitivity_grid,
     single_times,
 )
+from cocensor.cli.stream import FitRows, Scheduler, Stream, check_streamed, is_streamed, scored_in_batches
+from cocensor.cli.study import BETWEEN, BEYOND, Study, scored
 from cocensor.evaluation.asked_metrics import DEFAULT_METRICS
 from cocensor.words import beside_scores, minor_notes
 
 _SCORES = "Scores"
 _OUTPUT = "Output"
-_BETWEEN = {"linear": "linear between times", "step": "a step function"}
-_BEYOND = {"none": "nothing after the last time", "last": "constant after the last time"}
 
 
 def evaluate(
@@ -248,6 +240,9 @@ def evaluate(
         typer.Option(metavar="FILE", help="Where to write all numbers (JSON).", rich_help_panel=_OUTPUT),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.", rich_help_panel=_OUTPUT)] = None,
+    stream: Stream = False,
+    scheduler: Scheduler = None,
+    fit_rows: FitRows = None,
     config: Config = None,
     save_config: SaveConfig = None,
 ) -> None:
@@ -272,9 +267,9 @@ def evaluate(
             "save-config": (save_config, (".toml",)),
         }
         check_outputs(inputs, **outputs)
-        study = None if save_config is None else config_text(options, save_config)
-        check_choice(interpolation, "--interpolation", tuple(_BETWEEN))
-        check_choice(tail, "--tail", tuple(_BEYOND))
+        saved = None if save_config is None else config_text(options, save_config)
+        check_choice(interpolation, "--interpolation", tuple(BETWEEN))
+        check_choice(tail, "--tail", tuple(BEYOND))
         if title is not None and out is None:
             raise ValueError("--title belongs to the report: give --out too.")
         columns = OutcomeColumns(
@@ -294,37 +289,32 @@ def evaluate(
             "time_unit": columns.time_axis.unit,
         }
         grid = sensitivity_grid(families, taus, hazard_ratios, hazard_ratio_by, plausible)
+        study = Study(
+            test,
+            train,
+            files,
+            risks,
+            columns,
+            names,
+            identity,
+            true_time,
+            folds,
+            hazard_ratio_by,
+            interpolation,
+            None if tail == "none" else tail,
+            settings,
+        )
+        in_batches = is_streamed(stream, scheduler, fit_rows, (test, *files.values()))
+        if in_batches:
+            check_streamed(study, bootstrap)
         with progress_bar() as phase:
-            phase(f"Reading {test.name}")
-            subjects = read_table(test, identity)
-            if names == ALL:
-                names = all_covariates(subjects, {*named.values(), hazard_ratio_by, *risks.values()}, notes)
-            samples = [subjects]
-            if train is not None:
-                phase(f"Reading {train.name}")
-                samples.insert(0, read_table(train))
-            y = [columns.read(table, training=table is not subjects) for table in samples]
-            x = covariates_of(names, *samples, notes=notes)
-            if true_time is not None:
-                settings["true_times"] = true_times_of(subjects, true_time, y[-1])
-            if folds is not None:
-                settings["folds"] = [spelled(value) for value in subjects.column(folds).to_pylist()]
-            if hazard_ratio_by is not None:
-                grid["hazard_ratio_by"] = groups_of(subjects, hazard_ratio_by)
-            if train is not None:
-                settings |= {"y_train": y[0], "x_train": x[0]}
-            how: tuple[Any, Any] = interpolation, None if tail == "none" else tail
-            models: dict[str, Any] = {}
-            for name, file in files.items():
-                phase(f"Reading {file.name}", len(models), len(files))
-                models[name] = _predicted(file, subjects, identity, how, notes)
-            models |= {name: risk_scores_of(subjects, column) for name, column in risks.items()}
-            phase("Selecting a copula" if copula == "select" else "Checking predictions")
             with collected(UserWarning) as warned:
-                scoring = Scoring(phase, settings["adjustments"])
-                result = cc.evaluate(models, y[-1], x[-1], progress=scoring, **settings)
+                if in_batches:
+                    result = scored_in_batches(study, scheduler, fit_rows, phase, notes)
+                else:
+                    result = scored(study, grid, phase, notes)
             if strict:
-                check_refused(result, models)
+                check_refused(result, (*files, *risks))
             notes += [Note("caution", text) for text in warned]
             result = replace(result, notes=(*notes, *result.notes))
             for_report = out is not None or json is not None
@@ -337,8 +327,8 @@ def evaluate(
                 if numbers_file is not None and json is not None:
                     phase(f"Writing {json.name}")
                     result.to_json(numbers_file)
-                if study_file is not None and study is not None:
-                    study_file.write_text(study, encoding="utf-8")
+                if study_file is not None and saved is not None:
+                    study_file.write_text(saved, encoding="utf-8")
             phase("Summing up")
             fit = result.computed("judge_fit")
             # A misfit is among the cautions already.
@@ -351,20 +341,3 @@ def evaluate(
         for path, content in written:
             if path is not None:
                 say(f"{content} in {path}.")
-
-
-def _predicted(
-    file: Path, test: Table, identity: str | None, how: tuple[Any, Any], notes: list[Note]
-) -> cc.Predictions | ValueError:
-    """A model's predictions, or why a file has none: that costs this model, and not the others."""
-    content = read_content(file)
-    try:
-        table = read_table(file, identity, content)
-        return predictions_of(table, test, identity, *how, _source(file, *how), notes)
-    except ValueError as error:
-        return error
-
-
-def _source(file: Path, interpolation: str, tail: str | None) -> str:
-    """Where predictions are from, in words."""
-    return f"{escaped(file.name)}, {_BETWEEN[interpolation]}, {_BEYOND[tail or 'none']}"

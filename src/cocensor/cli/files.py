@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +13,11 @@ from typing import Any
 
 from cocensor._notes import Note
 from cocensor._validation import refuse_column
-from cocensor.cli.parquet import read_parquet
+from cocensor.cli.parquet import check_bytes, read_parquet
 from cocensor.cli.workbook import first_sheet
+from cocensor.curves.columns import NUMBER, repeated
+from cocensor.stream.columns import is_text, plain
 
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _FLAG = re.compile("true|false|0|1", re.IGNORECASE)
 
 
@@ -123,8 +123,10 @@ class Table:
 
 
 def read_content(path: Path) -> bytes:
-    """What is in a file, or a refusal where there is none."""
+    """What is in a file, or a refusal where there is none, or too much."""
     try:
+        with _naming(path):
+            check_bytes(path.stat().st_size)
         return path.read_bytes()
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
@@ -153,25 +155,6 @@ def read_table(path: Path, identity: str | None = None, content: bytes | None = 
         if not len(table):
             raise ValueError("there are no rows.")
     return table
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a pyarrow type is one of texts."""
-    from pyarrow import types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def plain(values: Any) -> Any:
-    """A column without its dictionary, if it has one."""
-    from pyarrow import types
-
-    return values.cast(values.type.value_type) if types.is_dictionary(values.type) else values
-
-
-def repeated(names: Sequence[str]) -> list[str]:
-    """Those that come more than once."""
-    return [name for name, n in Counter(names).items() if n > 1]
 
 
 @contextmanager

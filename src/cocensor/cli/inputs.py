@@ -10,11 +10,13 @@ import numpy as np
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, as_vector, collected, escaped, spelled
-from cocensor.cli.files import NUMBER, Table, is_text, plain, repeated
+from cocensor._validation import as_vector, collected, escaped, spelled
+from cocensor.cli.files import Table
 from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
+from cocensor.curves.columns import NUMBER, is_risk, repeated, times_of
 from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
 from cocensor.sensitivity.after_dropout import as_labels, check_groups
+from cocensor.stream.columns import is_text, plain
 
 DATA = "Data"
 PREDICTIONS = "Predictions"
@@ -84,8 +86,6 @@ Folds = Annotated[
     ),
 ]
 
-# What R's data.frame() makes of a column name that starts with a digit.
-_R_NAME = re.compile(r"X\d.*")
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 
 
@@ -195,7 +195,7 @@ def predictions_of(
         notes.append(Note("decision", f"{table.path}: the first column has no name and is left out."))
     curves = (
         risk_scores_of(table, columns[0])
-        if [name.strip().lower() for name in columns] == ["risk"]
+        if is_risk(columns)
         else _curves(table, columns, identity, interpolation, tail, source, notes)
     )
     if identity is not None:
@@ -218,7 +218,7 @@ def _curves(
 ) -> Predictions:
     """The curves of each row, at the times that ``columns`` are named after."""
     with table.named():
-        times = _times(columns, table.decimal, identity)
+        times = times_of(columns, table.decimal, "--id {}" if identity is None else None)
     found = {name: table.numbers(name) for name in columns}
     with table.named():
         array = np.column_stack(
@@ -263,29 +263,6 @@ def _check_levels(texts: list[str], name: str, table: Table) -> None:
             f"{texts[other[0]]!r} (a number is like 1{table.decimal}5 here): correct it, or write all "
             "levels as text."
         )
-
-
-def _times(columns: list[str], decimal: str, identity: str | None) -> FloatArray:
-    """The times that columns are named after, also with R's X before each."""
-    spelt = [name.strip().replace(decimal, ".") for name in columns]
-    if spelt and all(_R_NAME.fullmatch(name) for name in spelt):
-        spelt = [name[1:] for name in spelt]
-    other = [name for name, text in zip(columns, spelt, strict=True) if not NUMBER.fullmatch(text)]
-    if other:
-        hint = f": did you mean --id {other[0]}?" if identity is None and other[0] else "."
-        raise ValueError(f"column names must be times, but one is {other[0]!r}{hint}")
-    if not spelt:
-        raise ValueError("no column name is a time.")
-    times = as_vector([float(text) for text in spelt], "times")
-    if times.min() < 0:
-        raise ValueError(f"times must not be negative, but column {columns[times.argmin()]!r} is.")
-    falls = np.flatnonzero(np.diff(times) <= 0)
-    if falls.size:
-        before, after = columns[falls[0] : falls[0] + 2]
-        raise ValueError(f"times must increase strictly, but column {after!r} comes after {before!r}.")
-    if times[-1] == 0:
-        raise ValueError("no column name is a time after 0.")
-    return times
 
 
 def _check_row_names(table: Table, identity: str | None) -> None:

@@ -12,6 +12,7 @@ _SHARE = 0.25
 _BYTES = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 _TEXTS = ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY")
 _OFFSET = 4
+_GO_ON = "leave out columns or rows, or let cocensor evaluate --stream read Parquet files in batches"
 
 
 def read_parquet(content: bytes) -> Any:
@@ -35,6 +36,16 @@ def memory() -> float:
         return inf
 
 
+def check_bytes(size: int) -> None:
+    """Refuse a file whose bytes alone take more than a share of the memory."""
+    limit = _SHARE * memory()
+    if size > limit:
+        raise ValueError(
+            f"its {size / 2**30:.3g} GiB are more than a quarter of the memory of this machine, "
+            f"{limit / 2**30:.3g} GiB: {_GO_ON}."
+        )
+
+
 def _check_size(content: bytes, metadata: Any) -> None:
     """Refuse what takes more than a share of the memory, by the numbers of values that the file states."""
     limit = _SHARE * memory()
@@ -53,7 +64,7 @@ def _check_size(content: bytes, metadata: Any) -> None:
     if size > limit:
         raise ValueError(
             f"its {metadata.num_rows} × {metadata.num_columns} values take {size / 2**30:.3g} GiB of memory, more than "
-            f"a quarter of what this machine has, {limit / 2**30:.3g} GiB: leave out columns or rows."
+            f"a quarter of what this machine has, {limit / 2**30:.3g} GiB: {_GO_ON}."
         )
 
 

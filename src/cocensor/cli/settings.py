@@ -13,9 +13,11 @@ import cocensor as cc
 from cocensor._notes import Note
 from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.adjustments import needs_copula
-from cocensor.cli.files import NUMBER, Table, is_text, plain
+from cocensor.cli.files import Table
 from cocensor.cli.inputs import DATA, PREDICTIONS, covariate_names, items, numbers
+from cocensor.curves.columns import NUMBER
 from cocensor.sensitivity import HAZARD_RATIO
+from cocensor.stream.columns import is_text, plain
 from cocensor.words.names import listed
 
 #: The panel of options about the censoring.

@@ -159,12 +159,14 @@ def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
             "fitted to.",
         )
     said = evaluation.time_axis.said(horizon)
-    n_events = int(np.count_nonzero(test.event & (test.time <= horizon)))
+    n_events = evaluation.data.n_events_by(horizon)
+    streamed = evaluation.data.streamed
+    any_event = test.n_events if streamed is None else streamed.whole.n_events
     if not n_events:
         who = "Everybody in the test sample is censored: there is no event."
         yield Alarm(
             "all_censored",
-            f"The test sample has no event up to the horizon, {said}." if test.n_events else who,
+            f"The test sample has no event up to the horizon, {said}." if any_event else who,
             "There is nothing to score or to adjust by. Is the event column the right one?",
         )
     elif n_events < FEW_EVENTS:

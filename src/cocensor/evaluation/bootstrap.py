@@ -15,7 +15,8 @@ from cocensor._parallel import ProgressCount, in_threads
 from cocensor._validation import FitWarning, FloatArray, HorizonWarning, Progress, collected
 from cocensor.adjustments.samples import Resample
 from cocensor.evaluation.data import REFERENCE, EvaluationData, ResampledData, Resampling
-from cocensor.evaluation.scores import NO_INTERVAL, AdjustmentScores, merged, scores_in_resample
+from cocensor.evaluation.scores import AdjustmentScores, merged, scores_in_resample
+from cocensor.evaluation.scoring import NO_INTERVAL
 from cocensor.inference import Estimates
 
 # Of the resamples, how many without a score lead to a caution, and how many leave no interval.

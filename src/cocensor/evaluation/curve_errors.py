@@ -71,7 +71,7 @@ def curve_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric)
     if not values:
         raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
     x = dict.fromkeys(values, data.grid.times)
-    rows, missing = _rows(data, scores, x, data.grid, metric.functionals_over_time)
+    rows, missing = _rows(data, scores, metric, x, data.grid, metric.functionals_over_time)
     return CurveErrors(x, values, rows, missing, metric.range)
 
 
@@ -85,7 +85,7 @@ def profile_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metri
             f"metric must have a curve behind its value at one time, but {metric.name!r} has none."
         )
     x, y = ({name: getattr(each, axis) for name, each in profiles.items()} for axis in ("x", "y"))
-    rows, missing = _rows(data, scores, x, data.grid_of(metric), metric.profile_functionals)
+    rows, missing = _rows(data, scores, metric, x, data.grid_of(metric), metric.profile_functionals)
     return CurveErrors(x, y, rows, missing, metric.profile_range)
 
 
@@ -100,6 +100,7 @@ def _found(scores: AdjustmentScores, metric: Metric) -> dict[str, MetricValue]:
 def _rows(
     data: EvaluationData,
     scores: AdjustmentScores,
+    metric: Metric,
     x: dict[str, FloatArray],
     grid: TimeGrid,
     functionals: Callable[[Status, Mapping[str, Predictions]], Linearised],
@@ -107,15 +108,16 @@ def _rows(
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
     rows: dict[str, FloatArray] = {}
     missing: dict[str, str] = {}
+    subsample = data.subsample_for(metric)
     for fitted, names in scores.served:
         served = [name for name in names if name in x]
         if not served:
             continue
         try:
             with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
-                status = data.samples.status(fitted, grid)
+                status = data.status(fitted, grid)
                 read = {name: data.read_at(grid)[name] for name in served}
-                all_rows = batched_rows(status, functionals(status, read), data.samples.y_test)
+                all_rows = batched_rows(status, functionals(status, read), data.samples.y_test, subsample)
         except ValueError as error:
             missing |= dict.fromkeys(served, str(error))
             continue

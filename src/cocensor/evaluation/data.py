@@ -10,15 +10,18 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import Rows, check_whole
+from cocensor._validation import FloatArray, Rows, check_whole
+from cocensor.adjustments import Fitted, Status
 from cocensor.adjustments.samples import Resample, Samples
+from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import DrawnPredictions, Predictions, TimeGrid
 from cocensor.estimators import KaplanMeier
 from cocensor.evaluation.hint import CopulaHint
+from cocensor.inference.influence import Subsample
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import TimeAxis
+from cocensor.outcomes import RiskTable, TimeAxis
 
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
@@ -71,11 +74,44 @@ class AssumedCopula:
 
 
 @dataclass(frozen=True, eq=False)
+class Streamed:
+    """More test subjects than are held: those at hand were drawn from them.
+
+    Attributes
+    ----------
+    whole : WholeSample
+        All test subjects.
+    learning : EvaluationData
+        Those that adjustments were fitted to, the ones at hand among them, with the predictions that this took.
+    rows : array
+        Where the subjects at hand are among these.
+    metrics : frozenset of str
+        The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
+    risk_table : RiskTable
+        How many of all are at risk at some times, and what happened to them before the next.
+    reasons : dict of int
+        How many dropouts left for each reason, the most frequent first.
+    """
+
+    whole: WholeSample
+    learning: EvaluationData
+    rows: Rows = field(repr=False)
+    metrics: frozenset[str]
+    risk_table: RiskTable = field(repr=False)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def subsample(self, n: int) -> Subsample:
+        """How the subjects at hand stand for n, themselves or all."""
+        return Subsample(n, self.learning.samples.y_test, self.rows)
+
+
+@dataclass(frozen=True, eq=False)
 class EvaluationData:
     """Predictions by model, the samples, the times and the metrics of one evaluation.
 
     ``models`` are the names of all models; those whose predictions were refused have none. ``covariates`` are the
-    columns that were asked for.
+    columns that were asked for. ``streamed`` says of whom the test subjects were drawn, where these are more than are
+    held.
     """
 
     predictions: Mapping[str, Predictions]
@@ -87,6 +123,7 @@ class EvaluationData:
     #: Of intervals; None where none are wanted.
     confidence_level: float | None = 0.95
     time_axis: TimeAxis = field(default_factory=TimeAxis)
+    streamed: Streamed | None = None
     _grids: dict[bytes, TimeGrid] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -97,6 +134,54 @@ class EvaluationData:
                 self.metrics, key=lambda by: (by.single_times == "only" or by.at is not None, by.at or 0.0)
             )
         )
+
+    @property
+    def learning(self) -> EvaluationData:
+        """Of the test subjects that adjustments are fitted to."""
+        return self if self.streamed is None else self.streamed.learning
+
+    @property
+    def n_test(self) -> int:
+        """The number of test subjects, whether they are held or not."""
+        return len(self.samples.y_test) if self.streamed is None else self.streamed.whole.n
+
+    @property
+    def anybody_left(self) -> bool:
+        """Whether there are dropouts among the test subjects."""
+        if self.streamed is None:
+            return bool(self.samples.y_test.dropout.any())
+        return self.streamed.whole.n_dropouts > 0
+
+    @property
+    def risk_table(self) -> RiskTable:
+        """Of all test subjects."""
+        return self.samples.y_test.risk_table if self.streamed is None else self.streamed.risk_table
+
+    def n_events_by(self, t: float) -> int:
+        """How many of all test subjects have the event up to a time, which is the horizon where they are not held."""
+        if self.streamed is None:
+            y = self.samples.y_test
+            return int(np.count_nonzero(y.event & (y.time <= t)))
+        table = self.streamed.risk_table
+        return int(table.events[table.times <= t].sum())
+
+    @property
+    def subsample(self) -> Subsample | None:
+        """How the test subjects are related to those fitted to, where they are not the same."""
+        return None if self.streamed is None else self.streamed.subsample(len(self.samples.y_test))
+
+    def subsample_for(self, metric: Metric) -> Subsample | None:
+        """The same, for the values that a metric has."""
+        if self.streamed is None or metric.name not in self.streamed.metrics:
+            return self.subsample
+        return self.streamed.subsample(self.streamed.whole.n)
+
+    def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+        """Who of the test subjects is event-free."""
+        if self.streamed is None:
+            return self.samples.status(fitted, grid)
+        given = {**self.predictions, REFERENCE: self.reference}
+        return fitted.status(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
 
     def grid_of(self, metric: Metric) -> TimeGrid:
         """The times at which a metric needs a status: one and the same object for equal times."""
@@ -115,14 +200,18 @@ class EvaluationData:
         """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
         return self._reference(self.grid)
 
+    def reference_curve(self, grid: TimeGrid) -> FloatArray:
+        """The same at some times."""
+        return np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
+
     def _reference(self, grid: TimeGrid) -> Predictions:
-        curve = np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
+        curve = self.reference_curve(grid)
         everybody = np.broadcast_to(curve, (len(self.samples.y_test), curve.size))
         return Predictions.trusted(grid.sorted, everybody, source="reference curve")
 
     @cached_property
     def _kaplan_meier(self) -> Any:
-        samples = self.samples
+        samples = self.learning.samples
         return KaplanMeier().fit(samples.y_test if samples.y_train is None else samples.y_train)
 
     def read_at(self, grid: TimeGrid) -> Mapping[str, Predictions]:

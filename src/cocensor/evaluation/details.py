@@ -119,7 +119,7 @@ class Details(CurveFindings):
             names = [name for name in served if name in models]
             if names:
                 with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
-                    status = self.data.samples.status(fitted, grid)
+                    status = self.data.status(fitted, grid)
                 if status.until <= grid.last:
                     raise ValueError(f"{found.name!r} has no score from time {status.until:g} on.")
                 read = self.data.read_at(grid)

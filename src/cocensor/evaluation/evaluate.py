@@ -3,58 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, FloatArray, Progress, check_number, collected, column_names
-from cocensor.adjustments import Fitted, Oracle
-from cocensor.adjustments.copula import assumed_copula
+from cocensor._validation import FloatArray, Progress
+from cocensor.adjustments import Oracle
 from cocensor.adjustments.samples import Samples
-from cocensor.copulas import Copula, Independence
-from cocensor.curves import Predictions, TimeGrid, as_predictions
-from cocensor.evaluation.alarms import find_alarms
-from cocensor.evaluation.asked_metrics import (
-    DEFAULT_METRICS,
-    as_metrics,
-    as_scored_times,
-    as_single_times,
-    at_single_times,
-    default_metrics,
-    default_times,
-    ranked_across_folds,
-    scorable,
-    unscored,
-)
-from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Resampling
-from cocensor.evaluation.hint import CopulaHint, hinted
-from cocensor.evaluation.judge import judge_among
-from cocensor.evaluation.options import (
-    SETS,
-    AskedAdjustment,
-    as_adjustments,
-    as_folds,
-    check_copula,
-    labelled_adjustments,
-    made_adjustment,
-    rest_on_given_copula,
-    usable_covariates,
-)
+from cocensor.curves import Predictions, as_predictions
+from cocensor.evaluation.data import Resampling
+from cocensor.evaluation.options import AskedAdjustment, as_folds
+from cocensor.evaluation.request import Request, concluded, rounded
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
-from cocensor.evaluation.times import (
-    HorizonRule,
-    met_by_steps,
-    outside_horizon,
-    times_of_samples,
-    within_predictions,
-)
+from cocensor.evaluation.times import HorizonRule
 from cocensor.evaluation.truth import TRUTH, as_true_times
-from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival, TimeAxis, ended_by_reason, unmarked_end
+from cocensor.outcomes import Survival, TimeAxis
 
 
 def evaluate(
@@ -168,93 +134,26 @@ def evaluate(
     """
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
-    by_default = isinstance(metrics, str) and metrics == "default"
-    asked_metrics = as_metrics(DEFAULT_METRICS if by_default else metrics)
-    asked_at = as_single_times(at, asked_metrics)
-    asked_times = None if times is None else as_scored_times(times, asked_metrics)
-    oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
-    if confidence_level is not None:
-        confidence_level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
     time_axis = TimeAxis(time_name, time_unit)
+    request = Request.of(adjustments, metrics, times, at, horizon, copula, confidence_level, time_axis)
+    oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
     resampling = None if n_resamples is None else Resampling(n_resamples, seed)
-    if asked_times is not None and horizon is not None:
-        raise ValueError("horizon must be None where times are given: they end where it lies.")
-    check_copula(copula)
-    asked, as_a_set = as_adjustments(adjustments), isinstance(adjustments, str) and adjustments in SETS
     given = Samples(test, x_test, train, x_train, as_folds(folds, len(test)))
-    samples, notes = usable_covariates(given, covariates, asked)
-    if isinstance(copula, Copula | CopulaChoice):
-        # Refuses a copula that an adjustment cannot rest on.
-        labelled_adjustments(asked, assumed_copula(copula), as_a_set)
-    other = {} if train is None or train.equals(test) else {"training sample": train}
-    notes += unmarked_end({"test sample": test, **other}) + ended_by_reason({"test sample": test, **other})
-    grid, ends = times_of_samples(samples, asked_times, horizon)
+    samples, notes = request.samples(given, covariates)
+    scored = request.times_of(samples)
     _check_names(models)
-    predictions, faults = _predictions(models, x_test, asked_times, len(test), notes)
-    if asked_times is not None or horizon is not None:
-        predictions, short = _reaching(predictions, ends.time, "horizon" if asked_times is None else "times")
-        faults |= short
-    if not predictions:
-        raise next(iter(faults.values()))
-    grid, ends = within_predictions(samples, predictions, grid, ends)
-    faults |= outside_horizon(predictions, ends)
-    predictions = {name: each for name, each in predictions.items() if name not in faults}
-    if not predictions:
-        raise next(iter(faults.values()))
-    notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
-    if asked_times is None:
-        grid = met_by_steps(grid, predictions, ends)
-    if folds is not None:
-        notes += ranked_across_folds(predictions)
-    if asked_at is None and by_default:
-        asked_at, said = default_times(test, grid, predictions, time_axis)
-        notes += said
-    if asked_at and asked_at[-1] > ends.time:
-        raise ValueError(f"at must not pass {ends.time:g}, {ends.reason}, but has {asked_at[-1]:g}.")
-    if by_default:
-        asked_metrics = default_metrics(asked_at or (), predictions)
-    scored, left_out = scorable(
-        at_single_times(asked_metrics, asked_at or ()), predictions, TimeGrid.of(grid), by_default, faults
-    )
-    notes += [*left_out, *unscored(scored, predictions, TimeGrid.of(grid))]
-    data = EvaluationData(
-        predictions,
-        samples,
-        TimeGrid.of(grid),
-        tuple(each.in_unit(time_unit) for each in scored),
-        tuple(models),
-        covariates,
-        confidence_level,
-        time_axis,
-    )
-    if train is None:
-        text = (
-            "There is no training sample: adjustments and the reference curve are estimated from "
-            "the test sample."
-        )
-        notes.append(Note("decision", text))
-    if confidence_level is not None:
-        notes.append(ABOUT_INTERVALS)
-    assumed = AssumedCopula(Independence(), "unused")
-    if rest_on_given_copula(asked):
-        assumed = _assumed(copula, asked, data, notes)
-    elif copula is not None:
-        text = "The copula is not used: no adjustment given by name depends on one."
-        notes.append(Note("caution", text))
-    made, not_made = labelled_adjustments(asked, assumed.copula, as_a_set)
+    predictions, faults = _predictions(models, x_test, request.times, len(test), notes)
+    data, ends = request.data(samples, predictions, faults, scored, tuple(models), covariates, notes)
+    assumed = request.assumed(data, notes)
+    made = request.made(assumed, notes)
     report = progress or (lambda done, total: None)
     report(0, len(made))
     results = {}
     for done, (name, (label, each)) in enumerate(made.items(), start=1):
         results[name] = scores_under(data, name, label, each)
         report(done, len(made))
-    if not any(each.answered for each in results.values()):
-        reason = next(note for each in results.values() for note in each.notes_of("missing"))
-        raise ValueError(f"no adjustment can score any model: {reason}")
-    template = next((x for x in (x_train, x_test) if x is not None and column_names(x) is not None), None)
     truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
-    found = Evaluation(data, results, assumed, ends, (*notes, *not_made), template, truth=truth)
-    found = replace(found, alarms=find_alarms(found))
+    found = concluded(data, results, assumed, ends, notes, (x_train, x_test), truth)
     if resampling is None:
         return found
     return found.bootstrap(resampling.n_resamples, seed=resampling.seed, progress=progress)
@@ -286,63 +185,5 @@ def _predictions(
         except (TypeError, ValueError) as fault:
             faults[name] = fault
             continue
-        rounded = found[name].n_rounded
-        if rounded:
-            text = f"{rounded} probabilities lie outside [0, 1] by less than 1e-6: they are read as 0 or 1."
-            notes.append(Note("decision", text, model=name))
+        notes += rounded(found[name].n_rounded, name)
     return found, faults
-
-
-def _reaching(
-    predictions: Mapping[str, Predictions], end: float, asked: str
-) -> tuple[dict[str, Predictions], dict[str, Exception]]:
-    """The predictions that are known up to ``end``, which was asked for by ``asked``, and why others are left out."""
-    faults: dict[str, Exception] = {
-        name: ValueError(
-            f"{asked} must not pass {each.end:g}, the end of models[{name!r}], but {_asks(asked)} {end:g}."
-        )
-        for name, each in predictions.items()
-        if each.only_at is None and each.end < end
-    }
-    return {name: each for name, each in predictions.items() if name not in faults}, faults
-
-
-def _asks(asked: str) -> str:
-    return "reach" if asked == "times" else "is"
-
-
-def _assumed(
-    copula: Any, asked: Mapping[str, AskedAdjustment], data: EvaluationData, notes: list[Note]
-) -> AssumedCopula:
-    """The copula for adjustments that are given by name, and where it is from."""
-    if copula is None:
-        return AssumedCopula(Independence(), "independence")
-    if isinstance(copula, CopulaChoice):
-        found = AssumedCopula(copula.copula, "selected", CopulaHint(copula, "own"))
-    elif isinstance(copula, Copula):
-        found = AssumedCopula(copula, "given")
-    else:
-        hint = hinted(data.samples, _fitted_judge(asked, data))
-        if hint.choice is None:
-            text = f"No copula could be selected, and independence is assumed: {hint.notes[0]}"
-            notes.append(Note("decision", text))
-            return AssumedCopula(Independence(), "independence")
-        notes += hint.notes
-        found = AssumedCopula(hint.choice.copula, "selected", hint)
-    if not found.copula.is_independence:
-        named = f"a {found.copula.name.capitalize()} copula with τ = {found.copula.tau:.2g}"
-        why = "The data cannot check this, and the answer may differ at independence."
-        notes.append(Note("caution", f"The answer assumes {named}, as {found.origin}. {why}"))
-    return found
-
-
-def _fitted_judge(asked: Mapping[str, AskedAdjustment], data: EvaluationData) -> Fitted | None:
-    """The judge at independence, before anything is scored; None where there is none, or it cannot be fitted."""
-    judge = judge_among(made_adjustment(each, Independence()) for each in asked.values())
-    if judge is None or isinstance(judge, Fitted):
-        return judge
-    try:
-        with collected(FitWarning):  # noted when it scores
-            return data.samples.fit(judge, data.predictions)
-    except ValueError:
-        return None

@@ -13,13 +13,14 @@ import numpy as np
 
 from cocensor._validation import column_names, escaped
 from cocensor.evaluation.curve_errors import CurveErrors
+from cocensor.evaluation.data import EvaluationData, Streamed
 from cocensor.evaluation.detail_numbers import detail_numbers
 from cocensor.evaluation.json_values import finite, finite_values
 from cocensor.evaluation.result import Analysis, Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.inference import Estimate
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival
+from cocensor.outcomes import RiskTable, Survival
 
 _ANALYSES: tuple[Analysis, ...] = (
     "sensitivity",
@@ -44,21 +45,20 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
     from cocensor.words import copula_in_words, winners_in_words
 
     samples, predictions = evaluation.data.samples, evaluation.data.predictions
-    parts = {"train": samples.y_train, "test": samples.y_test}
     found: dict[str, Any] = {
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
         "data": {
-            **{name: None if y is None else _summary(y) for name, y in parts.items()},
+            "train": None if samples.y_train is None else _summary(samples.y_train),
+            "test": _test(evaluation),
             "covariates": _covariates(evaluation),
         },
         "horizon": {
             **asdict(evaluation.horizon),
             "n_times": int(evaluation.times.size),
             "at_risk": {
-                name: int((y.time >= evaluation.horizon.time).sum())
-                for name, y in parts.items()
-                if y is not None
+                name: int(table.at_risk_at(evaluation.horizon.time))
+                for name, table in _risk_tables(evaluation).items()
             },
         },
         "time": {**asdict(evaluation.time_axis), "label": evaluation.time_axis.label},
@@ -101,6 +101,8 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
         ],
         "notes": [asdict(note) for note in evaluation.notes],
     }
+    if evaluation.data.streamed is not None:
+        found["streamed"] = _streamed(evaluation.data, evaluation.data.streamed)
     if evaluation.truth is not None:
         found["truth"] = {
             metric: {model: each.value for model, each in values.items()}
@@ -116,10 +118,42 @@ def all_numbers(evaluation: Evaluation) -> dict[str, Any]:
 
 def _at_risk(evaluation: Evaluation) -> dict[str, Any]:
     """How many of each sample are at risk at a few round times up to the horizon."""
-    times, samples = evaluation.time_axis.marks(0.0, evaluation.horizon.time), evaluation.data.samples
-    parts = {"train": samples.y_train, "test": samples.y_test}
-    counts = {name: y.risk_table.at_risk_at(times).tolist() for name, y in parts.items() if y is not None}
+    times = evaluation.time_axis.marks(0.0, evaluation.horizon.time)
+    counts = {name: table.at_risk_at(times).tolist() for name, table in _risk_tables(evaluation).items()}
     return {"times": times, **counts}
+
+
+def _risk_tables(evaluation: Evaluation) -> dict[str, RiskTable]:
+    """How many are at risk, by sample."""
+    train, test = evaluation.data.samples.y_train, {"test": evaluation.data.risk_table}
+    return test if train is None else {"train": train.risk_table, **test}
+
+
+def _test(evaluation: Evaluation) -> dict[str, Any]:
+    """All test subjects, whether they are held or not."""
+    streamed = evaluation.data.streamed
+    if streamed is None:
+        return _summary(evaluation.data.samples.y_test)
+    whole = streamed.whole
+    return {
+        "n": whole.n,
+        "events": whole.n_events,
+        "dropouts": whole.n_dropouts,
+        "reasons": dict(streamed.reasons),
+        "administrative": whole.n - whole.n_events - whole.n_dropouts,
+        "censored": 1.0 - whole.n_events / whole.n,
+        "t_max": whole.t_max,
+    }
+
+
+def _streamed(data: EvaluationData, streamed: Streamed) -> dict[str, Any]:
+    """What rests on which of the test subjects, where they are more than are held."""
+    return {
+        "n": streamed.whole.n,
+        "n_fitted": len(streamed.learning.samples.y_test),
+        "n_kept": len(data.samples.y_test),
+        "metrics": [metric.name for metric in data.metrics if metric.name in streamed.metrics],
+    }
 
 
 def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
@@ -138,6 +172,7 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             name: {model: found.value for model, found in each.values[metric.name].items()}
             for name, each in by.items()
         },
+        **_off(by, metric.name),
         "reference": {name: _value(each.reference.get(metric.name)) for name, each in by.items()},
         "skill": {
             name: {
@@ -173,6 +208,15 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             for name, each in by.items()
         },
     }
+
+
+def _off(by: Mapping[str, AdjustmentScores], metric: str) -> dict[str, Any]:
+    """How far scores may be from those of all subjects held at once; empty where they were."""
+    found = {
+        name: {model: each.bound for model, each in scores.values[metric].items()}
+        for name, scores in by.items()
+    }
+    return {"off_by_at_most": found} if any(bound for of in found.values() for bound in of.values()) else {}
 
 
 def _errors(evaluation: Evaluation, metric: str, by: Mapping[str, AdjustmentScores]) -> dict[str, Any]:

@@ -64,6 +64,11 @@ class Resampled(Details):
         ConfidenceInterval(low=0.0987..., high=0.1166...) 0.00109...
         ConfidenceInterval(low=0.0990..., high=0.1158...) 0.00113...
         """
+        if self.data.streamed is not None:
+            raise ValueError(
+                f"an evaluation of {self.data.n_test:,} test subjects that are read in parts has no bootstrap: its "
+                "intervals are analytic."
+            )
         how = Resampling(n_resamples, seed)
         if n_jobs is not None:
             check_whole(n_jobs, "n_jobs")

@@ -238,7 +238,7 @@ class Evaluation(Resampled):
 
         def moved() -> JudgeFit:
             made = {id(each): each.with_copula(copula) for each in judge.fits.values()}
-            fit = judge_fit(self.data, {name: made[id(each)] for name, each in judge.fits.items()})
+            fit = judge_fit(self.data.learning, {name: made[id(each)] for name, each in judge.fits.items()})
             assert fit is not None  # as under the first copula
             return replace(fit, template=self.template)
 
@@ -252,7 +252,9 @@ class Evaluation(Resampled):
         """
         if self.assumed.hint is not None:
             return self.assumed.hint
-        found: CopulaHint = self._computed_once("hint", lambda: hinted(self.data.samples, self.judge))
+        found: CopulaHint = self._computed_once(
+            "hint", lambda: hinted(self.data.learning.samples, self.judge)
+        )
         return found
 
     def dependence_profile(self, progress: Progress | None = None) -> DependenceProfile:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, FloatArray, HorizonWarning, collected
-from cocensor.adjustments import Adjustment, Fitted, Linearised, Status
-from cocensor.curves import Predictions
+from cocensor.adjustments import Adjustment, Fitted
 from cocensor.evaluation.data import REFERENCE, EvaluationData, ResampledData, Resampling
 from cocensor.evaluation.judge_fit import JudgeFit, judge_fit
-from cocensor.inference import ConfidenceInterval, Estimate, Estimates, Influence, as_estimates, influence
+from cocensor.evaluation.scoring import Scoring, missing
+from cocensor.inference import ConfidenceInterval, Estimate, Estimates
 from cocensor.inference.estimates import Method
 from cocensor.metrics import Metric, MetricValue
-
-#: How a note begins that says why scores have no analytic interval.
-NO_INTERVAL = "There is no interval: "
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,30 +132,63 @@ def scores_under(
     data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted
 ) -> AdjustmentScores:
     """Fit an adjustment, if that is to be done, and score all models and the reference curve under it."""
-    scoring = _Scoring(data, name)
+    fits = fits_under(data, name, label, adjustment)
+    with collected(HorizonWarning, FitWarning) as warned:
+        scoring = Scoring(data, name)
+        for fitted, models in fits.served:
+            scoring.answer(models, fitted)
+    return with_scores(data, fits, scoring, warned)
+
+
+def fits_under(
+    data: EvaluationData, name: str, label: str, adjustment: Adjustment | Fitted
+) -> AdjustmentScores:
+    """An adjustment fitted, if that is to be done, to serve all models and the reference curve, without scores yet."""
     predictions = {**data.predictions, REFERENCE: data.reference}
+    fits, notes = dict[str, Fitted](), list[Note]()
     with collected(HorizonWarning, FitWarning) as warned:
         if isinstance(adjustment, Fitted):
-            scoring.answer(predictions, adjustment)
+            fits = dict.fromkeys(predictions, adjustment)
         else:
             for models in data.samples.groups(adjustment, predictions):
-                scoring.fit(models, partial(data.samples.fit, adjustment))
-    value = adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment
-    scored = {name for found in scoring.values.values() for name in found}
-    fit = judge_fit(data, {name: each for name, each in scoring.fits.items() if name in scored})
-    misfit = [] if fit is None or not fit.failed else [fit.statement]
-    cautions = [Note("caution", text, adjustment=name) for text in [*warned, *misfit]]
-    notes = tuple(dict.fromkeys([*merged(scoring.notes, tuple(data.predictions)), *cautions]))
+                # The reference has no say in what all models are judged by.
+                given = {each: of for each, of in models.items() if each != REFERENCE} or models
+                try:
+                    fits |= dict.fromkeys(models, data.samples.fit(adjustment, given))
+                except ValueError as error:
+                    notes += missing(data, name, models, str(error))
+    notes += [Note("caution", text, adjustment=name) for text in warned]
     return AdjustmentScores(
         name=name,
         label=label,
-        adjustment=value,
-        fits=scoring.fits,
+        adjustment=adjustment.adjustment if isinstance(adjustment, Fitted) else adjustment,
+        fits=fits,
+        values={metric.name: {} for metric in data.metrics},
+        reference={},
+        notes=tuple(notes),
+        given_fitted=isinstance(adjustment, Fitted),
+    )
+
+
+def with_scores(
+    data: EvaluationData, fits: AdjustmentScores, scoring: Scoring, warned: list[str]
+) -> AdjustmentScores:
+    """Scores by fits, with the fit of the judge."""
+    scored = {name for found in scoring.values.values() for name in found}
+    # Of a judge that was fitted elsewhere, what its subjects were given is not known here.
+    own = {} if data.streamed is not None and fits.given_fitted else fits.fits
+    fit = judge_fit(data.learning, {name: each for name, each in own.items() if name in scored})
+    misfit = [] if fit is None or not fit.failed else [fit.statement]
+    told = [note for note in fits.notes if note.kind != "caution"]
+    cautions = [note for note in fits.notes if note.kind == "caution"]
+    cautions += [Note("caution", text, adjustment=fits.name) for text in [*warned, *misfit]]
+    notes = [*merged([*told, *scoring.notes], tuple(data.predictions)), *cautions]
+    return replace(
+        fits,
         values=scoring.values,
         reference=scoring.reference,
         errors={metric: errors for metric, (errors, _) in scoring.errors().items()},
-        notes=notes,
-        given_fitted=isinstance(adjustment, Fitted),
+        notes=tuple(dict.fromkeys(notes)),
         judge_fit=fit,
         hazard_ratio=scoring.hazard_ratio,
     )
@@ -167,11 +196,10 @@ def scores_under(
 
 def scores_by(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
     """The scores of all models, and of the reference, by another metric, under fits that there are."""
-    scoring = _Scoring(replace(data, metrics=(metric,)), before.name)
+    scoring = Scoring(replace(data, metrics=(metric,)), before.name)
     for fitted, names in before.served:
-        served = {name: data.read_at(data.grid)[name] for name in names}
         with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
-            scoring.answer(served, fitted)
+            scoring.answer(names, fitted)
     return replace(
         before,
         values=scoring.values,
@@ -195,9 +223,9 @@ def moved(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> Adjustm
 
 def scores_again(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
     """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
-    scoring = _Scoring(data, before.name)
+    scoring = Scoring(data, before.name)
     for fitted, names in before.served:
-        scoring.answer({name: data.predictions[name] for name in names}, fitted)
+        scoring.answer(names, fitted)
     errors = scoring.errors()
     return replace(
         before,
@@ -220,11 +248,15 @@ def scores_at_copula(data: EvaluationData, before: AdjustmentScores, copula: obj
 
 def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> AdjustmentScores:
     """The scores of subjects drawn with replacement, with everything fitted to them; without errors."""
-    scoring = _Scoring(data, before.name)
+    scoring = Scoring(data, before.name)
     predictions = {**data.predictions, REFERENCE: data.reference}
     for fitted, names in before.served:
-        served = {name: predictions[name] for name in names}
-        scoring.fit(served, partial(fitted.resampled, data.resample))
+        # The reference has no say in what all models are judged by.
+        given = {name: predictions[name] for name in names if name != REFERENCE or len(names) == 1}
+        try:
+            scoring.answer(names, fitted.resampled(data.resample, given))
+        except ValueError as error:
+            scoring.notes += missing(data, before.name, names, str(error))
     return replace(
         before,
         fits={},
@@ -247,139 +279,3 @@ def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:
             for note in notes
         )
     )
-
-
-@dataclass(eq=False)
-class _Scoring:
-    """Scores as they come in, with the reasons for those that do not."""
-
-    data: EvaluationData
-    adjustment: str
-    fits: dict[str, Fitted] = field(default_factory=dict)
-    reference: dict[str, MetricValue] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
-    _last: tuple[Fitted, Status] | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        self.values: dict[str, dict[str, MetricValue]] = {metric.name: {} for metric in self.data.metrics}
-        self._influences: dict[str, dict[str, Influence]] = {metric.name: {} for metric in self.data.metrics}
-        self._unknown: dict[str, dict[str, str]] = {metric.name: {} for metric in self.data.metrics}
-        self._hazard_ratios: dict[int, tuple[float, float | None]] = {}
-
-    def errors(self) -> dict[str, tuple[Estimates, FloatArray]]:
-        """The values by metric with their sampling errors and rows of these, where these were asked for."""
-        if self.data.confidence_level is None:
-            return {}
-        found = {}
-        for metric, values in self.values.items():
-            known = {name: each.value for name, each in values.items()}
-            if metric in self.reference:
-                known[REFERENCE] = self.reference[metric].value
-            found[metric] = as_estimates(known, self._influences[metric], self._unknown[metric])
-        return found
-
-    @property
-    def hazard_ratio(self) -> float | None:
-        """The geometric mean over the fits; None where one of them does not tell it."""
-        ratios = [ratio for _, ratio in self._hazard_ratios.values() if ratio is not None]
-        if not ratios or len(ratios) < len(self._hazard_ratios):
-            return None
-        return float(np.exp(np.mean(np.log(ratios))))
-
-    def fit(
-        self, models: Mapping[str, Predictions], fit: Callable[[Mapping[str, Predictions]], Fitted]
-    ) -> None:
-        """Score some models by a fit of their own."""
-        try:
-            # The reference has no say in what all models are judged by.
-            fitted = fit({name: each for name, each in models.items() if name != REFERENCE} or models)
-        except ValueError as error:
-            self._missing(models, str(error))
-            return
-        self.answer(models, fitted)
-
-    def answer(self, models: Mapping[str, Predictions], fitted: Fitted) -> None:
-        """Score some models by a fit."""
-        self.fits |= dict.fromkeys(models, fitted)
-        for metric in self.data.in_order:
-            scored = {REFERENCE, *self.data.scored_by(metric)}
-            able = {name: each for name, each in models.items() if name in scored}
-            if able:
-                self._evaluate(metric, fitted, able)
-
-    def _status(self, fitted: Fitted, metric: Metric) -> Status:
-        """Who is event-free at the times of a metric; metrics at the same times share it."""
-        grid = self.data.grid_of(metric)
-        if self._last is None or self._last[0] is not fitted or self._last[1].grid is not grid:
-            status = self.data.samples.status(fitted, grid)
-            self._last = fitted, status
-            last, _ = self._hazard_ratios.get(id(fitted), (-np.inf, None))
-            if grid.last > last:  # about as many dropouts as there are
-                self._hazard_ratios[id(fitted)] = grid.last, status.hazard_ratio
-        return self._last[1]
-
-    def _evaluate(self, metric: Metric, fitted: Fitted, models: Mapping[str, Predictions]) -> None:
-        try:
-            status = self._status(fitted, metric)
-        except ValueError as error:
-            self._missing(models, str(error))
-            return
-        if status.until <= status.grid.last:
-            self._missing(models, f"there is no score from {self.data.time_axis.named(status.until)} on.")
-            return
-        if set(models) != {REFERENCE}:
-            self.notes += [replace(note, adjustment=self.adjustment) for note in status.notes]
-        at_the_times = self.data.read_at(status.grid)
-        read = {name: at_the_times[name] for name in models}
-        with_errors = self.data.confidence_level is not None
-        try:
-            if with_errors:
-                found, linearised = metric.evaluate_linearised(status, read)
-            else:
-                found, linearised = metric.evaluate(status, read), None
-        except ValueError as error:
-            self._missing(models, f"no {metric.label}: {error}")
-            return
-        undefined = [name for name, value in found.items() if not np.isfinite(value.value)]
-        if undefined:
-            why = f"the {metric.label} is not defined: {metric.undefined}."
-            self._missing({name: models[name] for name in undefined}, why)
-            found = {name: value for name, value in found.items() if name not in undefined}
-            linearised = None
-        if with_errors and found:
-            self._err(metric, status, {name: read[name] for name in found}, linearised)
-        if REFERENCE in found:
-            self.reference[metric.name] = found.pop(REFERENCE)
-        self.values[metric.name] |= found
-
-    def _err(
-        self,
-        metric: Metric,
-        status: Status,
-        read: Mapping[str, Predictions],
-        linearised: Linearised | None,
-    ) -> None:
-        """How far the values of some models may be off, or why that is not known."""
-        try:
-            if status.n < 2:
-                raise ValueError("a single subject gives no standard error.")
-            known = linearised or metric.functionals(status, read)
-            found = influence(status, known, self.data.samples.y_test)
-        except ValueError as error:
-            self._unknown[metric.name] |= dict.fromkeys(read, str(error))
-            text = f"{NO_INTERVAL}{error}"
-            about = [name for name in read if name != REFERENCE]
-            self.notes += [Note("caution", text, adjustment=self.adjustment, model=name) for name in about]
-            return
-        self.notes += [Note("decision", text, adjustment=self.adjustment) for text in status.doubts]
-        singles = [found[m] for m in range(len(read))]
-        self._influences[metric.name] |= dict(zip(read, singles, strict=True))
-
-    def _missing(self, models: Mapping[str, Predictions], text: str) -> None:
-        """Note why models have no score, once for all if all have none for one reason."""
-        named = [name for name in models if name != REFERENCE]
-        whole = set(named) == set(self.data.predictions)
-        self.notes += [
-            Note("missing", text, adjustment=self.adjustment, model=None if whole else name)
-            for name in (named[:1] if whole else named)
-        ]

@@ -23,8 +23,8 @@ from cocensor.outcomes import Survival
 
 #: Of more subjects than this, sums over so many random batches stand for the single ones where much is kept of each.
 N_BATCHES = 4096
-#: Adds up blocks of values by subject: the blocks, the number of subjects and that of values.
-_Gather = Callable[[Iterator[tuple[Rows, FloatArray]], int, int], FloatArray]
+# Directions in which values vary less than by this share of the most are alike but for rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,27 +78,82 @@ class Influence:
         return Influence(change(self.test), None if self.fitted is None else change(self.fitted))
 
 
-def influence(status: Status, values: Linearised, y: Survival) -> Influence:
+@dataclass(frozen=True, eq=False)
+class Subsample:
+    r"""Test subjects that were drawn at random, M of the N that adjustments were fitted to.
+
+    The errors that they tell are those of values over n subjects, who include the M. Where :math:`n \ge N` the N are
+    among the n, and the error is :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`, of variance
+    :math:`V(d)/n + V(\psi)/N + 2\,\mathrm{Cov}(d, \psi)/n`; else n = M.
+
+    Attributes
+    ----------
+    n : int
+    sample : Survival
+        The outcomes of the N.
+    rows : array of shape (M,)
+        Where the test subjects are among them.
+    covariance : array, optional
+        Of the own parts d of all n subjects, where it is known.
+    """
+
+    n: int
+    sample: Survival
+    rows: Rows
+    covariance: FloatArray | None = None
+
+    def parts(self, test: FloatArray, pulled: FloatArray | None, fit: _Fit) -> list[tuple[FloatArray, int]]:
+        """Parts of the errors, as in an :class:`Influence`, with the number of subjects that each stands for.
+
+        They are made of what the M subjects, or batches of them, add themselves, and of what is ``pulled`` back to the
+        sample that was fitted to. Where that are the N, it has the M first, and then the others.
+        """
+        n, n_fitted, n_test = self.n, len(self.sample), self.rows.size
+        if pulled is None or fit.sample is None or not fit.same:
+            alone = [(np.sqrt(n_test / n) * test, n_test)]
+            return alone if pulled is None or fit.sample is None else [*alone, (pulled, len(fit.sample))]
+        mine, others = pulled[: len(test)], pulled[len(test) :]
+        shared = np.sqrt(min(n, n_fitted) / n_test)
+        both = [(shared * n_test * (test / n + mine / n_fitted), n_test)]
+        if n > n_fitted:
+            return [*both, (np.sqrt((n - n_fitted) * n_test) / n * test, n_test)]
+        if n == n_fitted:
+            return both
+        # One more, of no influence: a part of one subject would have no spread.
+        left = n_fitted - n_test + 1
+        return [*both, (np.pad(others, [(0, 1), (0, 0)]) * (_spread(left) / n_fitted), left)]
+
+
+def influence(
+    status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
+) -> Influence:
     """The influence of every subject on some values, under the status of the test outcomes ``y``."""
-    parts = _Parts.of(status, y)
-    test, pulled = _gathered(status, values, parts, _by_subject)
+    fit = _Fit.of(status, y, subsample)
+    test, pulled = _gathered(status, values, fit)
     test = test - test.mean(axis=0)
+    if subsample is not None:
+        if subsample.covariance is not None:
+            test = test @ _towards(np.atleast_2d(np.cov(test, rowvar=False)), subsample.covariance)
+        return Influence(*(part for part, _ in subsample.parts(test, pulled, fit)))
     if pulled is None:
         return Influence(test)
-    return Influence(test + pulled) if parts.same else Influence(test, pulled)
+    return Influence(test + pulled) if fit.same else Influence(test, pulled)
 
 
-def batched_rows(status: Status, values: Linearised, y: Survival) -> FloatArray:
+def batched_rows(
+    status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
+) -> FloatArray:
     """The ``rows`` of :func:`influence`, where they would be too many summed over random batches of subjects."""
-    parts, n = _Parts.of(status, y), len(y)
-    test, pulled = _gathered(status, values, parts, _batched)
-    sizes = np.bincount(_batches(n))[:, None] if n > N_BATCHES else 1.0
-    test -= sizes * (test.sum(axis=0) / n)
-    if pulled is None or parts.sample is None:
-        return test / _spread(n)
-    if parts.same:
-        return (test + pulled) / _spread(n)
-    return np.concatenate((test / _spread(n), pulled / _spread(len(parts.sample))))
+    fit, n = _Fit.of(status, y, subsample, batched=True), len(y)
+    test, pulled = _gathered(status, values, fit)
+    test -= fit.of_test.sizes[:, None] * (test.sum(axis=0) / n)
+    if subsample is not None:
+        parts = subsample.parts(test, pulled, fit)
+    elif pulled is None or fit.sample is None:
+        parts = [(test, n)]
+    else:
+        parts = [(test + pulled, n)] if fit.same else [(test, n), (pulled, len(fit.sample))]
+    return np.concatenate([part / _spread(count) for part, count in parts])
 
 
 def as_estimates(
@@ -120,7 +175,9 @@ def as_estimates(
             nothing = np.zeros(len(next(iter(fitted.values()))))
             parts.append(np.column_stack([fitted.get(name, nothing) for name in known]))
         scaled = [part / _spread(len(part)) for part in parts]
-        sums = [_batched(iter([(np.arange(len(part)), part)]), len(part), len(at)) for part in scaled]
+        sums = [
+            _Places.batched(len(part)).sums(iter([(np.arange(len(part)), part)]), len(at)) for part in scaled
+        ]
         errors, batches = (
             _widened(each, at, found.size)
             for each in (np.asarray(np.linalg.qr(np.concatenate(scaled), mode="r")), np.concatenate(sums))
@@ -135,32 +192,105 @@ def _widened(values: FloatArray, at: list[int], size: int) -> FloatArray:
     return wide
 
 
-class _Parts(NamedTuple):
-    """Which sample an answer was fitted to, and whether it is the test sample."""
+class _Places(NamedTuple):
+    """Where what subjects add is summed up: each in a row of its own, or several in one."""
+
+    of: IntArray | None
+    sizes: FloatArray
+
+    @classmethod
+    def each(cls, n: int) -> _Places:
+        """A row for each of n subjects."""
+        return cls(None, np.ones(n))
+
+    @classmethod
+    def batched(cls, n: int) -> _Places:
+        """The same, or of many subjects random batches, the same for all calls: rows may be in some order."""
+        if n <= N_BATCHES:
+            return cls.each(n)
+        batch = np.random.default_rng(n).permutation(n) % N_BATCHES
+        return cls(batch, np.bincount(batch).astype(np.float64))
+
+    def sums(self, blocks: Iterator[tuple[Rows, FloatArray]], size: int) -> FloatArray:
+        """Values of subjects, added up."""
+        total = np.zeros((self.sizes.size, size))
+        for rows, values in blocks:
+            if self.of is None:
+                put_rows(total, rows, total.take(rows, axis=0) + values)
+                continue
+            at = self.of[rows]
+            order = np.argsort(at, kind="stable")
+            first = np.flatnonzero(np.diff(at[order], prepend=-1))
+            total[at[order][first]] += np.add.reduceat(values[order], first, axis=0)
+        return total
+
+    def first_of(self, rows: Rows, others: _Places) -> _Places:
+        """Those of a sample, in which subjects with these places are at ``rows``; the ``others`` come after them."""
+        n = rows.size + (others.sizes.size if others.of is None else others.of.size)
+        place = np.empty(n, dtype=np.intp)
+        rest = np.ones(n, dtype=bool)
+        rest[rows] = False
+        place[rows] = np.arange(rows.size) if self.of is None else self.of
+        place[rest] = self.sizes.size + (np.arange(others.sizes.size) if others.of is None else others.of)
+        return _Places(place, np.concatenate((self.sizes, others.sizes)))
+
+
+class _Fit(NamedTuple):
+    """Which sample an answer was fitted to, whether it is that of the test subjects, and where sums of both go."""
 
     sample: Survival | None
     same: bool
+    of_test: _Places
+    of_sample: _Places
 
     @classmethod
-    def of(cls, status: Status, y: Survival) -> _Parts:
+    def of(cls, status: Status, y: Survival, subsample: Subsample | None, batched: bool = False) -> _Fit:
         sample = status.sample
-        return cls(sample, sample is not None and sample.equals(y))
+        places = _Places.batched if batched else _Places.each
+        test = places(len(y))
+        if sample is None:
+            return cls(None, False, test, test)
+        if subsample is None:
+            return cls(sample, sample.equals(y), test, places(len(sample)))
+        if not sample.equals(subsample.sample):
+            return cls(sample, False, test, places(len(sample)))
+        return cls(sample, True, test, test.first_of(subsample.rows, places(len(sample) - len(y))))
 
 
-def _gathered(
-    status: Status, values: Linearised, parts: _Parts, gather: _Gather
-) -> tuple[FloatArray, FloatArray | None]:
+def _gathered(status: Status, values: Linearised, fit: _Fit) -> tuple[FloatArray, FloatArray | None]:
     """What each test subject's own weights add, not centred, and what each of the sample does; None without a fit."""
-    n, sample = status.n, parts.sample
-    test = gather(iter(()), n, values.size)
-    pulled = None if sample is None else gather(iter(()), len(sample), values.size)
+    test = np.zeros((fit.of_test.sizes.size, values.size))
+    pulled = None if fit.sample is None else np.zeros((fit.of_sample.sizes.size, values.size))
     for part in values.parts(status):
         size = part.functionals.size
-        test[:, part.places] += gather(_own(part.status, part.functionals), n, size)
-        if pulled is not None and sample is not None:
-            blocks = part.status.pull_back(part.functionals)
-            pulled[:, part.places] += gather(blocks, len(sample), size)
+        test[:, part.places] += fit.of_test.sums(_own(part.status, part.functionals), size)
+        if pulled is not None:
+            pulled[:, part.places] += fit.of_sample.sums(part.status.pull_back(part.functionals), size)
     return test, pulled
+
+
+def own_parts(status: Status, values: Linearised) -> FloatArray:
+    """What each subject's presence adds to n times the values, (subjects, values)."""
+    test, _ = _gathered(status, values, _Fit(None, False, *2 * (_Places.each(status.n),)))
+    return test
+
+
+def _towards(covariance: FloatArray, wanted: FloatArray) -> FloatArray:
+    r"""The map T nearest to the identity that gives rows of a covariance A the covariance B: :math:`T'AT = B`.
+
+    :math:`T = A^{-1/2}(A^{1/2} B A^{1/2})^{1/2} A^{-1/2}`; what A has nothing of stays as it is.
+    """
+    root = _power(covariance, 0.5)
+    inverse = _power(covariance, -0.5)
+    known = root @ inverse
+    return inverse @ _power(root @ wanted @ root, 0.5) @ inverse + (np.eye(len(known)) - known)
+
+
+def _power(matrix: FloatArray, exponent: float) -> FloatArray:
+    """Of a symmetric matrix, on the space where it differs from 0 beyond rounding."""
+    values, vectors = np.linalg.eigh(matrix)
+    known = values > _ROUNDING * values.max(initial=0.0)
+    return (vectors[:, known] * values[known] ** exponent) @ vectors[:, known].T
 
 
 def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
@@ -176,31 +306,6 @@ def _own(status: Status, functionals: Functionals) -> Iterator[tuple[Rows, Float
             for used, columns, mask in block.stretches:
                 values[:, m] += used.by_subject(found.part(columns, mask), weights[columns])
         yield block.rows, status.n * values.reshape(block.rows.size, functionals.size)
-
-
-def _by_subject(blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int) -> FloatArray:
-    total = np.zeros((n, size))
-    for rows, values in blocks:
-        put_rows(total, rows, total.take(rows, axis=0) + values)
-    return total
-
-
-def _batched(blocks: Iterator[tuple[Rows, FloatArray]], n: int, size: int) -> FloatArray:
-    """Values by subject, added up over batches."""
-    if n <= N_BATCHES:
-        return _by_subject(blocks, n, size)
-    batch, sums = _batches(n), np.zeros((N_BATCHES, size))
-    for rows, values in blocks:
-        order = np.argsort(batch[rows], kind="stable")
-        at = batch[rows][order]
-        first = np.flatnonzero(np.diff(at, prepend=-1))
-        sums[at[first]] += np.add.reduceat(values[order], first, axis=0)
-    return sums
-
-
-def _batches(n: int) -> IntArray:
-    """The batch of each of n subjects, the same for all calls: a random one, as rows may be in some order."""
-    return np.random.default_rng(n).permutation(n) % N_BATCHES
 
 
 def _spread(n: int) -> float:

@@ -33,13 +33,15 @@ class HazardRatio:
     ``own`` is the ratio of each subject, after a dropout at its censoring. Whoever was still under observation when the
     study ended would have dropped out later, with the ratio ``later[i, r]`` in a share ``shares[r]`` of all dropouts;
     ``later`` has one row where it is the same for all subjects. Shares that were estimated are those ``among`` the
-    subjects of a sample: it says to which each belongs, −1 for who did not drop out.
+    subjects of a sample: it says to which each belongs, −1 for who did not drop out. Integrals step to the times
+    ``observed`` in a sample, by default to those of the subjects.
     """
 
     own: FloatArray
     later: FloatArray
     shares: FloatArray
     among: IntArray | None = None
+    observed: FloatArray | None = None
 
     @property
     def influence(self) -> FloatArray | None:
@@ -284,6 +286,11 @@ class _Part:
             total[:-1] -= moved
 
 
+def step_quantiles(observed: FloatArray) -> FloatArray:
+    """All that integrals take of observed times."""
+    return np.quantile(observed, np.linspace(0.0, 1.0, _N_QUANTILES + 1))
+
+
 def _nodes(observed: FloatArray, t: FloatArray) -> FloatArray:
     end = float(observed.max())
     late = max(0, int(np.ceil(np.log(t[-1] / end) / np.log(_GROWTH)))) if t[-1] > end > 0 else 0
@@ -291,7 +298,7 @@ def _nodes(observed: FloatArray, t: FloatArray) -> FloatArray:
         np.concatenate(
             (
                 np.linspace(0.0, end, _N_EQUAL + 1),
-                np.quantile(observed, np.linspace(0.0, 1.0, _N_QUANTILES + 1)),
+                step_quantiles(observed),
                 end * _GROWTH ** np.arange(1, late + 1),
             )
         )

@@ -55,7 +55,8 @@ class Conditional:
         #: Who was there at the end of the study, under a ratio.
         self.later: LaterDropout | None = None
         if ratio is not None:
-            self.later = LaterDropout(ratio, (event, dropout), self._c, t, c, model.ends_)
+            observed = self._c if ratio.observed is None else ratio.observed
+            self.later = LaterDropout(ratio, (event, dropout), observed, t, c, model.ends_)
         self._grouped = model.ends_ is not None
         if self._grouped:
             # A step of the dropout hazard too small for double precision is the smallest that is not.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,8 +48,8 @@ class Design:
     def __len__(self) -> int:
         return len(self.matrix)
 
-    def __getitem__(self, rows: Rows) -> Design:
-        return Design(self.matrix[rows], self.columns, self.varying, self.ridges, self.varying_ridge)
+    def __getitem__(self, rows: Rows | slice) -> Self:
+        return replace(self, matrix=self.matrix[rows])
 
     @property
     def n_columns(self) -> int:

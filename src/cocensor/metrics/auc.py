@@ -122,7 +122,7 @@ class CumulativeDynamicAUC(SectionMetric):
         self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, sums: FloatArray
     ) -> dict[str, MetricValue]:
         return {
-            name: MetricValue(_mean(curve, _new_events(sums)), status.grid.restore(curve))
+            name: MetricValue(mean_over_events(curve, new_events(sums)), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
         }
 
@@ -146,7 +146,7 @@ class CumulativeDynamicAUC(SectionMetric):
         sums: FloatArray,
         known: Mapping[tuple[int, int], Linear] | None = None,
     ) -> Linearised:
-        events = _new_events(sums)
+        events = new_events(sums)
         curves = np.where(events == 0, 0.0, curves)
         with np.errstate(divide="ignore", invalid="ignore"):  # without any event it is not defined
             scale = np.broadcast_to(events / events.sum(), curves.shape)
@@ -178,12 +178,12 @@ def _roc(section: Section) -> Roc:
     return Roc(section.order, section.event_free, section.event)
 
 
-def _new_events(sums: FloatArray) -> FloatArray:
+def new_events(sums: FloatArray) -> FloatArray:
     """What the sums of b gain at each time; where weights below 0 prevail, nobody had the event yet."""
     return np.diff(np.maximum(sums, 0.0), prepend=0.0)
 
 
-def _mean(curve: FloatArray, events: FloatArray) -> float:
+def mean_over_events(curve: FloatArray, events: FloatArray) -> float:
     """The mean of values at times with events; NaN where one of them is not defined, or there are no events."""
     used = events != 0
     total = events[used].sum()  # 0 also where weights below 0 take back what others gained

@@ -30,12 +30,15 @@ class MetricValue:
     """What a metric says of one model: one number, and where it is a summary over time, the values that it sums up.
 
     ``curve`` has a value for each time of the status, in the order given, or is None. ``profile`` is the curve behind a
-    value at one time, such as the ROC curve.
+    value at one time, such as the ROC curve. ``bound`` is how far the value may be from that of all subjects held at
+    once, where they were not, and ``curve_bounds`` the same of the values over time; 0 and None where they were.
     """
 
     value: float
     curve: FloatArray | None = field(default=None, repr=False)
     profile: Profile | None = field(default=None, repr=False)
+    bound: float = 0.0
+    curve_bounds: FloatArray | None = field(default=None, repr=False)
 
 
 class Metric(ABC):

@@ -14,7 +14,7 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Profile
-from cocensor.metrics.calibration_fit import SmoothCalibration, smooth_calibration
+from cocensor.metrics.calibration_fit import SmoothCalibration, quantiles, smooth_calibration
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric
 
@@ -22,7 +22,7 @@ from cocensor.metrics.sections import Linear, Section, SectionMetric
 _POINTS = 41
 
 
-class _CalibrationMetric(SectionMetric):
+class CalibrationMetric(SectionMetric):
     """A summary of the distances between the smooth calibration curve and the diagonal."""
 
     at: float | None = None
@@ -54,12 +54,12 @@ class _CalibrationMetric(SectionMetric):
         smooth = section.once(smooth_calibration)
         if smooth is None:
             return None
-        x = curve_points(smooth.predicted)
+        x = curve_points(smooth.predicted, smooth.cases)
         return Profile(x, smooth.curve(x))
 
 
 @dataclass(frozen=True)
-class IntegratedCalibrationIndex(_CalibrationMetric):
+class IntegratedCalibrationIndex(CalibrationMetric):
     """The mean distance of predicted from observed chances at a time; see :func:`integrated_calibration_index`."""
 
     at: float | None = None
@@ -69,7 +69,7 @@ class IntegratedCalibrationIndex(_CalibrationMetric):
 
 
 @dataclass(frozen=True)
-class MedianCalibrationError(_CalibrationMetric):
+class MedianCalibrationError(CalibrationMetric):
     """The median distance of predicted from observed chances; see :func:`integrated_calibration_index`."""
 
     at: float | None = None
@@ -80,7 +80,7 @@ class MedianCalibrationError(_CalibrationMetric):
 
 
 @dataclass(frozen=True)
-class HighCalibrationError(_CalibrationMetric):
+class HighCalibrationError(CalibrationMetric):
     """The distance that a tenth of the predictions exceed; see :func:`integrated_calibration_index`."""
 
     at: float | None = None
@@ -90,16 +90,18 @@ class HighCalibrationError(_CalibrationMetric):
     level: ClassVar[float | None] = 0.9
 
 
-def curve_points(predicted: FloatArray) -> FloatArray:
+def curve_points(predicted: FloatArray, cases: FloatArray | None = None) -> FloatArray:
     """The predictions at which a calibration curve is given."""
-    low, high = np.quantile(predicted, [0.01, 0.99])
+    low, high = quantiles(predicted, [0.01, 0.99], cases)
     return np.linspace(low, high, _POINTS)
 
 
 def distance(smooth: SmoothCalibration, level: float | None) -> float:
     """The mean distance from the diagonal, or a quantile of distances."""
     distances = np.abs(smooth.observed - smooth.predicted)
-    return float(distances.mean() if level is None else np.quantile(distances, level))
+    if level is None:
+        return float(np.average(distances, weights=smooth.cases))
+    return float(quantiles(distances, level, smooth.cases))
 
 
 def linear_distance(smooth: SmoothCalibration, section: Section, level: float | None) -> Linear:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,12 +75,13 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class SmoothCalibration:
-    """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject."""
+    """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject, or of ``cases`` alike."""
 
     scores: Scores
     form: _Form
     fit: CloglogFit
     predicted: FloatArray
+    cases: FloatArray | None = None
 
     @property
     def observed(self) -> FloatArray:
@@ -124,14 +125,34 @@ def smooth_calibration(section: Section) -> SmoothCalibration | None:
     """
     a, b = section.event_free, section.event
     scores = Scores.of(section.survival)
-    for form in _forms(scores.x, (a != 0) | (b != 0)):
+    for form in _forms(scores.x, (a != 0) | (b != 0), section.cases):
         fit = fit_cloglog(form.columns(scores.x), a, b)
         if fit is not None:
-            return SmoothCalibration(scores, form, fit, 1.0 - section.survival)
+            return SmoothCalibration(scores, form, fit, 1.0 - section.survival, section.cases)
     return None
 
 
-def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
+def quantiles(values: FloatArray, levels: Any, cases: FloatArray | None) -> Any:
+    """Quantiles of values as numpy has them, where each stands for so many ``cases``.
+
+    Examples
+    --------
+    >>> float(quantiles(np.array([3.0, 1.0]), 0.5, np.array([2.0, 1.0]))), float(np.quantile([1.0, 3.0, 3.0], 0.5))
+    (3.0, 3.0)
+    """
+    if cases is None:
+        return np.quantile(values, levels)
+    rows = np.argsort(values)
+    up_to = np.cumsum(cases[rows])
+    at = (up_to[-1] - 1.0) * np.asarray(levels)
+    first, second = (
+        values[rows[np.searchsorted(up_to, np.minimum(place, up_to[-1] - 1.0), side="right")]]
+        for place in (np.floor(at), np.floor(at) + 1.0)
+    )
+    return first + (at - np.floor(at)) * (second - first)
+
+
+def _forms(x: FloatArray, used: BoolArray, cases: FloatArray | None) -> Iterator[_Form]:
     """From the richest that the predictions allow to the constant."""
     counted = x[used]
     distinct = np.unique(counted).size
@@ -139,7 +160,7 @@ def _forms(x: FloatArray, used: BoolArray) -> Iterator[_Form]:
         centre, spread = float(counted.mean()), float(counted.std())
         z, all_z = (counted - centre) / spread, (x - centre) / spread
         for df in range(min(DF, distinct - 1), 0, -1):
-            knots = np.quantile(all_z, np.linspace(*_OUTER, df + 1)) if df > 1 else np.empty(0)
+            knots = quantiles(all_z, np.linspace(*_OUTER, df + 1), cases) if df > 1 else np.empty(0)
             if np.unique(knots).size == knots.size and _has_full_rank(Basis(knots).values(z)):
                 yield _Form(df, centre, spread, Basis(knots).orthonormal(z))
     yield _Form(0, 0.0, 1.0, Basis(np.empty(0)))

@@ -26,6 +26,7 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
+from cocensor.metrics.horizon import refuse_unanswered
 from cocensor.metrics.ranks import Order, OrdersByColumn, orders_of
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import held
@@ -72,10 +73,7 @@ class Concordance(Metric):
 
     def _pair_sums(self, status: Status, predictions: Mapping[str, Predictions]) -> FloatArray:
         """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
-        if status.until <= status.grid.last:
-            raise ValueError(
-                f"times must not reach {status.until:g}, from where the adjustment gives no score."
-            )
+        refuse_unanswered(status)
         sums = np.zeros((len(predictions), 2))
         for steps in _steps(status):
             taken = steps.of_once if len(predictions) == 1 else steps.of
@@ -219,12 +217,12 @@ class _Steps:
     def of_once(self, rows: Rows) -> tuple[FloatArray, FloatArray]:
         """The same where each subject is asked for once: nothing is kept."""
         a, b = (each.take(rows, axis=0) for each in (self.tile.event_free, self.tile.event))
-        return _of_steps(a, b, self.before[0][rows], self.before[1][rows])
+        return of_steps(a, b, self.before[0][rows], self.before[1][rows])
 
     @cached_property
     def _both(self) -> tuple[FloatArray, FloatArray]:
         a, b = (np.ascontiguousarray(each) for each in (self.tile.event_free, self.tile.event))
-        return _of_steps(a, b, *self.before)
+        return of_steps(a, b, *self.before)
 
     @cached_property
     def totals(self) -> tuple[FloatArray, FloatArray]:
@@ -233,9 +231,10 @@ class _Steps:
         return gained, around
 
 
-def _of_steps(
+def of_steps(
     a: FloatArray, b: FloatArray, a_before: FloatArray, b_before: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
+    """What b gains from each time to the next, and the sum of a at both; at the first from what is ``before``."""
     gained, around = np.empty_like(b), np.empty_like(a)
     # Row after row in one go, which is faster than row by row; the first of each is mended.
     np.subtract(b.ravel()[1:], b.ravel()[:-1], out=gained.ravel()[1:])

@@ -60,12 +60,19 @@ class DCalibration(Metric):
 
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of several models."""
-        found = {}
-        for name, (_, surplus) in self._cells(status, predictions).items():
-            gap = surplus.sum(axis=0) / status.normaliser
-            profile = Profile(np.append(0.0, _levels(self.n_cells)), np.append(gap[-1], gap[:-1]))
-            found[name] = MetricValue(0.5 * float(np.abs(gap).sum()), profile=profile)
-        return found
+        return {
+            name: self.of_gaps(surplus / status.normaliser)
+            for name, surplus in self.surpluses(status, predictions).items()
+        }
+
+    def surpluses(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, FloatArray]:
+        """What all subjects together have more in each cell than expected, by model."""
+        return {name: surplus.sum(axis=0) for name, (_, surplus) in self._cells(status, predictions).items()}
+
+    def of_gaps(self, gap: FloatArray) -> MetricValue:
+        """The value where shares in the cells are off by so much."""
+        profile = Profile(np.append(0.0, _levels(self.n_cells)), np.append(gap[-1], gap[:-1]))
+        return MetricValue(0.5 * float(np.abs(gap).sum()), profile=profile)
 
     def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
         """Cells with too much count one half, those with too little minus one half."""

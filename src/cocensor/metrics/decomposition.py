@@ -18,7 +18,7 @@ from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
 
-class _Parts(NamedTuple):
+class BrierParts(NamedTuple):
     """The parts of a score; the chances of an event as predicted, recalibrated, and of all subjects alike."""
 
     miscalibration: float
@@ -29,7 +29,7 @@ class _Parts(NamedTuple):
     overall: float
 
 
-def _parts(section: Section) -> _Parts | None:
+def brier_parts(section: Section) -> BrierParts | None:
     """The parts; None where nobody counts, or somebody's two weights have a negative sum."""
     a, b, predicted = section.event_free, section.event, 1.0 - section.survival
     total = a + b
@@ -44,7 +44,7 @@ def _parts(section: Section) -> _Parts | None:
 
     at_best, alike = score(recalibrated), score(overall)
     m = section.normaliser
-    return _Parts(
+    return BrierParts(
         max(0.0, score(predicted) - at_best) / m,  # below 0 by rounding alone
         max(0.0, alike - at_best) / m,
         alike / m,
@@ -74,7 +74,7 @@ def _recalibrated(section: Section) -> FloatArray:
     return result
 
 
-class _PartOfBrier(SectionMetric):
+class PartOfBrier(SectionMetric):
     """A part of the Brier score at one time."""
 
     at: float | None = None
@@ -83,7 +83,7 @@ class _PartOfBrier(SectionMetric):
 
     def value(self, section: Section) -> float:
         """The part; NaN where there is none."""
-        parts = section.once(_parts)
+        parts = section.once(brier_parts)
         return np.nan if parts is None else float(getattr(parts, type(self).name))
 
     def linear(self, section: Section) -> Linear:
@@ -92,7 +92,7 @@ class _PartOfBrier(SectionMetric):
         Recalibrated chances are the means of their blocks, at which the score is least: where they move, it does not.
         The same holds for the chance of all.
         """
-        parts = section.once(_parts)
+        parts = section.once(brier_parts)
         if parts is None:
             return Linear(np.nan, *np.zeros((2, section.event.size)))
         before: Any = parts.predicted if type(self).name == "miscalibration" else parts.overall
@@ -103,7 +103,7 @@ class _PartOfBrier(SectionMetric):
 
 
 @dataclass(frozen=True)
-class Miscalibration(_PartOfBrier):
+class Miscalibration(PartOfBrier):
     """What recalibration would take off the Brier score; see :func:`brier_decomposition`."""
 
     at: float | None = None
@@ -115,7 +115,7 @@ class Miscalibration(_PartOfBrier):
 
 
 @dataclass(frozen=True)
-class Discrimination(_PartOfBrier):
+class Discrimination(PartOfBrier):
     """What telling subjects apart takes off the Brier score; see :func:`brier_decomposition`."""
 
     at: float | None = None
@@ -203,7 +203,7 @@ def _decomposed(status: Status, predictions: Mapping[Any, Predictions]) -> dict[
     for tile in status.tiles():
         for m, each in enumerate(predictions.values()):
             for k, section in sections(status, tile, each):
-                parts = _parts(section)
+                parts = brier_parts(section)
                 if parts is not None:
                     found[m, :, k] = parts[:3]
     return {

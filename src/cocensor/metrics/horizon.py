@@ -11,6 +11,7 @@ import numpy as np
 from cocensor._numerics import settled
 from cocensor._validation import FloatArray, HorizonWarning, check_number, check_whole
 from cocensor.adjustments import Status
+from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival, shown_time
 
 _FEW = 0.01
@@ -80,8 +81,13 @@ def time_grid(
 
 def refuse_unanswered(status: Status) -> None:
     """Refuse a status that gives no answer at its last time."""
-    if status.until <= status.grid.last:
-        raise ValueError(f"times must not reach {status.until:g}, from where the adjustment gives no score.")
+    refuse_until(status.until, status.grid)
+
+
+def refuse_until(until: float, grid: TimeGrid) -> None:
+    """Refuse times that reach the one from which on an adjustment gives no answer."""
+    if until <= grid.last:
+        raise ValueError(f"times must not reach {until:g}, from where the adjustment gives no score.")
 
 
 def _share_at_risk(y: Survival, t: float) -> float:

@@ -28,7 +28,11 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """All subjects at one time: the weights a ("event-free") and b ("event"), and what one model predicts."""
+    """All subjects at one time: the weights a ("event-free") and b ("event"), and what one model predicts.
+
+    Where a row stands for several subjects who are taken to be alike, ``cases`` says for how many, and the weights are
+    their sums.
+    """
 
     time: float
     event_free: FloatArray
@@ -37,7 +41,23 @@ class Section:
     normaliser: float
     _tile: _TileCurves
     _column: int
+    cases: FloatArray | None = None
     _found: dict[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_cases(
+        cls,
+        time: float,
+        event_free: FloatArray,
+        event: FloatArray,
+        survival: FloatArray,
+        normaliser: float,
+        cases: FloatArray,
+    ) -> Section:
+        """With rows that stand for several subjects each, and what is predicted for them."""
+        predictions = Predictions.trusted(np.array([time]), survival[:, None])
+        curves = _TileCurves(predictions, predictions.times)
+        return cls(time, event_free, event, predictions, normaliser, curves, 0, cases)
 
     @cached_property
     def survival(self) -> FloatArray:

@@ -10,14 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from cocensor._files import held, write_whole, written_whole
-from cocensor._validation import Progress, check_choice, check_whole
+from cocensor._validation import Progress, check_choice, check_whole, need
 from cocensor.paper.base import Cell, Experiment, Row
 from cocensor.paper.results import Results
+from cocensor.stream.cluster import connected
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def _computed(
 ) -> Iterator[tuple[Cell, list[Row], str | None, float]]:
     if not cells:
         return
-    joblib = _need("joblib", "experiments")
+    joblib = need("joblib", "running experiments", "joblib", "experiments")
     with _workers(joblib, backend, scheduler):
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
         try:
@@ -111,17 +112,8 @@ def _workers(joblib: Any, backend: str, scheduler: str | None) -> Iterator[None]
         with joblib.parallel_config("loky", inner_max_num_threads=1):
             yield
         return
-    distributed = _need("dask.distributed", "dask")
-    with distributed.Client(scheduler), joblib.parallel_config("dask"):
+    with connected(str(scheduler)), joblib.parallel_config("dask"):
         yield
-
-
-def _need(module: str, extra: str) -> Any:
-    """An optional package, or one sentence that names the extra."""
-    try:
-        return import_module(module)
-    except ImportError:
-        raise ImportError(f"running experiments needs {module}: pip install 'cocensor[{extra}]'.") from None
 
 
 def _attempt(experiment: Experiment, cell: Cell) -> tuple[Cell, list[Row], str | None, float]:

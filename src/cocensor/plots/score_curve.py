@@ -154,7 +154,7 @@ class ScoreCurveDisplay:
             shaded_area(band, level),
             minus is not None,
             {model: curve[order] for model, curve in _true_curves(evaluation, by.name, minus).items()},
-            BelowCurves.of(evaluation.time_axis, evaluation.data.samples.y_test.risk_table),
+            BelowCurves.of(evaluation.time_axis, evaluation.data.risk_table),
         )
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Axes | list[Axes]:

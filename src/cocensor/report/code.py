@@ -20,9 +20,10 @@ _MOST_DIGITS = 17
 def code(evaluation: Evaluation) -> str:
     """What to run for the same results; objects of the user's own code are shown by their settings."""
     samples, horizon = evaluation.data.samples, evaluation.horizon
-    given = ["models", "y_test"]
+    streamed = evaluation.data.streamed
+    given = ["models", "y_test"] if streamed is None else []
     chosen = not isinstance(evaluation.data.covariates, str) or evaluation.data.covariates != "all"
-    given += ["x_test"] if chosen or samples.x_test is not None else []
+    given += ["x_test"] if streamed is None and (chosen or samples.x_test is not None) else []
     given += ["y_train=y_train"] if samples.y_train is not None else []
     given += ["x_train=x_train"] if samples.x_train is not None else []
     given += [f"covariates={evaluation.data.covariates!r}"] if chosen else []
@@ -30,8 +31,11 @@ def code(evaluation: Evaluation) -> str:
     given += ["true_times=true_times"] if evaluation.truth is not None else []
     named = {"time_name": evaluation.time_axis.name, "time_unit": evaluation.time_axis.unit}
     given += [f"{argument}={text!r}" for argument, text in named.items() if text is not None]
+    if streamed is not None:
+        given += [f"n_fit={len(streamed.learning.samples.y_test)}", f"n_kept={len(samples.y_test)}"]
+    call = "cc.evaluate(" if streamed is None else "scan.evaluate("
     end = "times=times" if horizon.by == "times" else f"horizon={horizon.time!r}"
-    copula = _copula(evaluation)
+    copula, indent = _copula(evaluation), " " * len(f"result = {call}")
     asked, own = _adjustments(evaluation)
     own += [each.name for each in evaluation.data.metrics if each.family not in metric_names()]
     objects = "is an object" if len(own) == 1 else "are objects"
@@ -42,9 +46,9 @@ def code(evaluation: Evaluation) -> str:
             *([remark] if own else []),
             "import cocensor as cc",
             "",
-            f"result = cc.evaluate({', '.join(given)},",
-            f"                     adjustments={asked},",
-            f"                     metrics={_metrics(evaluation)}, {end}, copula={copula}{_intervals(evaluation)})",
+            f"result = {call}{', '.join(given)},",
+            f"{indent}adjustments={asked},",
+            f"{indent}metrics={_metrics(evaluation)}, {end}, copula={copula}{_intervals(evaluation)})",
             *_bootstrap(evaluation),
             *_analyses(evaluation),
             'result.to_html("report.html")',

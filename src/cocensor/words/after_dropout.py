@@ -40,7 +40,7 @@ def after_dropout_in_words(after: AfterDropout, names: Names = BARE) -> str:
 
 def _everybody_in_words(after: AfterDropout, names: Names) -> str:
     by_ratio = after.leaders().get(ALL, {})
-    if set(by_ratio) <= {1.0} or not after.evaluation.data.samples.y_test.dropout.any():
+    if set(by_ratio) <= {1.0} or not after.evaluation.data.anybody_left:
         return ""
     if not after.evaluation.contenders:
         return ""

@@ -51,7 +51,7 @@ def if_independent(evaluation: Evaluation, adjustment: str) -> str:
 
 def anybody_left(evaluation: Evaluation) -> bool:
     """Whether anybody dropped out before the end of the study."""
-    return bool(evaluation.data.samples.y_test.dropout.any())
+    return evaluation.data.anybody_left
 
 
 def _if_dependent(evaluation: Evaluation, adjustment: str, copula: Copula) -> str:

@@ -203,7 +203,7 @@ def minor_notes(evaluation: Evaluation) -> list[str]:
 def _opening(evaluation: Evaluation) -> str:
     size = (
         counted(len(evaluation.models), "model"),
-        counted(len(evaluation.data.samples.y_test), "test subject"),
+        counted(evaluation.data.n_test, "test subject"),
     )
     return (
         f"Evaluation of {size[0]} on {size[1]} until {evaluation.time_axis.said(evaluation.horizon.time)} "

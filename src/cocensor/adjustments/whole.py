@@ -1,0 +1,109 @@
+"""What has to be known of a whole sample, so that parts of it can be answered for one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+from cocensor.outcomes import Survival
+
+
+@dataclass(frozen=True)
+class WholeSample:
+    """The sample that some test subjects are a part of.
+
+    ``first_censored`` is the earliest time of a censoring, infinite where nobody is censored; ``last_censored`` says
+    whether somebody is censored at ``t_max``, the last time.
+
+    Examples
+    --------
+    >>> one, other = (WholeSample.of(y) for y in (Survival([1.0, 4.0], [1, 0]), Survival([2.0, 3.0], [0, 1])))
+    >>> one.merge(other)
+    WholeSample(n=4, n_events=2, n_dropouts=2, t_max=4.0, first_censored=2.0, last_censored=True)
+    """
+
+    n: int
+    n_events: int
+    n_dropouts: int
+    t_max: float
+    first_censored: float
+    last_censored: bool
+
+    @classmethod
+    def of(cls, y: Survival) -> Self:
+        """Of outcomes that are all there."""
+        censored = y.time[~y.event]
+        last = bool(censored.max(initial=-np.inf) == y.t_max)
+        n_dropouts = int(np.count_nonzero(y.dropout))
+        return cls(len(y), y.n_events, n_dropouts, y.t_max, float(censored.min(initial=np.inf)), last)
+
+    def merge(self, other: Self) -> Self:
+        """Of the subjects of both."""
+        t_max = max(self.t_max, other.t_max)
+        return replace(
+            self,
+            n=self.n + other.n,
+            n_events=self.n_events + other.n_events,
+            n_dropouts=self.n_dropouts + other.n_dropouts,
+            t_max=t_max,
+            first_censored=min(self.first_censored, other.first_censored),
+            last_censored=any(each.last_censored and each.t_max == t_max for each in (self, other)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class WeightLoad:
+    """What weights of some subjects come to; that of all of them tells up to when there is an answer.
+
+    Attributes
+    ----------
+    total, largest : array of shape (n_times,)
+        At each of the sorted times the sum of the weights, and the largest of a subject.
+    unseen : array of shape (n_times,)
+        How much of ``total`` stands for subjects that are hardly ever seen.
+    no_answer_from : float
+        The first time from which on a single subject rules out an answer.
+    n_floored : int
+        How many weights rest on a floor.
+    n_replaced : int
+        For how many weights, or subjects, something else stands in.
+    replaced_from : float
+        The first time of such a weight.
+    """
+
+    total: FloatArray
+    largest: FloatArray
+    unseen: FloatArray
+    no_answer_from: float = np.inf
+    n_floored: int = 0
+    n_replaced: int = 0
+    replaced_from: float = np.inf
+
+    @classmethod
+    def nothing(cls, n_times: int) -> Self:
+        """Of nobody."""
+        return cls(*np.zeros((3, n_times)))
+
+    def merge(self, other: Self) -> Self:
+        """That of the subjects of both."""
+        return replace(
+            self,
+            total=self.total + other.total,
+            largest=np.maximum(self.largest, other.largest),
+            unseen=self.unseen + other.unseen,
+            no_answer_from=min(self.no_answer_from, other.no_answer_from),
+            n_floored=self.n_floored + other.n_floored,
+            n_replaced=self.n_replaced + other.n_replaced,
+            replaced_from=min(self.replaced_from, other.replaced_from),
+        )
+
+
+def refuse_part(y: Survival, whole: WholeSample, name: str) -> None:
+    """Refuse a part of a sample to what is known by row of the whole."""
+    if len(y) != whole.n:
+        raise ValueError(
+            f"{name} must be known for any subjects where these come in parts, but is given for all {whole.n} in a row."
+        )

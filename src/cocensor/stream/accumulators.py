@@ -1,0 +1,157 @@
+"""Values of metrics over subjects that come in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, Self
+
+import numpy as np
+
+from cocensor._validation import FloatArray
+from cocensor.adjustments import Status
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.inference.influence import own_parts
+from cocensor.metrics import Metric, MetricValue
+from cocensor.metrics.base import Profile
+from cocensor.stream.histograms import histogram_accumulator
+
+
+class Accumulator(Protocol):
+    """What one metric needs of all subjects under one fit, for several ``models``: picklable, and small."""
+
+    models: tuple[str, ...]
+
+    def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
+        """Take up the subjects of a batch."""
+
+    def merge(self, other: Self) -> None:
+        """Take up what another has taken up."""
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model, where ``until`` is from when on there are none."""
+
+
+def accumulator_of(
+    metric: Metric, grid: TimeGrid, models: Sequence[str], n: int, with_errors: bool = True
+) -> Accumulator | None:
+    """What adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
+    if metric.mean_of_losses:
+        return MeanOfLosses(metric, models, with_errors)
+    return histogram_accumulator(metric, grid, models, n)
+
+
+class Moments:
+    """Number, mean and products of deviations from it of rows of numbers, in one pass (Chan, Golub & LeVeque 1979).
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 5.0]])
+    >>> whole, part = Moments(rows), Moments(rows[:1])
+    >>> part.merge(Moments(rows[1:]))
+    >>> np.allclose(part.covariance, whole.covariance)
+    True
+    """
+
+    def __init__(self, rows: FloatArray) -> None:
+        self.n, self.mean = len(rows), rows.mean(axis=0)
+        centred = rows - self.mean
+        self.products = centred.T @ centred
+
+    def merge(self, other: Moments) -> None:
+        """Those of the rows of both."""
+        n = self.n + other.n
+        gap = other.mean - self.mean
+        self.products = self.products + other.products + np.multiply.outer(gap, gap) * (self.n * other.n / n)
+        self.mean = self.mean + gap * (other.n / n)
+        self.n = n
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Of the rows; NaN of a single one."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.products / np.float64(self.n - 1))
+
+
+class MeanOfLosses:
+    """A metric that is a mean over subjects: its values over batches, weighed by their normalisers, are that of all.
+
+    Sums rather than means are kept of values, curves and profiles.
+    """
+
+    def __init__(self, metric: Metric, models: Sequence[str], with_errors: bool) -> None:
+        self.metric, self.models, self.with_errors = metric, tuple(models), with_errors
+        self.normaliser = 0.0
+        self.sums: dict[str, _Sums] = {}
+        self.moments: Moments | None = None
+
+    def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
+        """Take up the subjects of a batch."""
+        read = {name: predictions[name] for name in self.models}
+        values, known = (
+            self.metric.evaluate_linearised(status, read)
+            if self.with_errors
+            else (
+                self.metric.evaluate(status, read),
+                None,
+            )
+        )
+        found = {name: _Sums(each, status.normaliser) for name, each in values.items()}
+        self._add(status.normaliser, found)
+        if self.with_errors:
+            own = own_parts(status, known or self.metric.functionals(status, read))
+            self._add_moments(Moments(own * (status.normaliser / status.n)))
+
+    def merge(self, other: MeanOfLosses) -> None:
+        """Take up what another has taken up."""
+        self._add(other.normaliser, other.sums)
+        if other.moments is not None:
+            self._add_moments(other.moments)
+
+    def result(self, until: float) -> dict[str, MetricValue]:
+        """The values by model."""
+        return {name: each.over(self.normaliser) for name, each in self.sums.items()}
+
+    @property
+    def covariance(self) -> FloatArray | None:
+        """Of the own parts of all subjects, by model."""
+        if self.moments is None:
+            return None
+        return self.moments.covariance * (self.moments.n / self.normaliser) ** 2
+
+    def _add(self, normaliser: float, sums: Mapping[str, _Sums]) -> None:
+        self.normaliser += normaliser
+        self.sums = {
+            name: self.sums[name] + each if name in self.sums else each for name, each in sums.items()
+        }
+
+    def _add_moments(self, moments: Moments) -> None:
+        if self.moments is None:
+            self.moments = moments
+        else:
+            self.moments.merge(moments)
+
+
+class _Sums:
+    """A value with its curves, times a normaliser."""
+
+    def __init__(self, found: MetricValue, normaliser: float) -> None:
+        self.value = normaliser * found.value
+        self.curve = None if found.curve is None else normaliser * found.curve
+        self.profile = None if found.profile is None else normaliser * found.profile.y
+        self._x = None if found.profile is None else found.profile.x
+
+    def __add__(self, other: _Sums) -> _Sums:
+        total = object.__new__(_Sums)
+        total.value, total._x = self.value + other.value, self._x
+        total.curve = None if self.curve is None or other.curve is None else self.curve + other.curve
+        both = self.profile, other.profile
+        total.profile = None if both[0] is None or both[1] is None else both[0] + both[1]
+        return total
+
+    def over(self, normaliser: float) -> MetricValue:
+        """The value over all subjects."""
+        profile = None
+        if self.profile is not None and self._x is not None:
+            profile = Profile(self._x, self.profile / normaliser)
+        curve = None if self.curve is None else self.curve / normaliser
+        return MetricValue(self.value / normaliser, curve, profile)

@@ -1,0 +1,177 @@
+"""From sums over all subjects to an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from cocensor._notes import Note
+from cocensor._validation import FitWarning, HorizonWarning, collected
+from cocensor.adjustments import Fitted, Linearised, Status
+from cocensor.adjustments.samples import Samples
+from cocensor.adjustments.whole import WholeSample
+from cocensor.curves import Predictions, TimeGrid
+from cocensor.evaluation.data import EvaluationData, Streamed
+from cocensor.evaluation.scores import AdjustmentScores, with_scores
+from cocensor.evaluation.scoring import Scoring
+from cocensor.inference.influence import Subsample
+from cocensor.metrics import Metric, MetricValue
+from cocensor.stream.accumulators import Accumulator, MeanOfLosses
+from cocensor.stream.passes import Outcomes, Plan, Stage, Sums, Task, covariates_of
+from cocensor.stream.source import Scan
+
+
+def planned(
+    scan: Scan,
+    data: EvaluationData,
+    fits: Mapping[str, AdjustmentScores],
+    whole: WholeSample,
+    n_kept: int,
+) -> Plan:
+    """What is to be computed of all subjects, with these fits."""
+    stages = Stage.of(data)
+    tasks = [
+        Task(name, fitted.for_others(), tuple(models))
+        for name, each in fits.items()
+        for fitted, models in each.served
+    ]
+    end = data.grid.last
+    marks = [t for start in (0.0, float(data.grid.sorted[0])) for t in data.time_axis.marks(start, end)]
+    return Plan(
+        scan,
+        stages,
+        tuple(tasks),
+        whole,
+        tuple(data.reference_curve(stage.grid) for stage in stages),
+        data.grid,
+        np.unique(np.concatenate(([0.0, end, np.nextafter(end, np.inf)], marks, data.grid.sorted))),
+        n_kept,
+        data.confidence_level is not None,
+        tuple(data.predictions),
+    )
+
+
+def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, outcomes: Outcomes) -> EvaluationData:
+    """The subjects that were kept, and what is known of all."""
+    kept, samples = sums.kept.result(), learning.samples
+    x = None if samples.x_test is None else covariates_of(plan.scan, kept)
+    table = sums.risk_table(plan.counted, kept.y.administrative is not None)
+    added_up = {name for (_, _, name), each in sums.by_metric.items() if each is not None}
+    streamed = Streamed(
+        plan.whole,
+        learning,
+        np.searchsorted(outcomes.drawn.result().rows, kept.rows),
+        frozenset(added_up),
+        table,
+        dict(sorted(outcomes.reasons.most_common(), key=lambda each: (-each[1], each[0]))),
+    )
+    return replace(
+        learning,
+        predictions={name: kept.predictions[name] for name in learning.predictions},
+        samples=Samples(kept.y, x, samples.y_train, samples.x_train),
+        streamed=streamed,
+    )
+
+
+def assembled(data: EvaluationData, plan: Plan, sums: Sums, fits: AdjustmentScores) -> AdjustmentScores:
+    """The scores of all subjects under one adjustment, with errors that the subjects kept tell."""
+    scoring = _StreamedScoring(data, fits.name, plan, sums)
+    with collected(HorizonWarning, FitWarning) as warned:
+        for task, (fitted, models) in zip(scoring.tasks, fits.served, strict=True):
+            scoring.task = task
+            scoring.answer(models, fitted)
+    return with_scores(data, fits, scoring, warned)
+
+
+class _StreamedScoring(Scoring):
+    """Scores whose values are known, of all subjects."""
+
+    def __init__(self, data: EvaluationData, adjustment: str, plan: Plan, sums: Sums) -> None:
+        super().__init__(data, adjustment)
+        self.plan, self.sums = plan, sums
+        #: The places of the fits under this adjustment, and of the one that answers.
+        self.tasks = [t for t, task in enumerate(plan.tasks) if task.adjustment == adjustment]
+        self.task = -1
+        self._stages = {stage.grid.times.tobytes(): s for s, stage in enumerate(plan.stages)}
+
+    def make_status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+        """Of the subjects kept, up to when there is an answer for all."""
+        place = self.task, self._stages[grid.times.tobytes()]
+        if (*place, "") in self.sums.failures:
+            raise ValueError(self.sums.failures[*place, ""][1])
+        status = super().make_status(fitted, grid)
+        load, whole = self.sums.loads[place], self.plan.whole
+        status.until = min(status.until, fitted.until(load, grid, whole))
+        status.notes += fitted.notes_of(load, whole)
+        return status
+
+    def evaluate(
+        self, fitted: Fitted, metric: Metric, status: Status, read: Mapping[str, Predictions]
+    ) -> tuple[dict[str, MetricValue], Linearised | None]:
+        """The values of all subjects, where they could be added up."""
+        key = (self.task, self._stages[status.grid.times.tobytes()], metric.name)
+        if key in self.sums.failures:
+            raise ValueError(self.sums.failures[key][1])
+        added = self._added(metric)
+        if added is None:
+            return super().evaluate(fitted, metric, status, read)
+        found = added.result(status.until)
+        return {name: found[name] for name in read}, None
+
+    def subsample_for(self, fitted: Fitted, metric: Metric, models: Sequence[str]) -> Subsample | None:
+        """How the subjects kept stand for all, or for themselves where the values are theirs."""
+        added, streamed = self._added(metric), self.data.streamed
+        if added is None or streamed is None:
+            return self.data.subsample
+        found = streamed.subsample(self.plan.whole.n)
+        covariance = added.covariance if isinstance(added, MeanOfLosses) else None
+        if covariance is None:
+            return found
+        at = [added.models.index(name) for name in models]
+        return replace(found, covariance=covariance[np.ix_(at, at)])
+
+    def _added(self, metric: Metric) -> Accumulator | None:
+        grid = self.data.grid_of(metric)
+        return self.sums.by_metric.get((self.task, self._stages[grid.times.tobytes()], metric.name))
+
+
+def about_subjects(data: EvaluationData) -> list[Note]:
+    """How many subjects there are, were fitted to, and were kept, and what is computed from those."""
+    streamed = data.streamed
+    assert streamed is not None
+    n_fitted, n_kept = len(streamed.learning.samples.y_test), len(data.samples.y_test)
+    fitted = "all of them" if n_fitted == streamed.whole.n else f"{n_fitted:,} of them, drawn at random"
+    text = (
+        f"The {streamed.whole.n:,} test subjects were read in parts. What is estimated from the test sample rests on "
+        f"{fitted}; standard errors, alarms and further analyses on {n_kept:,} of these."
+    )
+    others = [metric.label for metric in data.metrics if metric.name not in streamed.metrics]
+    notes = [Note("decision", text)]
+    if others:
+        what = f"Not added up over parts, and so of these {n_kept:,} subjects alone: {', '.join(others)}."
+        notes.append(Note("decision", what))
+    return notes
+
+
+def about_bounds(results: Mapping[str, AdjustmentScores]) -> list[Note]:
+    """How far values may be from those of all subjects held at once, against their standard errors."""
+    off: dict[str, list[tuple[float, float]]] = {}
+    for each in results.values():
+        for metric, values in each.values.items():
+            bounded = {name: value.bound for name, value in values.items() if value.bound}
+            if bounded:
+                errors = each.errors.get(metric)
+                known = {} if errors is None else dict(zip(errors.names, errors.standard_errors, strict=True))
+                off.setdefault(metric, []).extend(
+                    (bound, known.get(name, np.nan)) for name, bound in bounded.items()
+                )
+    notes = []
+    for metric, pairs in off.items():
+        bound = max(each for each, _ in pairs)
+        shares = [each / error for each, error in pairs if error > 0]
+        share = f", {max(shares):.2g} of a standard error," if shares else ""
+        text = f"The {metric} is by a histogram of scores: it is off by at most {bound:.2g}{share} for that."
+        notes.append(Note("decision", text))
+    return notes

@@ -1,0 +1,207 @@
+"""Subjects that come in batches: what a source of outcomes and predictions beyond memory has to give."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._notes import Note
+from cocensor._validation import BoolArray, FloatArray, IntArray
+from cocensor.curves import Predictions, RiskScores
+from cocensor.outcomes import Survival
+
+if TYPE_CHECKING:
+    from cocensor.evaluation import Evaluation
+
+#: A subject's hash, by which it is drawn.
+Keys = npt.NDArray[np.uint64]
+#: Some columns of a model's predictions, by their places on its grid.
+Columns = slice | IntArray
+#: About this many numbers of one model make a batch, between these numbers of subjects.
+_BATCH_VALUES, _FEWEST, _MOST = 2**21, 2**12, 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some subjects, checked.
+
+    Attributes
+    ----------
+    rows : array of integers
+        The numbers of the subjects, the same however the data are cut into files and batches.
+    y : Survival
+        Their outcomes.
+    x : array of shape (rows, p), or None
+        Their covariates, which :attr:`Scan.covariates` names.
+    predictions : dict
+        By model; empty where none were asked for.
+    key : array of unsigned integers
+        A hash of the id, or of the number: subjects with the smallest keys are drawn.
+    """
+
+    rows: IntArray
+    y: Survival
+    x: FloatArray | None
+    predictions: Mapping[str, Predictions]
+    key: Keys
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, kept: slice | BoolArray | IntArray) -> Batch:
+        """Some of the subjects, at least one."""
+        x = None if self.x is None else self.x[kept]
+        predictions = {name: taken(each, kept) for name, each in self.predictions.items()}
+        return Batch(self.rows[kept], self.y[kept], x, predictions, self.key[kept])
+
+    @classmethod
+    def joined(cls, batches: Sequence[Batch]) -> Batch:
+        """All subjects of several batches of one scan, with the same columns of predictions."""
+        first = batches[0]
+        if len(batches) == 1:
+            return first
+        y = Survival(
+            np.concatenate([each.y.time for each in batches]),
+            np.concatenate([each.y.event for each in batches]),
+            *(
+                None
+                if getattr(first.y, name) is None
+                else np.concatenate([getattr(each.y, name) for each in batches])
+                for name in ("administrative", "reason")
+            ),
+        )
+        return cls(
+            np.concatenate([each.rows for each in batches]),
+            y,
+            None if first.x is None else np.concatenate([each.x for each in batches if each.x is not None]),
+            {name: _stacked([each.predictions[name] for each in batches]) for name in first.predictions},
+            np.concatenate([each.key for each in batches]),
+        )
+
+
+class Part(Protocol):
+    """A piece of a scan that one worker reads: picklable, with nothing opened."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of its subjects."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for people."""
+
+
+class Scan(ABC):
+    """Outcomes and predictions that are read in batches, as :func:`scan_parquet` and :func:`scan_chunks` return them.
+
+    Nothing of the size of all predictions is ever held. A scan can be read again, in any order of its ``parts``, and
+    sent to other processes.
+
+    Attributes
+    ----------
+    n : int
+        The number of subjects.
+    models : tuple of str
+        The names of the models.
+    covariates : tuple of str
+        The names of the columns of covariates; empty where there are none.
+    parts : tuple of Part
+        What can be read apart.
+    notes : tuple of Note
+        What was decided about the data before they were read.
+    """
+
+    n: int
+    models: tuple[str, ...]
+    covariates: tuple[str, ...]
+    parts: tuple[Part, ...]
+    notes: tuple[Note, ...] = ()
+
+    @abstractmethod
+    def grid(self, model: str) -> FloatArray | None:
+        """The times of a model's columns; None of a risk score."""
+
+    @abstractmethod
+    def outcomes(self, part: Part) -> Iterator[Batch]:
+        """The batches of a part, without predictions."""
+
+    @abstractmethod
+    def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
+        """The batches of a part with all predictions, or with those of some models at some ``columns`` of their grid.
+
+        The array of a batch is in Fortran order where that saves copying it: a column per time.
+        """
+
+    def evaluate(self, **asked: Any) -> Evaluation:
+        """Score the models, as :func:`cocensor.evaluate` does."""
+        return import_module("cocensor.stream.evaluate").evaluate_scan(self, **asked)
+
+    def __repr__(self) -> str:
+        models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
+        given = f", covariates {', '.join(self.covariates)}" if self.covariates else ""
+        return f"{type(self).__name__}(n={self.n:,} in {self._pieces}; {models}{given})"
+
+    @property
+    def _pieces(self) -> str:
+        return f"{len(self.parts):,} part{'s' if len(self.parts) > 1 else ''}"
+
+
+def taken(predictions: Predictions, rows: slice | BoolArray | IntArray) -> Predictions:
+    """The predictions of some subjects, of a slice without a copy."""
+    if predictions.risk is not None or not isinstance(rows, slice):
+        return predictions[rows]
+    return _like(predictions, predictions.probabilities[rows])
+
+
+def at_columns(predictions: Predictions, columns: Columns) -> Predictions:
+    """The predictions at some of their times; a risk score has none, and stays as it is."""
+    if predictions.risk is not None:
+        return predictions
+    return _like(predictions, predictions.probabilities[:, columns], predictions.times[columns])
+
+
+def batch_rows(n_columns: int) -> int:
+    """How many subjects make a batch, where the widest of the models has ``n_columns``."""
+    return min(max(_BATCH_VALUES // max(n_columns, 1), _FEWEST), _MOST)
+
+
+def _like(
+    predictions: Predictions, table: npt.NDArray[np.floating[Any]], times: FloatArray | None = None
+) -> Predictions:
+    return Predictions.trusted(
+        predictions.times if times is None else times,
+        table,
+        predictions.interpolation,
+        predictions.tail,
+        predictions.source,
+        predictions.n_rounded,
+    )
+
+
+def _stacked(parts: Sequence[Predictions]) -> Predictions:
+    first = parts[0]
+    if first.risk is not None:
+        return RiskScores(np.concatenate([each.risk for each in parts]), first.source)
+    return Predictions.trusted(
+        first.times,
+        np.concatenate([each.probabilities for each in parts]),
+        first.interpolation,
+        first.tail,
+        first.source,
+        sum(each.n_rounded for each in parts),
+    )
+
+
+def _shown(times: FloatArray | None) -> str:
+    """A model's grid in a few words."""
+    if times is None:
+        return "risk score"
+    if times.size == 1:
+        return f"at {times[0]:g}"
+    return f"{times.size} times, {times[0]:g} to {times[-1]:g}"
