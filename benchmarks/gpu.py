@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,17 +60,13 @@ def main() -> None:
         asked_grad = S[: n // 10].clone().requires_grad_()
         part = study.loss(adjustment, S, n // 10)
 
-        def trained(part: Any = part, asked_grad: Any = asked_grad) -> None:
-            asked_grad.grad = None
-            part(asked_grad).backward()
-
         row = {
             "prepared, s": prepared,
-            "passes": clock(lambda loss=loss: loss(S)) / unit,
-            "passes, compiled": clock(lambda compiled=compiled: compiled(S)) / unit,
-            "passes with gradient, n/10": clock(trained) / (unit / 10),
+            "passes": clock(partial(loss, S)) / unit,
+            "passes, compiled": clock(partial(compiled, S)) / unit,
+            "passes with gradient, n/10": clock(partial(_trained, part, asked_grad)) / (unit / 10),
             "compiled less eager": abs(float(compiled(S) - loss(S))),
-            "copied to the host, bytes": copied_bytes(torch, lambda loss=loss: loss.over_time(S).tolist()),
+            "copied to the host, bytes": copied_bytes(torch, partial(_fetched, loss, S)),
         }
         found[name] = {key: float(f"{value:.4g}") for key, value in row.items()}
         small = min(n, 10**5)
@@ -82,6 +79,15 @@ def main() -> None:
     print(json.dumps(found, indent=1))
     if write:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _trained(loss: Any, S: Any) -> None:
+    S.grad = None
+    loss(S).backward()
+
+
+def _fetched(loss: Any, S: Any) -> Any:
+    return loss.over_time(S).tolist()
 
 
 class Study:
@@ -184,11 +190,11 @@ def by_rows(torch: Any, device: str, clock: Clock, sizes: tuple[int, int]) -> di
             if on_gpu:
                 torch.cuda.reset_peak_memory_stats()
                 held = torch.cuda.memory_allocated()
-            row = {"ns per row": clock(lambda loss=loss: loss(S), repeats=5) / n * 1e9}
+            row = {"ns per row": clock(partial(loss, S), repeats=5) / n * 1e9}
             if on_gpu:
                 row["GB beside"] = (torch.cuda.max_memory_allocated() - held) / 1e9
             compiled: Any = torch.compile(loss)
-            row["ns per row, compiled"] = clock(lambda compiled=compiled: compiled(S), repeats=5) / n * 1e9
+            row["ns per row, compiled"] = clock(partial(compiled, S), repeats=5) / n * 1e9
             if n == sizes[0]:
                 exact = float(study.loss(adjustment, S.double())(S.double()))
                 row["relative error"] = abs(float(loss(S)) / exact - 1.0)

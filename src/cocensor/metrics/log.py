@@ -102,7 +102,7 @@ def integrated_log_score(
 def log_loss(floor: float) -> Loss:
     """The two losses of the logarithmic score, with probabilities of at least ``floor``."""
     floor = check_number(floor, "floor", lower=0.0, upper=0.5)
-    return Loss(event_free=partial(_event_free, floor), event=partial(_event, floor), largest=-np.log(floor))
+    return Loss(event_free=partial(_event_free, floor), event=partial(_event, floor), largest=float(-np.log(floor)))
 
 
 def _event_free(floor: float, p: Any) -> Any:

@@ -109,9 +109,7 @@ class SectionAccumulator:
         if isinstance(self.metric, Miscalibration):
             recalibrated = parts.uncertainty - parts.discrimination
             value = max(0.0, batches.loss / batches.normaliser - recalibrated)
-        if not np.array_equal(
-            column.sums, column.sizes
-        ):  # weights below 0: the rises may add up to more than 1
+        if not np.array_equal(column.sums, column.sizes):  # weights below 0: the rises may add up to more than 1
             return MetricValue(value, bound=np.nan)
         weight = (column.sums[0] + column.sums[1])[column.mixed]
         return MetricValue(value, bound=0.25 * float(weight.max(initial=0.0)) / batches.normaliser)
