@@ -34,7 +34,8 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
         values = values.detach().cpu()
         values = values if values.dtype.itemsize > 2 or not values.is_floating_point() else values.double()
     elif hasattr(values, "__cuda_array_interface__"):
-        values = values.get()
+        on_device: Any = values
+        values = on_device.get()
     try:
         return np.asarray(values)
     except ValueError:
