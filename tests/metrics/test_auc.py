@@ -11,7 +11,7 @@ from sksurv.util import Surv
 import cocensor as cc
 from cocensor.adjustments import status as statuses
 from cocensor.inference import influence
-from cocensor.metrics.auc import _mean
+from cocensor.metrics.auc import mean_over_events
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
 
@@ -233,7 +233,7 @@ def test_without_any_event_neither_the_mean_nor_its_error_is_defined():
 
 
 def test_events_that_weights_below_zero_take_back_have_no_mean():
-    assert np.isnan(_mean(np.array([0.6, 0.7]), np.array([0.5, -0.5])))
+    assert np.isnan(mean_over_events(np.array([0.6, 0.7]), np.array([0.5, -0.5])))
 
 
 def test_risks_where_survival_is_meant_are_refused():

@@ -197,20 +197,22 @@ def test_types_of_columns_that_are_numbers_are_read_as_numbers(tmp_path):
             "died": pa.array([1.0, 0.0, 0.0], pa.float32()),
             "why": pa.array(["", "moved", "ill"]).dictionary_encode(),
             "smokes": [True, False, True],
+            "stage": pa.array([3, 1, 3]).dictionary_encode(),
+            "cost": pa.array(["0.5", "2", "3"]).cast(pa.decimal128(6, 2)).dictionary_encode(),
         }
     )
     cox = pa.table({"X1": pa.array([1, 1, 0], pa.int8()), "X2.5": pa.array([0.5, 0.25, 0], pa.float16())})
     found = scan(
         write(test, tmp_path / "t"),
         write(cox, tmp_path / "c"),
-        covariates="smokes",
+        covariates=["smokes", "stage", "cost"],
         reason="why",
         interpolation="step",
     )
     got = whole(found)
     assert got.y.time.tolist() == [1.5, 2.0, 3.0]
     assert got.y.reason.tolist() == [None, "moved", "ill"]
-    assert got.x.tolist() == [[1], [0], [1]]
+    assert got.x.tolist() == [[1, 3, 0.5], [0, 1, 2], [1, 3, 3]]
     assert got.predictions["cox"].probabilities.tolist() == [[1, 0.5], [1, 0.25], [0, 0]]
     assert got.predictions["cox"].interpolation == "step"
 
@@ -269,3 +271,18 @@ def test_importing_the_package_imports_no_pyarrow():
 
 def test_a_scan_is_public():
     assert issubclass(type(cc.scan_chunks([({"a": (1.0, np.array([0.5]))}, ([1.0], [1]))])), cc.Scan)
+
+
+def test_little_is_held_of_large_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "_BATCH_VALUES", 2**18)
+    n, width = 200_000, 40
+    rng = np.random.default_rng(0)
+    test = pa.table({"months": rng.exponential(size=n), "died": rng.random(n) < 0.5})
+    rate = rng.exponential(size=n)
+    cox = pa.table({str(k): np.exp(-rate * k) for k in range(1, width + 1)})
+    found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox", groups=10_000))
+    del test, cox
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for part in found.parts for _ in found.batches(part)]
+    assert max(held) < 0.3 * 8 * n * width
+    assert pa.total_allocated_bytes() <= before

@@ -34,8 +34,8 @@ class _OneLineErrors(TyperGroup):
         try:
             with interruptible():
                 return super().invoke(ctx)
-        except KeyboardInterrupt:
-            warn("Interrupted.")
+        except KeyboardInterrupt as stop:
+            warn(" ".join(["Interrupted.", *map(str, stop.args)]))
             raise typer.Exit(130) from None
         except _UsageError as error:
             refuse(ValueError(error.format_message()))

@@ -55,7 +55,15 @@ from cocensor.cli.settings import (
     sensitivity_grid,
     single_times,
 )
-from cocensor.cli.stream import FitRows, Scheduler, Stream, check_streamed, is_streamed, scored_in_batches
+from cocensor.cli.stream import (
+    FitRows,
+    Scheduler,
+    Stream,
+    check_streamed,
+    is_streamed,
+    scored_in_batches,
+    starting_over,
+)
 from cocensor.cli.study import BETWEEN, BEYOND, Study, scored
 from cocensor.evaluation.asked_metrics import DEFAULT_METRICS
 from cocensor.words import beside_scores, minor_notes
@@ -307,7 +315,7 @@ def evaluate(
         in_batches = is_streamed(stream, scheduler, fit_rows, (test, *files.values()))
         if in_batches:
             check_streamed(study, bootstrap)
-        with progress_bar() as phase:
+        with starting_over(in_batches), progress_bar() as phase:
             with collected(UserWarning) as warned:
                 if in_batches:
                     result = scored_in_batches(study, scheduler, fit_rows, phase, notes)

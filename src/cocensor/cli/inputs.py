@@ -40,7 +40,8 @@ Test = Annotated[
     Path,
     typer.Option(
         metavar="FILE",
-        help="Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header.",
+        help="Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header. Or several "
+        "Parquet files: a folder, or a pattern in quotes.",
         rich_help_panel=DATA,
     ),
 ]
@@ -50,7 +51,7 @@ PredictionFiles = Annotated[
         metavar="NAME=FILE",
         help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
         'named after times. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
-        'model; a name has no "=".',
+        'model; a name has no "=". Or several Parquet files, as for --test.',
         rich_help_panel=PREDICTIONS,
     ),
 ]

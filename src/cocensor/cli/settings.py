@@ -66,29 +66,33 @@ def covariates_asked(text: str | None, **columns: str | None) -> list[str] | Lit
     return ALL if text is not None and text.strip() == ALL else covariate_names(text, **columns)
 
 
-def all_covariates(test: Table, named: Collection[str | None], notes: list[Note]) -> list[str]:
-    """``--covariates all``: the columns of the test sample that no other option has ``named``."""
-    found = [name for name in test.data.column_names if name not in named]
+def all_covariates(
+    columns: Sequence[str], path: Path, named: Collection[str | None], notes: list[Note]
+) -> list[str]:
+    """``--covariates all``: those of the test sample's columns that no other option has ``named``."""
+    found = [name for name in columns if name not in named]
     # A spreadsheet or R puts row names there.
-    columns = [name for name in found if name]
-    if not columns:
-        raise ValueError(f"--covariates all finds no column: other options name every column of {test.path}.")
-    if ALL in columns and len(columns) > 1:
+    taken = [name for name in found if name]
+    if not taken:
+        raise ValueError(f"--covariates all finds no column: other options name every column of {path}.")
+    if ALL in taken and len(taken) > 1:
         raise ValueError(
-            f"--covariates all may mean every column of {test.path}, or its column {ALL!r}: rename that column."
+            f"--covariates all may mean every column of {path}, or its column {ALL!r}: rename that column."
         )
-    for name in columns:
+    left_out = " A column without a name is left out." if "" in found else ""
+    text = f"Covariates are all columns of {path} that no other option names: {listed(taken)}.{left_out}"
+    notes.append(Note("decision", text))
+    return taken
+
+
+def check_not_ids(test: Table, names: Sequence[str]) -> None:
+    """Refuse covariates that nobody has named and that are likely ids."""
+    for name in names:
         if _all_differ(test, name):
             raise ValueError(
                 f"--covariates all includes the column {name!r} of {test.path}, whose text differs in "
                 f"every row: if it is an id, give --id {name}; otherwise name the covariates."
             )
-    left_out = " A column without a name is left out." if "" in found else ""
-    text = (
-        f"Covariates are all columns of {test.path} that no other option names: {listed(columns)}.{left_out}"
-    )
-    notes.append(Note("decision", text))
-    return columns
 
 
 def _all_differ(table: Table, name: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,10 +13,11 @@ import cocensor as cc
 from cocensor._notes import Note
 from cocensor._validation import check_whole
 from cocensor.cli.console import Phases
-from cocensor.cli.files import read_table
-from cocensor.cli.inputs import covariates_of
+from cocensor.cli.files import Table, read_table
+from cocensor.cli.settings import ALL, all_covariates
 from cocensor.cli.study import Study
 from cocensor.stream.cluster import connected
+from cocensor.stream.files import Files
 
 _PANEL = "Files larger than memory"
 Stream = Annotated[
@@ -56,7 +57,7 @@ def is_streamed(stream: bool, scheduler: str | None, fit_rows: int | None, paths
     """Whether files are read in batches: on request, or because a path stands for several files."""
     if stream or any(map(_is_several, paths)):
         if fit_rows is not None:
-            check_whole(fit_rows, "--fit-rows", 100)
+            check_whole(fit_rows, "--fit-rows")
         return True
     for option, value in (("--scheduler", scheduler), ("--fit-rows", fit_rows)):
         if value is not None:
@@ -75,7 +76,7 @@ def check_streamed(study: Study, bootstrap: int | None) -> None:
     """Refuse what takes all subjects at once."""
     columns = study.columns
     asked: dict[str, Any] = {
-        "--risk": next(iter(study.risks), None),
+        "--risk": next((f"{name}={column}" for name, column in study.risks.items()), None),
         "--entry": columns.entry,
         "--follow-up": columns.follow_up,
         "--true-time": study.true_time,
@@ -101,4 +102,70 @@ def scored_in_batches(
     study: Study, scheduler: str | None, fit_rows: int | None, phase: Phases, notes: list[Note]
 ) -> cc.Evaluation:
     """The scores of a study whose test sample and predictions are read in batches."""
-    raise NotImplementedError
+    phase(f"Looking at {study.test.name}")
+    names = study.covariates
+    if names == ALL:
+        names = all_covariates(Files.found(study.test, "--test").columns, study.test, study.named, notes)
+    columns = study.columns
+    scan = cc.scan_parquet(
+        study.test,
+        dict(study.files),
+        time=str(columns.time),
+        event=columns.event,
+        covariates=names,
+        administrative=columns.administrative,
+        reason=columns.reason,
+        id=study.identity,
+        interpolation=study.interpolation,
+        tail=study.tail,
+    )
+    settings = dict(study.settings)
+    if fit_rows is not None:
+        settings["n_fit"] = fit_rows
+    if study.train is not None:
+        phase(f"Reading {study.train.name}")
+        table = read_table(study.train)
+        notes += table.notes
+        settings["y_train"] = columns.read(table, training=True)
+        settings["x_train"] = _numbers(table, names)
+    with nullcontext() if scheduler is None else connected(scheduler, "--scheduler") as client:
+        return scan.evaluate(client=client, progress=_Passes(phase, len(scan.parts)), **settings)
+
+
+class _Passes:
+    """What ``progress`` of :meth:`cocensor.Scan.evaluate` tells, by name: all parts are read several times over."""
+
+    def __init__(self, phase: Phases, n_parts: int) -> None:
+        self._phase, self._n_parts, self._before = phase, n_parts, 0
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many parts of all passes are done; one that ends is told, and the next that begins once more."""
+        last = total // self._n_parts - 1
+        number, within = divmod(done, self._n_parts)
+        ended = within == 0 and done != self._before
+        self._before = done
+        if done == total:
+            self._phase("Computing errors")
+        elif ended:
+            self._phase("Fitting" if number == last else "Reading")
+        else:
+            name = "Scoring" if number == last else "Reading scores" if number else "Reading outcomes"
+            self._phase(name, within, self._n_parts)
+
+
+def _numbers(table: Table, names: list[str] | None) -> Any:
+    """The covariates of the training sample, which are numbers as they are in the test sample."""
+    if names is None:
+        return None
+    import pyarrow as pa
+
+    return pa.table({name: table.numbers(name) for name in names})
+
+
+@contextmanager
+def starting_over(streamed: bool) -> Iterator[None]:
+    """Say that nothing is kept of a long run that is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(*["The same command starts over."] if streamed else []) from None

@@ -15,7 +15,7 @@ from cocensor.cli.console import Phases
 from cocensor.cli.files import Table, read_content, read_table
 from cocensor.cli.inputs import covariates_of, groups_of, predictions_of, risk_scores_of
 from cocensor.cli.outcomes import OutcomeColumns, true_times_of
-from cocensor.cli.settings import ALL, all_covariates
+from cocensor.cli.settings import ALL, all_covariates, check_not_ids
 
 #: ``--interpolation`` and ``--tail`` in words.
 BETWEEN = {"linear": "linear between times", "step": "a step function"}
@@ -54,7 +54,8 @@ def scored(study: Study, grid: dict[str, Any], phase: Phases, notes: list[Note])
     subjects = read_table(study.test, study.identity)
     names = study.covariates
     if names == ALL:
-        names = all_covariates(subjects, study.named, notes)
+        names = all_covariates(subjects.data.column_names, study.test, study.named, notes)
+        check_not_ids(subjects, names)
     samples = [subjects]
     if study.train is not None:
         phase(f"Reading {study.train.name}")

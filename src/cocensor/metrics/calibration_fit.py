@@ -75,7 +75,10 @@ class _Form:
 
 @dataclass(frozen=True, eq=False)
 class SmoothCalibration:
-    """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject, or of ``cases`` alike."""
+    """A fitted curve: ``predicted`` and ``observed`` are the chances of an event of each subject.
+
+    Where each row stands for several subjects, ``cases`` says for how many.
+    """
 
     scores: Scores
     form: _Form

@@ -155,23 +155,25 @@ def about_subjects(data: EvaluationData) -> list[Note]:
     return notes
 
 
-def about_bounds(results: Mapping[str, AdjustmentScores]) -> list[Note]:
+def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) -> list[Note]:
     """How far values may be from those of all subjects held at once, against their standard errors."""
-    off: dict[str, list[tuple[float, float]]] = {}
-    for each in results.values():
-        for metric, values in each.values.items():
-            bounded = {name: value.bound for name, value in values.items() if value.bound}
-            if bounded:
-                errors = each.errors.get(metric)
-                known = {} if errors is None else dict(zip(errors.names, errors.standard_errors, strict=True))
-                off.setdefault(metric, []).extend(
-                    (bound, known.get(name, np.nan)) for name, bound in bounded.items()
-                )
-    notes = []
-    for metric, pairs in off.items():
-        bound = max(each for each, _ in pairs)
-        shares = [each / error for each, error in pairs if error > 0]
-        share = f", {max(shares):.2g} of a standard error," if shares else ""
-        text = f"The {metric} is by a histogram of scores: it is off by at most {bound:.2g}{share} for that."
-        notes.append(Note("decision", text))
-    return notes
+    said = []
+    for metric in data.metrics:
+        off = [
+            (value.bound, value.bound / error)
+            for each in results.values()
+            for name, value in each.values[metric.name].items()
+            for error in (_standard_error(each, metric.name, name),)
+            if value.bound
+        ]
+        if off:
+            bound, share = (float(np.nanmax(each)) for each in zip(*off, strict=True))
+            against = f" ({share:.1g} standard errors)" if np.isfinite(share) else ""
+            said.append(f"{metric.label} {bound:.1g}{against}")
+    text = "Added up in cells of scores, and for that off by at most: "
+    return [Note("decision", f"{text}{', '.join(said)}.")] if said else []
+
+
+def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:
+    errors = scores.errors.get(metric)
+    return np.nan if errors is None or model not in errors.names else errors.estimate(model).standard_error

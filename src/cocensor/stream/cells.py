@@ -63,8 +63,8 @@ class Column(NamedTuple):
     """The cells of one column between the extremes, from the lowest marker to the highest.
 
     ``sums`` has the weights, (weights, cells), and ``sizes`` their absolute values, where these make a difference. All
-    in a cell that is not ``mixed`` have the same marker. ``low`` and ``high`` are the keys where cells begin, and before
-    which they end.
+    in a cell that is not ``mixed`` have the same marker. ``low`` and ``high`` are keys: where a cell begins, and where
+    the next one does.
     """
 
     sums: FloatArray
@@ -72,6 +72,12 @@ class Column(NamedTuple):
     mixed: BoolArray
     low: IntArray
     high: IntArray
+
+    def only(self, some: BoolArray) -> Column:
+        """Some of the cells."""
+        return Column(
+            self.sums[:, some], self.sizes[:, some], self.mixed[some], self.low[some], self.high[some]
+        )
 
 
 class Cells:

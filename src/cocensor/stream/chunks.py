@@ -124,7 +124,7 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
     for chunk in made[1:]:
         for (what, own), (_, wanted) in zip(_traits(chunk), _traits(made[0]), strict=False):
             if own != wanted:
-                raise ValueError(f"{chunk.name} must have {what} as chunks[0], {wanted}, but has {own}.")
+                raise ValueError(f"{chunk.name} must have {what} as chunks[0], {wanted!r}, but has {own!r}.")
     if made[0].x is None:
         return ChunkScan(made)
     matrices, levels = coded("all", [(chunk.x, f"{chunk.name} covariates") for chunk in made])

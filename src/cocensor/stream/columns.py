@@ -107,10 +107,8 @@ def refuse_missing(values: Any, name: str) -> None:
 
 
 def _array(values: Any, name: str) -> npt.NDArray[Any]:
-    from pyarrow import types
-
     refuse_missing(values, name)
-    values = plain(values)
-    return (values.cast("float64") if types.is_decimal(values.type) else values).to_numpy(
-        zero_copy_only=False
-    )
+    array = values.to_numpy(zero_copy_only=False)
+    if array.dtype == object:  # decimals
+        array = plain(values).cast("float64").to_numpy()
+    return array

@@ -127,7 +127,7 @@ class _Study:
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
         kept = kept_data(plan, sums, learning, outcomes)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
-        notes += [*about_subjects(kept), *about_bounds(results)]
+        notes += [*about_subjects(kept), *about_bounds(kept, results)]
         return concluded(kept, results, assumed, ends, notes, (self.x_train,))
 
     def _data(

@@ -1,8 +1,9 @@
 r"""Values that hold subjects against each other, of subjects who come in batches.
 
-The sums over pairs of subjects that AUC and concordance are made of need all in order. Here subjects are in cells of the
-marker (:mod:`cocensor.stream.cells`), and two of the same cell count as level, by one half. In truth no such pair counts
-less than 0 or more than 1. With X and Y the sums over a cell of the two weights of a pair, a value is off by at most
+The sums over pairs of subjects that AUC and concordance are made of need all in order. Here subjects are in cells of
+the marker (:mod:`cocensor.stream.cells`), and two of the same cell count as level, by one half. In truth such a pair
+counts no less than 0 and no more than 1. With X and Y the sums over a cell of the two weights of a pair, a value is off
+by at most
 
 .. math:: \frac{\tfrac12 \sum_c X_c Y_c}{\sum_{i \ne j} x_i y_j},
 
@@ -120,8 +121,10 @@ class PairAccumulator:
 
     def result(self, until: float) -> dict[str, MetricValue]:
         """The values of the models; from the time ``until`` on the adjustment gives no answer."""
-        find = self._concordance if isinstance(self.metric, Concordance) else self._auc
-        return {name: find(self._sums[name], until) for name in self.models if name in self._sums}
+        if isinstance(self.metric, Concordance):
+            refuse_until(until, self.grid)
+            return {name: _concordance(sums) for name, sums in self._sums.items()}
+        return {name: self._auc(sums, until) for name, sums in self._sums.items()}
 
     def _one_order(self, predictions: Predictions) -> bool:
         by_one_risk = isinstance(self.metric, Concordance) and not self.metric.time_dependent
@@ -140,13 +143,6 @@ class PairAccumulator:
                 a, b = (np.where(mask, each, 0.0) for each in (a, b))
             yield columns, b, a
 
-    def _concordance(self, sums: _PairSums, until: float) -> MetricValue:
-        refuse_until(until, self.grid)
-        ordered, pairs, off, _ = sums.sums().sum(axis=1)
-        if not pairs > 0:
-            return MetricValue(np.nan, bound=np.nan)
-        return MetricValue(float(ordered / pairs), bound=float(off / pairs))
-
     def _auc(self, sums: _PairSums, until: float) -> MetricValue:
         ordered, pairs, off, events = sums.sums()
         defined = (pairs > 0) & (self.grid.sorted < until)
@@ -162,6 +158,13 @@ class PairAccumulator:
         bound = float(bounds[used] @ np.abs(new[used]) / abs(new.sum())) if np.isfinite(value) else np.nan
         curve, bounds = self.grid.restore(np.stack((curve, bounds)))
         return MetricValue(value, curve, bound=bound, curve_bounds=bounds)
+
+
+def _concordance(sums: _PairSums) -> MetricValue:
+    ordered, pairs, off, _ = sums.sums().sum(axis=1)
+    if not pairs > 0:
+        return MetricValue(np.nan, bound=np.nan)
+    return MetricValue(float(ordered / pairs), bound=float(off / pairs))
 
 
 def _roc(cells: Cells) -> Profile:

@@ -99,9 +99,10 @@ def compare(test: Sequence[Piece], predicted: Sequence[Piece], identity: str) ->
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    wanted, found = (
-        pa.concat_arrays([_ids(piece, identity) for piece in pieces]) for pieces in (test, predicted)
-    )
+    def joined(pieces: Sequence[Piece]) -> Any:
+        return pa.concat_arrays([_ids(piece, identity) for piece in pieces])
+
+    wanted, found = (checked(pieces, joined) for pieces in (test, predicted))
     for ids, pieces in ((wanted, test), (found, predicted)):
         again = pc.index(pc.equal(ids[1:], ids[:-1]), True).as_py()
         if again >= 0:

@@ -3,8 +3,8 @@ r"""Calibration at one time, of subjects who come in batches.
 Subjects in one cell of the predicted chance (:mod:`cocensor.stream.cells`) are taken to be alike, with their mean
 prediction, and the sums of their weights: the code is the same as for all subjects held at once.
 
-- *Parts of the Brier score.* The score itself is a sum, and exact. The isotonic regression of cells is the best of those
-  that are constant on each. With w the weight of a cell, r the rise of the exact regression within it and m the
+- *Parts of the Brier score.* The score itself is a sum, and exact. The isotonic regression of cells is the best of
+  those that are constant on each. With w the weight of a cell, r the rise of the exact regression within it and m the
   normaliser, the means of the exact one over cells are such a regression too, and cost at most :math:`\sum_c w_c
   r_c^2/4m`; the rises add up to 1 at most. So the score of the recalibrated predictions is too large by 0 to
   :math:`\max_c w_c/4m`, over cells with different predictions.
@@ -66,8 +66,7 @@ class _Batches:
     def section(self, time: float) -> tuple[Section, Column]:
         """All subjects, those in a cell as one row; and the cells with anybody in them."""
         found = self.cells.column(0)
-        met = found.sums[2] > 0
-        column = Column(*(each[..., met] for each in found))
+        column = found.only(found.sums[2] > 0)
         a, b, cases, total = column.sums
         return Section.of_cases(time, a, b, total / cases, self.normaliser, cases), column
 
@@ -97,34 +96,38 @@ class SectionAccumulator:
         """The values of the models; from the time ``until`` on the adjustment gives no answer."""
         if until <= self.grid.last:
             return {name: MetricValue(np.nan, bound=np.nan) for name in self.models}
-        find = self._part_of_brier if isinstance(self.metric, PartOfBrier) else self._calibration
-        return {name: find(batches) for name, batches in self._batches.items()}
+        return {name: self._value(batches) for name, batches in self._batches.items()}
 
-    def _part_of_brier(self, batches: _Batches) -> MetricValue:
-        section, column = batches.section(self.grid.last)
-        parts = section.once(brier_parts) if batches.least_weight >= 0 else None
-        if parts is None:
-            return MetricValue(np.nan, bound=np.nan)
-        value = parts.discrimination
-        if isinstance(self.metric, Miscalibration):
-            recalibrated = parts.uncertainty - parts.discrimination
-            value = max(0.0, batches.loss / batches.normaliser - recalibrated)
-        if not np.array_equal(column.sums, column.sizes):  # weights below 0: the rises may add up to more than 1
-            return MetricValue(value, bound=np.nan)
-        weight = (column.sums[0] + column.sums[1])[column.mixed]
-        return MetricValue(value, bound=0.25 * float(weight.max(initial=0.0)) / batches.normaliser)
+    def _value(self, batches: _Batches) -> MetricValue:
+        section, cells = batches.section(self.grid.last)
+        if isinstance(self.metric, PartOfBrier):
+            return _part_of_brier(self.metric, batches, section, cells)
+        return _calibration(self.metric, section, cells)
 
-    def _calibration(self, batches: _Batches) -> MetricValue:
-        section, column = batches.section(self.grid.last)
-        value = self.metric.value(section)
-        smooth = section.once(smooth_calibration)
-        if smooth is None or not np.isfinite(value):
-            return MetricValue(np.nan, bound=np.nan)
-        ends = 1.0 - np.stack([survival_at(each) for each in (column.low, column.high)])
-        rise = np.abs(np.diff(smooth.curve(ends.ravel()).reshape(ends.shape), axis=0)[0])
-        off = np.where(column.mixed, np.diff(ends, axis=0)[0] + rise, 0.0)
-        bound = float(off @ column.sums[2] / column.sums[2].sum() if self.metric.level is None else off.max())
-        return MetricValue(value, profile=self.metric.profile(section), bound=2.0 * bound)
+
+def _part_of_brier(metric: PartOfBrier, batches: _Batches, section: Section, cells: Column) -> MetricValue:
+    parts = section.once(brier_parts) if batches.least_weight >= 0 else None
+    if parts is None:
+        return MetricValue(np.nan, bound=np.nan)
+    value = parts.discrimination
+    if isinstance(metric, Miscalibration):
+        recalibrated = parts.uncertainty - parts.discrimination
+        value = max(0.0, batches.loss / batches.normaliser - recalibrated)
+    if not np.array_equal(cells.sums, cells.sizes):  # weights below 0: the rises may add up to more than 1
+        return MetricValue(value, bound=np.nan)
+    weight = (cells.sums[0] + cells.sums[1])[cells.mixed]
+    return MetricValue(value, bound=0.25 * float(weight.max(initial=0.0)) / batches.normaliser)
+
+
+def _calibration(metric: CalibrationMetric, section: Section, cells: Column) -> MetricValue:
+    smooth = section.once(smooth_calibration)
+    if smooth is None:
+        return MetricValue(np.nan, bound=np.nan)
+    ends = 1.0 - np.stack([survival_at(each) for each in (cells.low, cells.high)])
+    curve = smooth.curve(ends.ravel()).reshape(ends.shape)
+    off = np.where(cells.mixed, np.ptp(ends, axis=0) + np.ptp(curve, axis=0), 0.0)
+    bound = off.max() if metric.level is not None else np.average(off, weights=cells.sums[2])
+    return MetricValue(metric.value(section), profile=metric.profile(section), bound=2.0 * float(bound))
 
 
 class DCalibrationAccumulator:

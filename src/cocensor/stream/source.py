@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import BoolArray, FloatArray, IntArray
+from cocensor._validation import BoolArray, FloatArray, IntArray, Progress
 from cocensor.curves import Predictions, RiskScores
 from cocensor.outcomes import Survival
 
@@ -138,9 +138,75 @@ class Scan(ABC):
         The array of a batch is in Fortran order where that saves copying it: a column per time.
         """
 
-    def evaluate(self, **asked: Any) -> Evaluation:
-        """Score the models, as :func:`cocensor.evaluate` does."""
-        return import_module("cocensor.stream.evaluate").evaluate_scan(self, **asked)
+    def evaluate(
+        self,
+        *,
+        adjustments: Any = "default",
+        metrics: Any = "default",
+        times: npt.ArrayLike | None = None,
+        at: npt.ArrayLike | None = None,
+        horizon: Any = None,
+        copula: Any = None,
+        y_train: Any = None,
+        x_train: Any = None,
+        confidence_level: float | None = 0.95,
+        n_fit: int = 1_000_000,
+        n_kept: int = 100_000,
+        client: Any = None,
+        progress: Progress | None = None,
+        time_name: str | None = None,
+        time_unit: str | None = None,
+    ) -> Evaluation:
+        r"""Score the models, as :func:`cocensor.evaluate` does, in passes over all subjects.
+
+        Scores are sums over subjects once the adjustments are fitted. A first pass reads outcomes and covariates, and
+        draws the subjects to fit to; a second one reads their predictions where an adjustment is given these, at the
+        few times that it reads; the last one adds up all scores, and keeps some subjects whole. With no more than
+        ``n_kept`` subjects all are held, and the result is that of :func:`cocensor.evaluate`.
+
+        The error of a score over n subjects with an adjustment fitted to N of them is
+        :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`, with d the part of each subject and ψ what it adds by way
+        of the fit; its variance :math:`V(d)/n + V(\psi)/N + 2\,\mathrm{Cov}(d, \psi)/n` is that of the subjects kept,
+        and V(d) that of all where a score is a mean of losses.
+
+        Parameters
+        ----------
+        adjustments, metrics, times, at, horizon, copula, y_train, x_train, confidence_level, time_name, time_unit
+            As in :func:`cocensor.evaluate`. Horizon and single times are found from the subjects drawn.
+        n_fit : int
+            Adjustments, and the reference curve, are fitted to at most so many test subjects, those with the smallest
+            hashes of their id or number.
+        n_kept : int
+            So many of these are kept with all of their predictions: standard errors, alarms, metrics that cannot be
+            added up, and further analyses of the result, such as :meth:`Evaluation.sensitivity`, come from them. At
+            most ``n_fit``.
+        client : distributed.Client, optional
+            Of a Dask cluster that reads the parts.
+        progress : callable, optional
+            Called with the number of parts read, over all passes, and of all.
+
+        Returns
+        -------
+        Evaluation
+            Its values are those of all subjects; :attr:`EvaluationData.streamed` says who they are.
+
+        Examples
+        --------
+        >>> import cocensor as cc
+        >>> from cocensor.simulate import SyntheticDesign
+        >>> data = SyntheticDesign(n=4000, n_features=2).draw(0)
+        >>> times = cc.time_grid(data.y, n=20, horizon={"at_risk": 0.1})
+        >>> curves = cc.CoxPH().fit(data.X[:500], data.y[:500]).survival(times, data.X)
+        >>> parts = [slice(start, start + 1000) for start in range(0, 4000, 1000)]
+        >>> scan = cc.scan_chunks([({"cox": (times, curves[part])}, data.y[part]) for part in parts])
+        >>> found = scan.evaluate(adjustments="ipcw", metrics="ibs", n_kept=1000)
+        >>> held = cc.evaluate({"cox": (times, curves)}, data.y, adjustments="ipcw", metrics="ibs")
+        >>> abs(float(found.score("cox")) - float(held.score("cox"))) < 1e-12
+        True
+        """
+        asked = {name: value for name, value in locals().items() if name != "self"}
+        found: Evaluation = import_module("cocensor.stream.evaluate").evaluate_scan(self, **asked)
+        return found
 
     def __repr__(self) -> str:
         models = ", ".join(f"{name} ({_shown(self.grid(name))})" for name in self.models)
