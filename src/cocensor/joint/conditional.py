@@ -78,7 +78,9 @@ class Conditional:
             if mask.any():
                 at = rows[mask]
                 with np.errstate(invalid="ignore"):
-                    result[mask] = _left(log_chance(x_t[mask], at) - log_chance(x_c[mask], at))
+                    left = _left(log_chance(x_t[mask], at) - log_chance(x_c[mask], at))
+                # Beyond what double precision can tell, nobody is left.
+                result[mask] = np.where(np.isnan(left), 0.0, left)
         return np.where(self._t[columns] <= self._c[rows][:, None], 1.0, result)
 
     def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
@@ -187,9 +189,8 @@ def _log_chance(copula: Copula, x: Any, y: Any, *, ended: bool) -> Any:
 
 
 def _left(log_ratio: Any) -> Any:
-    """The share that is left, from its logarithm; beyond what double precision can tell, nobody is."""
-    xp = namespace(log_ratio)
-    return xp.where(xp.isnan(log_ratio), 0.0, xp.exp(at_most(log_ratio, 0.0)))
+    """The share that is left, from its logarithm, which may miss its bound by rounding."""
+    return namespace(log_ratio).exp(at_most(log_ratio, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
