@@ -102,7 +102,9 @@ class Conditional:
             if mask.any():
                 at = slice(None) if mask.all() else mask  # as a rule, blocks are of one kind
                 with np.errstate(invalid="ignore"):
-                    x_t[at] = _left(log_chance(x_t[at], rows[at]) - log_chance(x_c[at], rows[at]))
+                    left = _left(log_chance(x_t[at], rows[at]) - log_chance(x_c[at], rows[at]))
+                # Beyond what double precision can tell, nobody is left.
+                x_t[at] = np.where(np.isnan(left), 0.0, left)
         return x_t
 
     def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
@@ -211,9 +213,8 @@ def _log_chance(copula: Copula, x: Any, y: Any, *, ended: bool) -> Any:
 
 
 def _left(log_ratio: Any) -> Any:
-    """The share that is left, from its logarithm; beyond what double precision can tell, nobody is."""
-    xp = namespace(log_ratio)
-    return xp.where(xp.isnan(log_ratio), 0.0, xp.exp(at_most(log_ratio, 0.0)))
+    """The share that is left, from its logarithm, which may miss its bound by rounding."""
+    return namespace(log_ratio).exp(at_most(log_ratio, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
