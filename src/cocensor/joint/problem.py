@@ -252,7 +252,12 @@ class JointProblem:
     def _before(self) -> JointProblem | None:
         """The problem whose optima the fits start from: the parent, or of many subjects some."""
         every = len(self.sample) // _SCOUTS
-        if self.parent is not None or self.included is not None or self.sample_weight is not None or every < 2:
+        if (
+            self.parent is not None
+            or self.included is not None
+            or self.sample_weight is not None
+            or every < 2
+        ):
             return self.parent
         rows = np.arange(0, len(self.sample), every)
         sample, design = self.sample[rows], self.design[rows]
@@ -270,11 +275,7 @@ class JointProblem:
         if self.drift is None:
             return point
         changes = np.concatenate(
-            [
-                np.arange(size) >= size - self.drift.matrix.shape[1]
-                for size in self.likelihood.sizes
-                if size
-            ]
+            [np.arange(size) >= size - self.drift.matrix.shape[1] for size in self.likelihood.sizes if size]
         )
         shares = (np.where(changes, share, 1.0) for share in (1.0, 0.9, 0.7, 0.4))
         found = (share * point for share in shares if np.isfinite(self.likelihood.barrier_at(share * point)))
