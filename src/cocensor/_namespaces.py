@@ -39,11 +39,11 @@ def is_foreign(values: Any) -> bool:
     """Whether something is an array of another library than numpy."""
     if isinstance(values, _NUMPYS):
         return False
-    # The standard's mark; CuPy's; torch's.
+    # Torch's marks come first: asked for CuPy's, a tensor with a graph raises.
     return (
-        hasattr(values, "__array_namespace__")
+        (hasattr(values, "detach") and hasattr(values, "device"))
+        or hasattr(values, "__array_namespace__")
         or hasattr(values, "__cuda_array_interface__")
-        or (hasattr(values, "detach") and hasattr(values, "device"))
     )
 
 
