@@ -29,7 +29,7 @@ _NUMBERS = SimpleNamespace(
     exp=math.exp,
     expm1=math.expm1,
     log=lambda x: math.log(x) if x > 0 else -math.inf,
-    log1p=math.log1p,
+    log1p=lambda x: math.log1p(x) if x > -1 else -math.inf,
     where=lambda condition, a, b: a if condition else b,
 )
 _LIBRARIES: dict[type, Any] = {}
