@@ -25,7 +25,8 @@ from cocensor.adjustments.hazard_ratio import (
 from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.judge_columns import JudgeDesign
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
+from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
@@ -111,7 +112,7 @@ class ImputedByJoint(Status):
             model,
             self._q,
             self._z,
-            [(group.rows, group.cut) for group in self._imputed],
+            [group.in_order for group in self._imputed],
             gains,
             len(functionals.gradients),
             functionals.time_weights,

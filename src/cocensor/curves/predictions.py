@@ -9,10 +9,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._numerics import put_rows
 from cocensor._validation import (
     FloatArray,
-    Rows,
+    IntArray,
     as_times,
     as_vector,
     check_choice,
@@ -35,6 +34,8 @@ from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_va
 Interpolation = Literal["linear", "step"]
 # Step functions on grids of their own are put on the union of these, up to this many numbers.
 _MOST_UNITED = 2**28
+# Rows are neighbours if they are among so many times as many.
+_NEIGHBOURS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,6 +230,8 @@ class Predictions:
         """The same, kept at ``times`` (sorted, each once) alone, where it is read without interpolation."""
         if np.array_equal(times, self.times) or self.only_at is not None:
             return self
+        if _by_columns(self.probabilities):
+            return Predictions.trusted(times, self.read(times, slice(None)), source=self.source)
         values = np.empty((len(self), times.size))
         for rows in row_blocks(*values.shape):
             values[rows] = self.read(times, rows)
@@ -242,16 +245,14 @@ class Predictions:
             return table[:, left[0] : left[0] + t.size]
         if not self.known_at(t):
             self._check_curve(t[t != grid[0]][0], "times")
-        # In double precision: a line between two times would be rounded once more.
-        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
-        result[:, left < 0] = 1.0  # S(0) = 1 is implied
-        if self.interpolation == "linear":
-            right = np.minimum(left + 1, grid.size - 1)
-            start = np.where(left >= 0, grid[left], 0.0)
-            width = grid[right] - start
-            # Beyond the grid, and on its last time, the weight is 0.
-            weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
-            result += weight * (table[:, right] - result)
+        right = np.minimum(left + 1, grid.size - 1)
+        start = np.where(left >= 0, grid[left], 0.0)
+        width = grid[right] - start
+        # Beyond the grid, and on its last time, the weight is 0.
+        weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
+        if self.interpolation == "step":
+            weight[:] = 0.0
+        result = _on_lines(table, left, right, weight)
         beyond = t > grid[-1]
         if beyond.any():
             tail = self._tail_beyond(float(t.max()), "times")
@@ -325,27 +326,45 @@ class Predictions:
         return self.tail
 
 
+def _by_columns(table: npt.NDArray[Any]) -> bool:
+    """Whether the values of a column lie side by side in memory, and not those of a row."""
+    return table.strides[0] == table.itemsize and table.strides[1] != table.itemsize
+
+
+def _on_lines(
+    table: npt.NDArray[np.floating[Any]], left: IntArray, right: IntArray, weight: FloatArray
+) -> FloatArray:
+    """Columns between two of a table each, where 1 is to the left of the first: in double precision.
+
+    In single precision a line would be rounded once more.
+    """
+    if not _by_columns(table):
+        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
+        result[:, left < 0] = 1.0  # S(0) = 1 is implied
+        if weight.any():
+            result += weight * (table[:, right] - result)
+        return result
+    columns, rise = np.empty((left.size, len(table))), np.empty(len(table))
+    for column, before, after, share in zip(columns, left, right, weight, strict=True):
+        column[:] = table[:, before] if before >= 0 else 1.0
+        if share:
+            np.subtract(table[:, after], column, out=rise)
+            rise *= share
+            column += rise
+    return columns.T
+
+
 def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
-    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block."""
+    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block.
+
+    These are as a rule in Fortran order, where neighbours are read at once.
+    """
     if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
         return table[rows]
-    first = int(rows.min())
-    if rows.max() - first + 1 == rows.size:
-        place = np.full(rows.size, -1)
-        place[rows - first] = np.arange(rows.size)
-        if place.min() >= 0:  # neighbours in another order, each once
-            return _reordered(table[first : first + rows.size], rows - first, place)
     if table.flags.c_contiguous and table.flags.aligned:
         return table.take(rows, axis=0)
+    first, last = int(rows.min()), int(rows.max())
+    if last - first < _NEIGHBOURS * rows.size:
+        # Column by column, each of which lies close together.
+        return np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
     return table[rows]
-
-
-def _reordered(
-    table: npt.NDArray[np.floating[Any]], order: Rows, place: Rows
-) -> npt.NDArray[np.floating[Any]]:
-    """``table[order]``, where ``place`` undoes the order: memory is read from one end to the other."""
-    if table.flags.c_contiguous and table.flags.aligned:
-        result = np.empty_like(table)
-        put_rows(result, place, table)
-        return result
-    return np.ascontiguousarray(table.T).take(order, axis=1).T
