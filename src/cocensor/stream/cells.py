@@ -26,6 +26,7 @@ _RISK_KEYS = 2.0**50
 _ROUNDING = 1e-12
 # Where a smaller share of weights is not 0, these are looked for first.
 _SPARSE = 0.25
+_NOBODY, _ALIKE, _MIXED = range(3)
 
 
 def survival_keys(survival: FloatArray) -> Keys:
@@ -99,9 +100,9 @@ class Cells:
         # A cell is kept at its number modulo that of cells: no two between the extremes share a place.
         self._sums = np.zeros((n_weights, n_columns, n_cells))
         self._negative: FloatArray | None = None
-        # The marker of those in a cell; of any of them where it is mixed, and NaN where there is nobody.
-        self._marker = np.full((n_markers, n_cells), np.nan)
-        self._mixed = np.zeros((n_markers, n_cells), dtype=bool)
+        # Whether there is nobody in a cell, or subjects with one and the same, or different markers; and one of these.
+        self._state = np.zeros((n_markers, n_cells), dtype=np.uint8)
+        self._marker = np.zeros((n_markers, n_cells))
         self._level = np.zeros(n_markers, dtype=np.int64)
         self._low, self._high = np.zeros((2, n_markers), dtype=np.int64)
         self._empty = True
@@ -128,7 +129,7 @@ class Cells:
             numbers = of_marker >> self._level[m].astype(keys.dtype)
             numbers &= self._n_cells - 1
             cells = numbers.astype(np.intp)
-            rows = np.flatnonzero(~self._mixed[m].take(cells))
+            rows = np.flatnonzero(self._state[m].take(cells) != _MIXED)
             open_cells.append(cells[rows] + m * self._n_cells)
             open_rows.append(rows)
             for k in range(self._sums.shape[1]) if len(keys) == 1 else (m,):
@@ -157,7 +158,7 @@ class Cells:
         sums = self._sums[:, k, places]
         sizes = sums if self._negative is None else sums - 2.0 * self._negative[:, k, places]
         low, high = (each << self._level[m] for each in (numbers, numbers + 1))
-        return Column(sums, sizes, self._mixed[m, places], low, high)
+        return Column(sums, sizes, self._state[m, places] == _MIXED, low, high)
 
     @property
     def _below_zero(self) -> FloatArray:
@@ -187,18 +188,18 @@ class Cells:
 
     def _meet(self, cells: npt.NDArray[np.intp], met: FloatArray) -> None:
         """See which cells, numbered over all markers, have different ones."""
-        marker = self._marker.ravel()
-        empty = np.isnan(marker[cells])
-        marker[cells[empty]] = met[empty]
-        self._mixed.ravel()[cells[marker[cells] != met]] = True
+        marker, state = self._marker.ravel(), self._state.ravel()
+        first = state[cells] == _NOBODY
+        marker[cells[first]], state[cells[first]] = met[first], _ALIKE
+        state[cells[marker[cells] != met]] = _MIXED
 
     def _raise(self, m: int, level: int) -> None:
         """Add up the cells of a marker until they are those of a higher level."""
         columns = self._columns(m)
         before = Cells(1, self._sums[:, columns].shape[1], self._n_cells, len(self._sums))
         before._sums[:], self._sums[:, columns] = self._sums[:, columns], 0.0
-        before._marker[0], self._marker[m] = self._marker[m], np.nan
-        before._mixed[0], self._mixed[m] = self._mixed[m], False
+        before._marker[0] = self._marker[m]
+        before._state[0], self._state[m] = self._state[m], _NOBODY
         if self._negative is not None:
             before._below_zero[:], self._negative[:, columns] = self._negative[:, columns], 0.0
         before._level[0], before._low[0], before._high[0] = self._level[m], self._low[m], self._high[m]
@@ -218,7 +219,7 @@ class Cells:
         pour(self._sums, other._sums)
         if other._negative is not None:
             pour(self._below_zero, other._negative)
-        marker, mixed = other._marker[of, theirs], other._mixed[of, theirs]
-        met = ~np.isnan(marker)
+        marker, state = other._marker[of, theirs], other._state[of, theirs]
+        met = state != _NOBODY
         self._meet(ours[met] + m * self._n_cells, marker[met])
-        self._mixed[m, ours[mixed]] = True
+        self._state[m, ours[state == _MIXED]] = _MIXED

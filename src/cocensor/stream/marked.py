@@ -15,8 +15,9 @@ from cocensor.curves import Predictions
 from cocensor.metrics.concordance import one_risk
 from cocensor.stream.cells import Keys, risk_keys, survival_keys
 
-# So many weights are held at once.
+# So many weights are held by time at once; and so many are kept for other metrics.
 _ELEMENTS = 2**21
+_KEPT_ELEMENTS = 2**23
 
 
 class Marked(NamedTuple):
@@ -72,12 +73,12 @@ def _orders(predictions: Predictions, times: FloatArray) -> Marked:
 
 def lots(status: Status) -> Iterator[list[Block]]:
     """The blocks of a status, which are costly to come by, in lots of as many subjects as can be held by time."""
-    blocks = _BLOCKS.get(status)
-    if blocks is None:
-        blocks = _BLOCKS[status] = list(status.blocks())
-    most = _ELEMENTS // status.grid.sorted.size
+    n_times = status.grid.sorted.size
+    if status not in _BLOCKS and status.n * n_times <= _KEPT_ELEMENTS:
+        _BLOCKS[status] = list(status.blocks())
+    most = _ELEMENTS // n_times
     lot, n = list[Block](), 0
-    for block in blocks:
+    for block in _BLOCKS.get(status) or status.blocks():
         if lot and n + block.rows.size > most:
             yield lot
             lot, n = [], 0
