@@ -206,6 +206,33 @@ class MedianLoss(cc.Metric):
         }
 
 
+@pytest.mark.parametrize("tail", [None, "exponential"])
+@pytest.mark.parametrize("interpolation", ["linear", "step"])
+def test_the_judge_reads_curves_between_and_beyond_their_times(tail, interpolation):
+    """Quartiles of the observed times before the first and after the last time of a model."""
+    data = study(400, 13)
+    grids = {
+        "early": np.array([0.01, 0.1, 0.2]),
+        "late": np.array([0.9, 1.4]),
+        "both": np.linspace(0.05, 1.5, 7),
+    }
+    curves = {
+        name: cc.Predictions(
+            times, np.exp(-times * np.exp(data.x.to_numpy()[:, [k % 2]])), interpolation, tail
+        )
+        for k, (name, times) in enumerate(grids.items())
+    }
+    data = Study(curves, data.y)
+    asked = {
+        "adjustments": {"all": "imputed", "at": cc.Imputation("predictions", score_times=[0.05, 0.15])},
+        "metrics": "ibs",
+    }
+    held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
+    agree(found, held, ("score",))
+    for name in asked["adjustments"]:
+        assert found.results[name].notes == held.results[name].notes
+
+
 def test_metrics_that_cannot_be_added_up_are_those_of_the_subjects_kept(data):
     found = data.scan().evaluate(
         adjustments="ipcw", metrics=["ibs", MedianLoss()], times=[0.1, 0.5], n_kept=200
