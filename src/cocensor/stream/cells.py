@@ -17,11 +17,15 @@ import numpy.typing as npt
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
 
 Keys = npt.NDArray[np.signedinteger[Any]]
-# The keys of survival probabilities, on the scale of their root; those of risk scores from 0 to 1.
-_SURVIVAL_KEYS = 2.0**30
+# From a survival of 1 to one half, and from there to 0, are so many keys: of all, each level has a power of 2 of cells.
+_SURVIVAL_KEYS = 2.0**30 - 1
+_ROOT_OF_HALF = np.sqrt(0.5)
+# From a risk score of 0 to 1.
 _RISK_KEYS = 2.0**50
 # A weight that is below 0 by no more than this is so by rounding.
 _ROUNDING = 1e-12
+# Where a smaller share of weights is not 0, these are looked for first.
+_SPARSE = 0.25
 
 
 def survival_keys(survival: FloatArray) -> Keys:
@@ -36,16 +40,13 @@ def survival_keys(survival: FloatArray) -> Keys:
     np.sqrt(root, out=root)
     np.subtract(_ROOT_OF_HALF, root, out=root)
     np.copysign(root, above, out=root)
-    root *= -_SURVIVAL_KEYS
+    root *= -_SURVIVAL_KEYS / _ROOT_OF_HALF
     return root.astype(np.int32)
-
-
-_ROOT_OF_HALF = np.sqrt(0.5)
 
 
 def survival_at(keys: FloatArray | IntArray) -> FloatArray:
     """The survival probabilities of keys."""
-    root = np.maximum(_ROOT_OF_HALF - np.abs(keys) / _SURVIVAL_KEYS, 0.0)
+    root = _ROOT_OF_HALF * np.maximum(1.0 - np.abs(keys) / _SURVIVAL_KEYS, 0.0)
     return np.where(keys < 0, 1.0 - root**2, root**2)
 
 
@@ -136,6 +137,9 @@ class Cells:
     def add(self, j: int, places: npt.NDArray[np.intp], weights: FloatArray) -> None:
         """The weights j of subjects at their ``places`` in some columns."""
         at, weights = places.ravel(), np.ravel(weights)
+        if np.count_nonzero(weights) < _SPARSE * weights.size:
+            counted = np.flatnonzero(weights)
+            at, weights = at[counted], weights[counted]
         np.add.at(self._sums[j].ravel(), at, weights)
         if weights.min(initial=0.0) < -_ROUNDING:
             np.add.at(self._below_zero[j].ravel(), at, np.minimum(weights, 0.0))

@@ -184,7 +184,7 @@ def histogram_accumulator(
     if isinstance(metric, CumulativeDynamicAUC | Concordance):
         return PairAccumulator(metric, grid, models, cells_for(n, grid.sorted.size))
     if isinstance(metric, CalibrationMetric | PartOfBrier):
-        return SectionAccumulator(metric, grid, models, cells_for(n, grid.sorted.size))
+        return SectionAccumulator(metric, grid, models, 2 * cells_for(n, 1))
     if isinstance(metric, DCalibration):
         return DCalibrationAccumulator(metric, grid, models)
     return None

@@ -41,10 +41,17 @@ def marked(predictions: Predictions, times: FloatArray, *, one_order: bool) -> M
     if key not in kept:
         if one_order:
             marker = one_risk(predictions, times)[:, None]
-            kept[key] = Marked.of(risk_keys(marker), marker)
+            kept[key] = Marked.of(_keys_of_one_risk(predictions, times, marker), marker)
         else:
             keys = np.empty((len(predictions), times.size), dtype=np.int32)
             for rows in row_blocks(*keys.shape):
                 keys[rows] = survival_keys(predictions.read(times, rows))
             kept[key] = Marked.of(keys)
     return kept[key]
+
+
+def _keys_of_one_risk(predictions: Predictions, times: FloatArray, risk: FloatArray) -> Keys:
+    """Of curves, the mean survival over time lies between 0 and 1 as survival does."""
+    if predictions.risk is not None or not times[-1] > 0:
+        return risk_keys(risk)
+    return survival_keys(np.clip(-risk / times[-1], 0.0, 1.0))
