@@ -49,6 +49,7 @@ from cocensor.evaluation import Alarm, Evaluation, FoldError, JudgeFit, evaluate
 from cocensor.inference import Influence
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
+    AdjustedLoss,
     BrierDecomposition,
     BrierScore,
     CalibrationCurve,
@@ -116,6 +117,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AIPCW",
     "IPCW",
+    "AdjustedLoss",
     "Adjustment",
     "Alarm",
     "ArchimedeanCopula",

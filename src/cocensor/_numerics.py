@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numpy.polynomial.polynomial import polyder, polyval
+from numpy.polynomial.polynomial import polyder
 from scipy.special import expit, factorial
 
 from cocensor._jets import differentiable, value_of
+from cocensor._namespaces import at_least, is_foreign, namespace, quiet
 from cocensor._validation import FloatArray, IntArray, Side
 
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
 #: good as none, and one above leaves nobody.
 LOG_SMALLEST_HAZARD, LOG_LARGEST_HAZARD = -300.0, 600.0
+#: The same in single precision.
+_LOG_SINGLE = -40.0, 80.0
 _SMALLEST_HAZARD, _LARGEST_HAZARD = np.exp(LOG_SMALLEST_HAZARD), np.exp(LOG_LARGEST_HAZARD)
 _SMALLEST_SCALE = 1e-150
 _SMALLEST_UNIFORM = 2.0**-54
@@ -26,8 +30,8 @@ _ROUNDING = 1e-9
 _SEGMENT_WIDTH = 200.0
 # Power series around 0, and those of the first two derivatives.
 _ORDERS = np.arange(16.0)
-_EXPM1_OVER = [polyder(1.0 / factorial(_ORDERS + 1.0), m) for m in range(3)]
-_LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m) for m in range(3)]
+_EXPM1_OVER = [polyder(1.0 / factorial(_ORDERS + 1.0), m).tolist() for m in range(3)]
+_LOG1P_OVER = [polyder((-1.0) ** _ORDERS / (_ORDERS + 1.0), m).tolist() for m in range(3)]
 
 
 def squares_beyond(scale: FloatArray) -> npt.NDArray[np.bool_]:
@@ -78,6 +82,11 @@ def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:
 
 def hazard_from_log(log_hazard: Any) -> Any:
     """The cumulative hazard from its logarithm (an array or a jet), within what copulas take."""
+    if is_foreign(log_hazard):
+        xp = namespace(log_hazard)
+        single = log_hazard.dtype == xp.float32
+        low, high = _LOG_SINGLE if single else (LOG_SMALLEST_HAZARD, LOG_LARGEST_HAZARD)
+        return xp.exp(xp.clip(log_hazard, low, high))
     values = value_of(log_hazard)
     if values.min(initial=0.0) < LOG_SMALLEST_HAZARD:
         log_hazard = np.maximum(log_hazard, LOG_SMALLEST_HAZARD)
@@ -144,14 +153,38 @@ def pool_starts(counts: FloatArray, fewest: float) -> npt.NDArray[np.intp]:
     return np.array(starts[:-1], dtype=np.intp)
 
 
-def series_where(
-    near: npt.NDArray[np.bool_], z: FloatArray, coefficients: npt.NDArray[Any], values: FloatArray
-) -> FloatArray:
+def piecewise(mask: Any, x: Any, inside: Callable[[Any], Any], outside: Callable[[Any], Any]) -> Any:
+    """``inside(x)`` where the mask holds, ``outside(x)`` elsewhere; in numpy the former is computed there alone."""
+    if not isinstance(x, np.ndarray):
+        return namespace(x).where(mask, inside(x), outside(x))
+    result = np.array(outside(x))
+    if mask.any():
+        result[mask] = inside(x[mask])
+    return result
+
+
+def power_series(z: Any, coefficients: Sequence[float]) -> Any:
+    """The sum of ``coefficients`` times the powers of ``z``."""
+    *lower, last = coefficients
+    total: Any = last
+    for coefficient in reversed(lower):
+        total = total * z + coefficient
+    return total
+
+
+def series_where(near: Any, z: Any, coefficients: Sequence[float], values: Any) -> Any:
     """A power series in ``z`` where ``near`` holds, ``values`` elsewhere."""
+    if not isinstance(z, np.ndarray):
+        return namespace(z).where(near, power_series(z, coefficients), values)
     result = np.array(values)
     if near.any():
-        result[near] = polyval(np.asarray(z)[near], coefficients)
+        result[near] = power_series(z[near], coefficients)
     return result
+
+
+def as_numbers(x: Any) -> Any:
+    """Plain numbers and arrays of other libraries as they are, all else as float64 of numpy."""
+    return x if isinstance(x, float) or is_foreign(x) else np.asarray(x, dtype=np.float64)
 
 
 def _softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -163,6 +196,11 @@ def _log1mexp_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     with np.errstate(over="ignore", divide="ignore"):
         slope = 1.0 / np.expm1(x)
     return slope, -slope * (1.0 + slope)
+
+
+def _log_expm1_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    slope, curvature = _log1mexp_derivatives(x)
+    return 1.0 + slope, curvature
 
 
 def _log_softplus_derivatives(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -189,45 +227,55 @@ def _log1p_over_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @differentiable(_softplus_derivatives)
-def softplus(x: npt.ArrayLike) -> FloatArray:
+def softplus(x: Any) -> Any:
     r"""``log(1 + exp(x))`` without overflow."""
-    x = np.asarray(x, dtype=np.float64)
+    x = as_numbers(x)
+    if is_foreign(x):
+        xp = namespace(x)
+        return xp.logaddexp(x, xp.zeros((), dtype=x.dtype, device=x.device))  # the same in one go
     return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
 
 
 @differentiable(_log1mexp_derivatives)
-def log1mexp(x: npt.ArrayLike) -> FloatArray:
+@quiet
+def log1mexp(x: Any) -> Any:
     r"""``log(1 - exp(-x))`` for x ≥ 0, accurate at both ends (−∞ at 0)."""
-    x = np.asarray(x, dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        result = np.asarray(np.log(-np.expm1(-x)))
-    large = x > _LOG_2
-    if large.any():
-        result[large] = np.log1p(-np.exp(-x[large]))
-    return result
+    x = as_numbers(x)
+    xp = namespace(x)
+    return piecewise(x > _LOG_2, x, lambda x: xp.log1p(-xp.exp(-x)), lambda x: xp.log(-xp.expm1(-x)))
+
+
+@differentiable(_log_expm1_derivatives)
+@quiet
+def log_expm1(x: Any) -> Any:
+    r"""``log(exp(x) - 1)`` for x ≥ 0 without overflow (−∞ at 0)."""
+    x = as_numbers(x)
+    xp = namespace(x)
+    return x + xp.log(-xp.expm1(-x))
 
 
 @differentiable(_log_softplus_derivatives)
-def log_softplus(x: npt.ArrayLike) -> FloatArray:
+def log_softplus(x: Any) -> Any:
     r"""``log(log(1 + exp(x)))``, also where the inner logarithm underflows."""
-    x = np.asarray(x, dtype=np.float64)
-    return np.where(x < -37.0, x, np.log(softplus(np.maximum(x, -37.0))))
+    x = as_numbers(x)
+    xp = namespace(x)
+    return xp.where(x < -37.0, x, xp.log(softplus(at_least(x, -37.0))))
 
 
 @differentiable(_expm1_over_derivatives)
-def expm1_over(z: npt.ArrayLike) -> FloatArray:
+def expm1_over(z: Any) -> Any:
     r"""``expm1(z) / z``, smooth through 0."""
-    z = np.asarray(z, dtype=np.float64)
-    zero = z == 0.0
-    return np.where(zero, 1.0, np.expm1(z) / np.where(zero, 1.0, z))
+    z = as_numbers(z)
+    xp, zero = namespace(z), z == 0.0
+    return xp.where(zero, 1.0, xp.expm1(z) / xp.where(zero, 1.0, z))
 
 
 @differentiable(_log1p_over_derivatives)
-def log1p_over(z: npt.ArrayLike) -> FloatArray:
+def log1p_over(z: Any) -> Any:
     r"""``log1p(z) / z`` for z > −1, smooth through 0."""
-    z = np.asarray(z, dtype=np.float64)
-    zero = z == 0.0
-    return np.where(zero, 1.0, np.log1p(z) / np.where(zero, 1.0, z))
+    z = as_numbers(z)
+    xp, zero = namespace(z), z == 0.0
+    return xp.where(zero, 1.0, xp.log1p(z) / xp.where(zero, 1.0, z))
 
 
 def segments(log_scale: FloatArray) -> list[slice]:

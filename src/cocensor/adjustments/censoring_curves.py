@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from cocensor._namespaces import Array, Placing, at_most, namespace
 from cocensor._validation import FloatArray, Rows, Side, as_matrix, check_length
 from cocensor.curves import Predictions, as_predictions
 from cocensor.curves.border import replaced
@@ -45,6 +48,31 @@ class ByCox:
     def own(self, times: FloatArray, rows: Rows, side: Side) -> FloatArray:
         """G of each of ``rows`` at its own time."""
         return from_log_hazard(self.log_baseline(times, side) + self.log_ratio[rows])
+
+    def placed(self, placing: Placing, times: FloatArray, floor: float | None) -> InverseByCox:
+        """1/G at the sorted ``times`` for arrays of another library, with G of at least ``floor``."""
+        smallest = float(placing.place.xp.finfo(placing.place.dtype).smallest_normal)
+        return InverseByCox(
+            placing.times(self.log_baseline(times)),
+            placing.subjects(self.log_ratio),
+            -math.log(floor or smallest),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class InverseByCox:
+    """1/G of all subjects from a Cox model of the censoring, for arrays of another library."""
+
+    log_baseline: Array
+    log_ratio: Array
+    largest: float
+
+    def __call__(self, rows: Any) -> Array:
+        """Those of ``rows``, (rows, times)."""
+        log_hazard = self.log_baseline + self.log_ratio[rows][:, None]
+        xp = namespace(log_hazard)
+        # After its censoring nobody is asked for, whose weight need not be finite.
+        return xp.exp(at_most(xp.exp(log_hazard), self.largest))
 
 
 class _ByCurves:

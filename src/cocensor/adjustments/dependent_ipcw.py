@@ -24,7 +24,7 @@ from cocensor.adjustments.base import (
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms, by_cut
+from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -160,7 +160,7 @@ class _IPCWFromMargins(Fitted):
         tail = self.adjustment.tail
         refuse_beyond(tail, grid.times, self._event.support_, "times")
         cut = grid.cut(y.time)
-        rows = by_cut(np.flatnonzero(y.event & (y.time <= grid.last)), cut)
+        rows = np.flatnonzero(y.event & (y.time <= grid.last))
         seen = np.zeros(len(y), dtype=bool)
         seen[rows] = True
         refuse_beyond(tail, np.where(seen, y.time, 0.0), self._event.t_max_, "y_test")
@@ -170,7 +170,7 @@ class _IPCWFromMargins(Fitted):
         rare = _first(y.time[rows], weights[rows] * SMALLEST_CHANCE > 1.0)
         had = Terms(event_free=((1.0 - weights, None),), event=((weights, None),))
         groups = (
-            Group(rows, cut[rows], EVENT_FREE, had),
+            Group.of(rows, cut, EVENT_FREE, had),
             always_event_free(np.flatnonzero(~seen), len(y), grid),
         )
         return Status(grid, len(y), groups, load=_load(grid, no_answer_from=rare))

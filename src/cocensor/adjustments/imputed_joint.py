@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from cocensor._newton import Minimum
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, HorizonWarning, Rows
 from cocensor.adjustments.base import Fitted, always_event_free
-from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.hazard_ratio import (
     LaterRatios,
     check_reasons,
@@ -31,6 +31,7 @@ from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
+from cocensor.joint.model import JointModel
 from cocensor.joint.problem import JointProblem
 from cocensor.outcomes import Survival, shown_time
 
@@ -77,15 +78,37 @@ class ImputedByJoint(Status):
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""
+        return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """The same of several parts, whose derivatives by the parameters are added up first."""
         influence = self._influence
+        # At times before all censorings nothing is imputed.
+        found = [
+            part.status._parameter_gradient(influence.model, part.functionals)
+            for part in parts
+            if isinstance(part.status, ImputedByJoint)
+        ]
+        if not found:
+            return
+        gradient, by_shares = (sum(each, np.zeros(())) for each in zip(*found, strict=True))
+        yield from influence.psi(gradient)
+        shares = None if self._q.ratio is None else self._q.ratio.influence
+        if shares is not None:
+            yield np.arange(len(shares)), shares @ by_shares
+
+    def _parameter_gradient(
+        self, model: JointModel, functionals: Functionals
+    ) -> tuple[FloatArray, FloatArray]:
+        """How values move with the parameters of the joint model, and with the shares of hazard ratios."""
 
         def gains(rows: Rows, columns: slice) -> Iterator[FloatArray]:
             for gradient in functionals.gradients:
                 block = gradient.of_subjects(rows).part(columns)
                 yield block.event_free - block.event
 
-        gradient, by_shares = parameter_gradient(
-            influence.model,
+        return parameter_gradient(
+            model,
             self._q,
             self._z,
             [(group.rows, group.cut) for group in self._imputed],
@@ -93,10 +116,6 @@ class ImputedByJoint(Status):
             len(functionals.gradients),
             functionals.time_weights,
         )
-        yield from influence.psi(gradient)
-        shares = None if self._q.ratio is None else self._q.ratio.influence
-        if shares is not None:
-            yield np.arange(len(shares)), shares @ by_shares
 
     @property
     def _influence(self) -> JointInfluence:
@@ -200,8 +219,10 @@ class ImputationFromJoint(Fitted):
             ended = np.ones(len(y), dtype=bool)
         q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
         imputed = [
-            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q))
-            for kind in (q.ended, ~q.ended)
+            Group.of(
+                np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=ended))
+            )
+            for kind, ended in ((q.ended, True), (~q.ended, False))
         ]
         return ImputedByJoint(
             grid,

@@ -6,7 +6,7 @@ import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -27,7 +27,7 @@ from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
 from cocensor.adjustments.ipcw_influence import HazardUse, IPCWStatus
 from cocensor.adjustments.limits import no_score_from
-from cocensor.adjustments.status import NOTHING, Group, Observed, Status, Terms, Weights, by_cut
+from cocensor.adjustments.status import Group, Observed, Status, Terms, Weights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier
@@ -184,9 +184,7 @@ class _FittedIPCW(Fitted):
         if side == "left":
             y, at, last = _seen_through(y, grid.sorted, whole)
         cut = grid.cut(y.time)
-        seen = by_cut(np.flatnonzero(y.event), cut)
-        censored = by_cut(np.flatnonzero(~y.event), cut)
-        events = seen[y.time[seen] <= grid.last]  # in the order of time: a curve is looked up along the way
+        events = np.flatnonzero(y.event & (y.time <= grid.last))
         # Curves are needed while anybody is event-free, and at the events that are asked for.
         asked = np.zeros(len(y))
         asked[events] = y.time[events]
@@ -216,13 +214,13 @@ class _FittedIPCW(Fitted):
                 block, small = inverse(np.arange(part.start, part.stop), slice(0, n_times))
                 n_small += small.sum(axis=0)
                 total, largest = total + block.sum(axis=0), np.maximum(largest, block.max(axis=0))
-            before = Observed(lambda rows, columns: inverse(rows, columns)[0])
+            placed = None
+            if isinstance(curves, ByCox) and how.convention == "left_limit":
+                placed = partial(curves.placed, times=at, floor=how.min_probability)
+            before = Observed(lambda rows, columns: inverse(rows, columns)[0], placed)
         weights = np.zeros(len(y))
         weights[events], small = self._inverse(at_events, y.time[events], np.ones(events.size, dtype=bool))
-        groups = (
-            Group(seen, cut[seen], before, Terms(event=((weights, None),))),
-            Group(censored, cut[censored], before, NOTHING),
-        )
+        groups = (Group.of(np.arange(len(y)), cut, before, Terms(event=((weights, None),))),)
         by_events = np.zeros(n_times + 1)
         np.maximum.at(by_events, cut[events], weights[events])
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])

@@ -22,9 +22,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from cocensor._numerics import lookup
-from cocensor._validation import FloatArray, Rows, Side, row_blocks
+from cocensor._validation import FloatArray, IntArray, Rows, Side, row_blocks
 from cocensor.adjustments.censoring_curves import ByCox
-from cocensor.adjustments.gradient import Functionals
+from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.status import Group, Status, Weights
 from cocensor.curves import TimeGrid
 from cocensor.estimators.hazard_influence import HazardInfluence
@@ -115,92 +115,124 @@ class IPCWStatus(Status):
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """What each subject of the ``sample`` adds to scores by way of G."""
+        return self.pull_back_parts(iter([Part(self, functionals, slice(None))]))
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """The same of several parts, whose uses of the hazard are added up first."""
         response, use = self._fitted.response, self._use
         if not response.steps.size:
             return
-        sums = _Sums(self, functionals, response, use)
+        sums = _Sums(response, use)
         order = np.argsort(response.position, kind="stable")
         # Of the events, in the order of time, how many use less of the hazard than the subject was exposed to.
         passed = np.searchsorted(sums.at[use.y.order], response.position[order])
         gain = response.jump - response.exposure * response.cumulated[response.position]
         n = float(len(self._fitted.sample))
-        for block, before, cumulated in sums.of_events():
+        for block, before, cumulated in sums.running(self._uses(sums, parts)):
             last = block.stop == self.n
             mine = np.searchsorted(passed, (block.start, self.n + 1 if last else block.stop))
-            for part in row_blocks(int(mine[1] - mine[0]), functionals.size):
+            for part in row_blocks(int(mine[1] - mine[0]), before.shape[1]):
                 chosen = slice(mine[0] + part.start, mine[0] + part.stop)
                 rows, row = order[chosen], passed[chosen] - block.start
                 own, exposure = gain[rows, None], response.exposure[rows, None]
                 yield rows, -n * (own * before[row] + exposure * cumulated[row])
         # What is known after the last block: the sums of all.
-        from_time, until_time = sums.of_times()
-        passed = np.searchsorted(sums.grid_at, response.position[order])
-        for part in row_blocks(order.size, functionals.size):
+        grid_at, from_time, until_time = sums.of_times()
+        passed = np.searchsorted(grid_at, response.position[order])
+        for part in row_blocks(order.size, from_time.shape[1]):
             rows, row = order[part], passed[part]
             own, exposure = gain[rows, None], response.exposure[rows, None]
             values = n * (own * (sums.total + from_time[row]) - exposure * until_time[row])
             yield rows, values + response.coefficients[rows] @ sums.slope
 
+    def _uses(self, sums: _Sums, parts: Iterator[Part]) -> Iterator[tuple[slice, FloatArray]]:
+        """Blocks of test subjects in the order of time, with what their events add to all parts."""
+        held: FloatArray | None = None
+        for part in parts:
+            status = part.status
+            assert isinstance(status, IPCWStatus)
+            blocks = sums.of_part(status, status._use, part.functionals)
+            if status is self:  # at all times: there is no other part
+                yield from blocks
+                continue
+            if held is None:
+                held = np.zeros((self.n, part.functionals.size))
+            for block, values in blocks:
+                held[block] += values
+        if held is not None:
+            for block in row_blocks(*held.shape):
+                yield block, held[block]
+
 
 class _Sums:
-    """Sums over the uses of a hazard; all but ``of_events`` are complete when that is through."""
+    """Sums over the uses of a hazard; all but those that run over events are complete when these are through."""
 
-    def __init__(
-        self, status: Status, functionals: Functionals, response: HazardInfluence, use: HazardUse
-    ) -> None:
-        self.use, self.response, self.functionals = use, response, functionals
-        known = int(np.searchsorted(status.grid.sorted, status.until))
-        self.times = status.grid.sorted[:known]
-        self.weights = functionals.time_weights[:known]
+    def __init__(self, response: HazardInfluence, use: HazardUse) -> None:
+        self.response, self._use = response, use
         self.at = lookup(response.steps, use.y.time, use.side)
-        self.grid_at = np.searchsorted(response.steps, use.times[:known], "right")
-        n_models, p = len(functionals.gradients), response.drift.shape[1]
-        self.at_risk = np.zeros((n_models, known))
-        self.moments = np.zeros((n_models, known, p))
-        self.total = np.zeros(functionals.size)
-        self.slope = np.zeros((p, functionals.size))
+        self.total: FloatArray | float = 0.0
+        self.slope: FloatArray | float = 0.0
+        self._grid_at, self._by_time = list[IntArray](), list[FloatArray]()
 
-    def of_events(self) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
-        """Blocks of test subjects in the order of time, and before each of them the two running sums over events."""
-        use, response, size = self.use, self.response, self.functionals.size
-        order = use.y.order
-        cumulated_total = np.zeros(size)
-        for block in row_blocks(order.size, max(self.times.size, size)):
+    def of_part(
+        self, status: Status, use: HazardUse, functionals: Functionals
+    ) -> Iterator[tuple[slice, FloatArray]]:
+        """Blocks of test subjects in the order of time, with what their events add; the rest is summed up by time."""
+        response, order = self.response, use.y.order
+        known = int(np.searchsorted(status.grid.sorted, status.until))
+        times, weights = status.grid.sorted[:known], functionals.time_weights[:known]
+        n_models, p = len(functionals.gradients), response.drift.shape[1]
+        at_risk_sums, moments = np.zeros((n_models, known)), np.zeros((n_models, known, p))
+        for block in row_blocks(order.size, max(known, functionals.size)):
             rows = order[block]
             covariates, exposure = use.covariates(rows), use.exposure(rows, response.log_unit)[:, None]
             # Nobody here is over before the late columns, or event-free after the early ones.
-            late, early = np.searchsorted(self.times, use.y.time[rows[[0, -1]]])
-            at_risk = use.event_free(rows, self.times[:early]) * exposure
-            weights = use.event(rows)[:, None] * exposure
-            events = np.flatnonzero(weights)
-            at_event = weights[events] * (use.y.time[rows[events]][:, None] <= self.times[late:])
-            values = np.zeros((rows.size, len(self.functionals.gradients), self.weights.shape[1]))
-            for m, gradient in enumerate(self.functionals.gradients):
+            late, early = np.searchsorted(times, use.y.time[rows[[0, -1]]])
+            at_risk = use.event_free(rows, times[:early]) * exposure
+            at_events = use.event(rows)[:, None] * exposure
+            events = np.flatnonzero(at_events)
+            at_event = at_events[events] * (use.y.time[rows[events]][:, None] <= times[late:])
+            values = np.zeros((rows.size, n_models, weights.shape[1]))
+            for m, gradient in enumerate(functionals.gradients):
                 found = gradient.of_subjects(rows)
                 used = at_risk * found.part(slice(0, early)).event_free
-                self.at_risk[m, :early] += used.sum(axis=0)
-                self.moments[m, :early] += used.T @ covariates
-                after = found.part(slice(late, self.times.size)).event
-                values[events, m] = (at_event * after[events]) @ self.weights[late:]
-            flat = values.reshape(rows.size, size)
-            at = self.at[rows]
-            running = _from(self.total, flat)
-            cumulated = _from(cumulated_total, flat * response.cumulated[at][:, None])
-            moved = response.drift[at] + response.hazard[at][:, None] * covariates
-            self.total, cumulated_total = running[-1], cumulated[-1]
-            self.slope += moved.T @ flat
-            yield block, running, cumulated
-        drift = self.at_risk[:, :, None] * response.drift[self.grid_at]
-        drift += self.moments * response.hazard[self.grid_at][:, None]
-        self.slope += np.einsum("mkp,kf->pmf", drift, self.weights).reshape(self.slope.shape)
+                at_risk_sums[m, :early] += used.sum(axis=0)
+                if p:
+                    moments[m, :early] += used.T @ covariates
+                after = found.part(slice(late, known)).event
+                values[events, m] = (at_event * after[events]) @ weights[late:]
+            yield block, values.reshape(rows.size, functionals.size)
+        grid_at = np.searchsorted(response.steps, use.times[:known], "right")
+        drift = at_risk_sums[:, :, None] * response.drift[grid_at]
+        drift += moments * response.hazard[grid_at][:, None]
+        self.slope = self.slope + np.einsum("mkp,kf->pmf", drift, weights).reshape(p, functionals.size)
+        self._grid_at.append(grid_at)
+        self._by_time.append(np.einsum("mk,kf->kmf", at_risk_sums, weights).reshape(known, functionals.size))
 
-    def of_times(self) -> tuple[FloatArray, FloatArray]:
-        """Over those seen event-free, at each time of the grid the sum of uses from it on, and of Γ at those before."""
-        flat = (self.at_risk.T[:, :, None] * self.weights[:, None, :]).reshape(
-            self.times.size, self.functionals.size
-        )
-        cumulated = self.response.cumulated[self.grid_at][:, None]
-        return _from(0.0, flat[::-1])[::-1], _from(0.0, flat * cumulated)
+    def running(
+        self, blocks: Iterator[tuple[slice, FloatArray]]
+    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Blocks in the order of time, and before each of their subjects the two running sums over events."""
+        response, order = self.response, self._use.y.order
+        cumulated_total: FloatArray | float = 0.0
+        for block, values in blocks:
+            rows = order[block]
+            at = self.at[rows]
+            running = _from(self.total, values)
+            cumulated = _from(cumulated_total, values * response.cumulated[at][:, None])
+            self.total, cumulated_total = running[-1], cumulated[-1]
+            if response.drift.shape[1]:
+                moved = response.drift[at] + response.hazard[at][:, None] * self._use.covariates(rows)
+                self.slope = self.slope + moved.T @ values
+            yield block, running, cumulated
+
+    def of_times(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Over those seen event-free, at each use the sum of those from it on, and of Γ at those before."""
+        grid_at, by_time = np.concatenate(self._grid_at), np.concatenate(self._by_time)
+        order = np.argsort(grid_at, kind="stable")
+        grid_at, by_time = grid_at[order], by_time[order]
+        cumulated = self.response.cumulated[grid_at][:, None]
+        return grid_at, _from(0.0, by_time[::-1])[::-1], _from(0.0, by_time * cumulated)
 
 
 def _from(start: FloatArray | float, rows: FloatArray) -> FloatArray:

@@ -5,7 +5,9 @@ For subject i and time t a status holds two weights, :math:`a_i(t)` for "event-f
 
 Weights are never held as n × T arrays. Up to a subject's observed time they have one form, from then on another:
 with the times sorted, each subject has a *cut*, and within a block of subjects of similar cut nearly all columns lie
-on one side. There a weighted sum is a product of a vector with a block of values that fits into the cache.
+on one side. There a weighted sum is a product of a vector with a block of values that fits into the cache. Subjects
+are put in the order of their cuts within *strips* of neighbouring rows alone: predictions are read from one end of the
+memory to the other.
 """
 
 from __future__ import annotations
@@ -13,16 +15,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._namespaces import Array, Placing
 from cocensor._notes import Note
 from cocensor._numerics import put_rows
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
-from cocensor.adjustments.gradient import Functionals
-from cocensor.adjustments.tile import Block, Tile
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor.adjustments.gradient import Functionals, Part
+from cocensor.adjustments.tile import Block, Strip, Tile
 from cocensor.adjustments.whole import WeightLoad
 from cocensor.curves import TimeGrid
 from cocensor.outcomes import Survival
@@ -31,7 +35,14 @@ from cocensor.outcomes import Survival
 _TILE_ELEMENTS = 2**24
 # Weights at all times are kept, where these are fewer.
 _KEPT_ELEMENTS = 2**21
+# Rows that are put in the order of their cuts, and how many numbers are read of them at once; those of a block stay in
+# the cache.
+_STRIP_ROWS = 2**13
+_STRIP_ELEMENTS = 2**20
+_BLOCK_ELEMENTS = 2**17
 Term = tuple[FloatArray | None, FloatArray | None]
+#: Of some rows at all times at once, as an array of another library.
+PlacedWeights = Callable[[Any], Array]
 
 
 class Pair(Protocol):
@@ -129,9 +140,13 @@ class _TermsBlock:
 
 @dataclass(frozen=True, eq=False)
 class Imputed:
-    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block."""
+    """a = q and b = 1 − q, with q the chance of being event-free, computed block by block.
+
+    ``placed`` gives the same of some subjects, and 0 of others, for arrays of another library; None where nothing does.
+    """
 
     q: Callable[[Rows, slice], FloatArray]
+    placed: Callable[[Placing, Rows], PlacedWeights] | None = None
 
     def block(self, rows: Rows, columns: slice) -> BlockWeights:
         """Those of some subjects at some of the sorted times."""
@@ -155,9 +170,13 @@ class _ImputedBlock:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0."""
+    """A weight for those seen event-free that differs by subject and time, computed block by block; b = 0.
+
+    ``placed`` gives the same for arrays of another library; None where nothing does.
+    """
 
     weight: Callable[[Rows, slice], FloatArray]
+    placed: Callable[[Placing], PlacedWeights] | None = None
 
     def block(self, rows: Rows, columns: slice) -> BlockWeights:
         """Those of some subjects at some of the sorted times."""
@@ -186,7 +205,7 @@ EVENT = Terms(event=((None, None),))
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Subjects whose weights have the same form, in the order of their cuts."""
+    """Subjects whose weights have the same form, strip by strip in the order of their cuts."""
 
     rows: Rows
     cut: IntArray
@@ -195,16 +214,53 @@ class Group:
 
     @classmethod
     def of(cls, rows: Rows, cut: IntArray, before: Weights, after: Weights) -> Group:
-        """The group of ``rows`` in any order, with the cuts of all subjects."""
+        """The group of ascending ``rows``, with the cuts of all subjects."""
         rows = by_cut(rows, cut)
         return cls(rows, cut[rows], before, after)
 
+    @cached_property
+    def ends(self) -> IntArray:
+        """Where each strip starts, and the last one ends."""
+        n_strips = 1 + (int(self.rows[-1]) // _STRIP_ROWS if self.rows.size else 0)
+        return np.searchsorted(self.rows // _STRIP_ROWS, np.arange(n_strips + 1))
+
+    def blocks(self, strip: int, width: int) -> Iterator[slice]:
+        """The subjects of a strip in blocks of about the same size, for so many times."""
+        if strip + 1 < self.ends.size:
+            first, last = self.ends[strip : strip + 2].tolist()
+            n_blocks = min(last - first, -(-(last - first) * width // _BLOCK_ELEMENTS))
+            for k in range(n_blocks):
+                yield slice(*(first + (last - first) * end // n_blocks for end in (k, k + 1)))
+
 
 def by_cut(rows: Rows, cut: IntArray) -> Rows:
-    """``rows`` in the order of their ``cut``, which is given for all subjects."""
+    """Ascending ``rows``, strip by strip in the order of their ``cut``, which is given for all subjects."""
+    if not rows.size:
+        return rows
     # Few distinct small numbers, which numpy sorts by counting.
-    small = cut.max(initial=0) < 2**16
-    return rows[np.argsort(cut[rows].astype(np.uint16 if small else np.int64), kind="stable")]
+    keys = cut[rows].astype(np.uint16 if cut.max() < 2**16 else np.int64)
+    ends = np.searchsorted(rows, np.arange(0, rows[-1] + 1 + _STRIP_ROWS, _STRIP_ROWS))
+    parts = (slice(*some) for some in pairwise(ends.tolist()))
+    return np.concatenate([rows[part][np.argsort(keys[part], kind="stable")] for part in parts])
+
+
+def _block(group: Group, part: slice, start: int, stop: int) -> Block:
+    """Some subjects of a group, with their weights from one of the sorted times up to another."""
+    rows, cut = group.rows[part], group.cut[part]
+    low, high = (int(min(max(end, start), stop)) for end in (cut[0], cut[-1]))
+    mixed = cut[:, None] > np.arange(low, high)
+    stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
+        (group.before, slice(start, low), None),
+        (group.before, slice(low, high), mixed),
+        (group.after, slice(low, high), ~mixed),
+        (group.after, slice(high, stop), None),
+    )
+    used = tuple(
+        (weights.block(rows, some), some, mask)
+        for weights, some, mask in stretches
+        if some.start < some.stop and weights is not NOTHING
+    )
+    return Block(rows, used)
 
 
 class Status:
@@ -277,24 +333,28 @@ class Status:
 
     def blocks(self, columns: slice | None = None) -> Iterator[Block]:
         """All subjects in blocks, each with its weights at all times, or at some of the sorted ones."""
+        for number in range(self.n_strips):
+            for strip in self.strips(number, columns):
+                yield from strip.blocks
+
+    @property
+    def n_strips(self) -> int:
+        """The number of strips of neighbouring rows."""
+        return -(-self.n // _STRIP_ROWS)
+
+    def strips(self, number: int, columns: slice | None = None) -> Iterator[Strip]:
+        """The blocks of a strip together, or where there are many times in lots that can be read at once."""
         start, stop = (0, self.grid.sorted.size) if columns is None else (columns.start, columns.stop)
+        most = max(1, _STRIP_ELEMENTS // max(1, stop - start))
+        blocks: list[Block] = []
         for group in self.groups:
-            for part in row_blocks(group.rows.size, stop - start):
-                rows, cut = group.rows[part], group.cut[part]
-                low, high = (int(min(max(end, start), stop)) for end in (cut[0], cut[-1]))
-                mixed = cut[:, None] > np.arange(low, high)
-                stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
-                    (group.before, slice(start, low), None),
-                    (group.before, slice(low, high), mixed),
-                    (group.after, slice(low, high), ~mixed),
-                    (group.after, slice(high, stop), None),
-                )
-                used = tuple(
-                    (weights.block(rows, some), some, mask)
-                    for weights, some, mask in stretches
-                    if some.start < some.stop and weights is not NOTHING
-                )
-                yield Block(rows, used)
+            for part in group.blocks(number, stop - start):
+                if blocks and sum(block.rows.size for block in blocks) + part.stop - part.start > most:
+                    yield Strip.of(blocks)
+                    blocks = []
+                blocks.append(_block(group, part, start, stop))
+        if blocks:
+            yield Strip.of(blocks)
 
     def tiles(self, n_arrays: int = 16) -> Iterator[Tile]:
         """All subjects at some of the times, with their weights as arrays; so many such are to be held at once."""
@@ -358,6 +418,11 @@ class Status:
         come in several, which add up, or in none. An adjustment without an analytic influence says so.
         """
         raise ValueError("the adjustment has no analytic influence function.")
+
+    def pull_back_parts(self, parts: Iterator[Part]) -> Iterator[tuple[Rows, FloatArray]]:
+        """The same of several parts about the same values, each by the status at some of the times."""
+        for part in parts:
+            yield from part.status.pull_back(part.functionals)
 
     @cached_property
     def a(self) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -37,6 +38,26 @@ class Block:
                 else:
                     weight[:, within] += np.where(mask, values, 0.0)
         return both
+
+
+@dataclass(frozen=True, eq=False)
+class Strip:
+    """Blocks of subjects whose rows are neighbours: all of these are read at once."""
+
+    rows: Rows
+    blocks: tuple[Block, ...]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block]) -> Strip:
+        """Some blocks."""
+        return cls(np.concatenate([block.rows for block in blocks]), tuple(blocks))
+
+    def __iter__(self) -> Iterator[tuple[Block, slice]]:
+        """Each block, and its place among the rows."""
+        start = 0
+        for block in self.blocks:
+            yield block, slice(start, start + block.rows.size)
+            start += block.rows.size
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ class ArchimedeanCopula(Copula):
         s = as_probabilities(s, "s")
         with np.errstate(divide="ignore"):
             x = -np.log(s)
-            inner = self._formulas._log_phi(np.where(s > 0, x, 1.0))
+            inner = self.formulas._log_phi(np.where(s > 0, x, 1.0))
         return scalar_like(np.where(s > 0, inner, np.inf), s)
 
     def phi_inv(self, t: npt.ArrayLike) -> Any:
@@ -39,7 +39,7 @@ class ArchimedeanCopula(Copula):
         if not (t >= 0).all():  # NaN fails too
             refuse_first(~(t >= 0), t, "t must not be negative")
         with np.errstate(divide="ignore"):
-            hazard = self._formulas._hazard_from_log_phi(np.log(t))
+            hazard = self.formulas._hazard_from_log_phi(np.log(t))
         return scalar_like(np.exp(-hazard), t)
 
     def phi_prime(self, s: npt.ArrayLike) -> Any:
@@ -52,7 +52,7 @@ class ArchimedeanCopula(Copula):
         r""":math:`\varphi''(s)`, for s in (0, 1]; positive."""
         s, x = _generator_argument(s)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return scalar_like(np.exp(self._formulas._log_phi_second(x)), s)
+            return scalar_like(np.exp(self.formulas._log_phi_second(x)), s)
 
     def log_elasticity(self, x: FloatArray) -> FloatArray:
         r""":math:`\log|s\varphi'(s)|` at :math:`s = e^{-x}`: the generator's slope on the log scale.
@@ -60,17 +60,17 @@ class ArchimedeanCopula(Copula):
         It is 0 throughout at independence, which is what makes Greenwood's formula exact there.
         """
         with np.errstate(divide="ignore"):
-            return self._formulas._log_elasticity(x)
+            return self.formulas._log_elasticity(x)
 
     def log_curvature(self, x: FloatArray) -> FloatArray:
         r""":math:`\log(s\varphi''(s)/|\varphi'(s)|)` at :math:`s = e^{-x}`: how fast φ' falls on the log scale."""
         with np.errstate(divide="ignore"):
-            return self._formulas._log_phi_second(x) - 2.0 * x - self.log_elasticity(x)
+            return self.formulas._log_phi_second(x) - 2.0 * x - self.log_elasticity(x)
 
     def log_rise(self, start: FloatArray, end: FloatArray) -> FloatArray:
         r""":math:`\log[\varphi(e^{-end}) - \varphi(e^{-start})]` for hazards ``start`` < ``end``."""
         with np.errstate(divide="ignore"):
-            after, before = (self._formulas._log_phi(x) for x in (end, start))
+            after, before = (self.formulas._log_phi(x) for x in (end, start))
         return after + log1mexp(after - before)
 
     def graphic_survival(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
@@ -97,7 +97,7 @@ class ArchimedeanCopula(Copula):
     def single_step(self, hazard: FloatArray, fraction: FloatArray) -> FloatArray:
         r"""The curve after one step alone, :math:`\varphi^{-1}(\varphi(p^+) - \varphi(p^-))`, for each of many."""
         risen = self.log_rise(hazard, hazard - np.log1p(-fraction))
-        return np.exp(-self._formulas._hazard_from_log_phi(risen))
+        return np.exp(-self.formulas._hazard_from_log_phi(risen))
 
     # --- what a family writes (never called at the independence limit) -------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._namespaces import namespace
 from cocensor._numerics import log1mexp, open_uniform, scalar_like
 from cocensor._validation import (
     FloatArray,
@@ -53,6 +54,8 @@ class Copula(ABC):
     independence_theta: ClassVar[float]
     #: What Kendall's τ can reach; 0 is attained, ±1 is not.
     tau_range: ClassVar[tuple[float, float]]
+    #: Whether the formulas take arrays of numpy alone.
+    numpy_alone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         theta = check_number(self.theta, "theta")
@@ -112,11 +115,11 @@ class Copula(ABC):
 
     def log_cdf_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
         r""":math:`\log C(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
-        return self._formulas._log_cdf(x, y)
+        return self.formulas._log_cdf(x, y)
 
     def log_hfunc1_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
         r""":math:`\log h_1(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
-        return self._formulas._log_hfunc1(x, y)
+        return self.formulas._log_hfunc1(x, y)
 
     def log_hfunc2_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
         r""":math:`\log h_2(e^{-x}, e^{-y})`, by exchangeability."""
@@ -124,7 +127,7 @@ class Copula(ABC):
 
     def log_pdf_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
         r"""The log-density at :math:`(e^{-x}, e^{-y})` for cumulative hazards x, y > 0."""
-        return self._formulas._log_pdf(x, y)
+        return self.formulas._log_pdf(x, y)
 
     def log_cross_ratio_hazard(self, x: FloatArray, y: FloatArray) -> FloatArray:
         r""":math:`\log[c\,C / (h_1 h_2)]`: of the hazard of E at its time, given C = c against given C > c.
@@ -145,9 +148,9 @@ class Copula(ABC):
         return self.theta == self.independence_theta
 
     @property
-    def _formulas(self) -> Self:
+    def formulas(self) -> Self:
         """Where the formulas come from: the family, or independence exactly at its limit."""
-        if not self.is_independence:
+        if not self.is_independence or self.name == "independence":
             return self
         # Late, because Independence is a copula itself.
         from cocensor.copulas.independence import Independence
@@ -167,7 +170,7 @@ class Copula(ABC):
     @property
     def tau(self) -> float:
         """Kendall's τ."""
-        return self._formulas._tau()
+        return self.formulas._tau()
 
     @classmethod
     def from_tau(cls, tau: float) -> Self:
@@ -197,7 +200,7 @@ class Copula(ABC):
         """
         u = as_probabilities(u, "u", interior=True)
         w = open_uniform(as_generator(rng), u.shape)
-        return scalar_like(np.exp(-self._formulas._conditional_hazard(-np.log(u), -np.log(w))), u)
+        return scalar_like(np.exp(-self.formulas._conditional_hazard(-np.log(u), -np.log(w))), u)
 
     # --- what a family writes (never called at the independence limit) -------------------------------
 
@@ -266,13 +269,13 @@ def log_cdf_by_symmetry(
 
     Near (1, 1) it comes from C(u, v) = 1 − [(1−u) + (1−v) − C(1−u, 1−v)].
     """
-    corner = (x < 0.3) & (y < 0.3)
-    if not corner.any():
+    xp, corner = namespace(x, y), (x < 0.3) & (y < 0.3)
+    if xp is np and not corner.any():
         return formula(x, y)
-    a, b = (np.where(corner, -log1mexp(hazard), hazard) for hazard in (x, y))
+    a, b = (xp.where(corner, -log1mexp(hazard), hazard) for hazard in (x, y))
     result = formula(a, b)
-    missing = np.where(corner, np.exp(-a) + np.exp(-b) - np.exp(result), 0.0)
-    return np.where(corner, np.log1p(-missing), result)
+    missing = xp.where(corner, xp.exp(-a) + xp.exp(-b) - xp.exp(result), 0.0)
+    return xp.where(corner, xp.log1p(-missing), result)
 
 
 def root_in_theta(family: type[Copula], tau: float, lower: float, upper: float) -> float:

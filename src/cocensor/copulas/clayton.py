@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._numerics import expm1_over, log1mexp, log1p_over, running_logsumexp, softplus
+from cocensor._namespaces import namespace
+from cocensor._numerics import expm1_over, log1p_over, log_expm1, running_logsumexp, softplus
 from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
 
@@ -35,17 +36,16 @@ class Clayton(ArchimedeanCopula):
         """Log of u / C."""
         theta = self.theta
         if theta > 0.01:
-            return softplus(theta * (y - x) + log1mexp(theta * y)) / theta
+            return softplus(log_expm1(theta * y) - theta * x) / theta
         # The same, smooth through independence.
+        xp = namespace(x, y)
         far = theta * y > 1.0
-        close = np.where(far, 1.0, y)
-        growth = close * np.exp(-theta * x) * expm1_over(theta * close)
+        close = xp.where(far, 1.0, y)
+        growth = close * xp.exp(-theta * x) * expm1_over(theta * close)
         near = growth * log1p_over(theta * growth)
-        if not far.any():
+        if xp is np and not far.any():
             return near
-        return np.where(
-            far, softplus(theta * (y - x) + log1mexp(theta * np.where(far, y, 1.0))) / theta, near
-        )
+        return xp.where(far, softplus(log_expm1(theta * xp.where(far, y, 1.0)) - theta * x) / theta, near)
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         return -x - self._excess(x, y)
@@ -67,12 +67,10 @@ class Clayton(ArchimedeanCopula):
 
     def _conditional_hazard(self, x: FloatArray, z: FloatArray) -> FloatArray:
         growth = self.theta / (1.0 + self.theta) * z
-        # log(expm1(growth)) without overflow
-        return softplus(self.theta * x + growth + log1mexp(growth)) / self.theta
+        return softplus(self.theta * x + log_expm1(growth)) / self.theta
 
     def _log_phi(self, x: FloatArray) -> FloatArray:
-        scaled = self.theta * x
-        return scaled + log1mexp(scaled) - np.log(self.theta)
+        return log_expm1(self.theta * x) - np.log(self.theta)
 
     def _hazard_from_log_phi(self, log_t: FloatArray) -> FloatArray:
         return softplus(np.log(self.theta) + log_t) / self.theta
@@ -84,6 +82,5 @@ class Clayton(ArchimedeanCopula):
         return np.log1p(self.theta) + (self.theta + 2.0) * x
 
     def _graphic_hazard(self, hazard: FloatArray, log_ratio: FloatArray) -> FloatArray:
-        growth = self.theta * log_ratio
-        log_steps = self.theta * hazard + growth + log1mexp(growth)
+        log_steps = self.theta * hazard + log_expm1(self.theta * log_ratio)
         return softplus(running_logsumexp(log_steps)) / self.theta

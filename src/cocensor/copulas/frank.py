@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyder
 from scipy.special import bernoulli, factorial, spence
 
 from cocensor._jets import differentiable
-from cocensor._numerics import log1mexp, log1p_over, log_softplus, running_logsumexp, series_where, softplus
+from cocensor._namespaces import namespace, quiet
+from cocensor._numerics import (
+    as_numbers,
+    log1mexp,
+    log1p_over,
+    log_softplus,
+    running_logsumexp,
+    series_where,
+    softplus,
+)
 from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
 from cocensor.copulas.base import log_cdf_by_symmetry, root_in_theta
@@ -18,8 +29,9 @@ from cocensor.copulas.base import log_cdf_by_symmetry, root_in_theta
 _SERIES = np.zeros(11)
 _SERIES[1] = -0.5
 _SERIES[2::2] = bernoulli(10)[2::2] / (np.arange(2, 11, 2) * factorial(np.arange(2, 11, 2)))
-_LOG_G = [polyder(_SERIES, m) for m in range(3)]
+_LOG_G = [polyder(_SERIES, m).tolist() for m in range(3)]
 # τ = Σ 4 B_2k θ^(2k−1) / ((2k+1)(2k)!): the series around independence.
+_LOG_HALF = math.log(0.5)
 _EVEN = np.arange(2, 31, 2)
 _TAU_SERIES = 4.0 * bernoulli(30)[_EVEN] / ((_EVEN + 1) * factorial(_EVEN))
 
@@ -48,25 +60,27 @@ class Frank(ArchimedeanCopula):
         return log_cdf_by_symmetry(self._log_cdf_below, x, y)
 
     def _log_cdf_below(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        theta, u, v = self.theta, np.exp(-x), np.exp(-y)
+        xp = namespace(x, y)
+        theta, u, v = self.theta, xp.exp(-x), xp.exp(-y)
         # C = −log(1 − θz)/θ with z = (1−e^{−θu})(1−e^{−θv}) / (θ (1−e^{−θ}))
         log_z = -x - y + _log_g(theta * u) + _log_g(theta * v) - _log_g(theta)
         if abs(theta) < 0.5:  # smooth through independence
-            return log_z + np.log(log1p_over(-theta * np.exp(log_z)))
-        log_size = np.log(abs(theta))
+            return log_z + xp.log(log1p_over(-theta * xp.exp(log_z)))
+        log_size = _log_of(abs(theta))
         log_w = log_z + log_size
         if theta < 0:
             return log_softplus(log_w) - log_size
-        far = log_w > np.log(0.5)
-        near = log_z + np.log(log1p_over(-np.exp(np.where(far, -1.0, log_w))))
-        log_1mw = np.logaddexp(
-            -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -np.expm1(-y))
+        far = log_w > _LOG_HALF
+        near = log_z + xp.log(log1p_over(-xp.exp(xp.where(far, -1.0, log_w))))
+        log_1mw = xp.logaddexp(
+            -theta * u + log1mexp(theta * v), -theta * v + log1mexp(theta * -xp.expm1(-y))
         ) - log1mexp(theta)
-        return np.where(far, np.log(np.where(far, -log_1mw, 1.0)) - log_size, near)
+        return xp.where(far, xp.log(xp.where(far, -log_1mw, 1.0)) - log_size, near)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        theta, u, v = self.theta, np.exp(-x), np.exp(-y)
-        log_odds = theta * (u - v) + y + log1mexp(y) + _log_g(theta * -np.expm1(-y)) - _log_g(theta * v)
+        xp = namespace(x, y)
+        theta, u, v = self.theta, xp.exp(-x), xp.exp(-y)
+        log_odds = theta * (u - v) + y + log1mexp(y) + _log_g(theta * -xp.expm1(-y)) - _log_g(theta * v)
         return -softplus(log_odds)
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
@@ -157,10 +171,16 @@ def _log_g_derivatives(z: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @differentiable(_log_g_derivatives)
-def _log_g(z: FloatArray | float) -> FloatArray:
+@quiet
+def _log_g(z: Any) -> Any:
     """log[(1 − e^{−z})/z], smooth through 0."""
-    z = np.asarray(z, dtype=np.float64)
-    size = np.abs(z)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        inner = np.maximum(-z, 0.0) + np.log(-np.expm1(-size) / size)
-    return series_where(size < 0.1, z, _LOG_G[0], inner)
+    z = as_numbers(z)
+    xp, size = namespace(z), abs(z)
+    near = size < 0.1
+    far = xp.where(near, 1.0, size)
+    return series_where(near, z, _LOG_G[0], 0.5 * (size - z) + xp.log(-xp.expm1(-far) / far))
+
+
+def _log_of(theta: Any) -> Any:
+    """The logarithm of a parameter, which may be a jet."""
+    return namespace(theta).log(theta)

@@ -37,6 +37,7 @@ class Gaussian(Copula):
     theta_range = (-1.0, 1.0)
     independence_theta = 0.0
     tau_range = (-1.0, 1.0)
+    numpy_alone = True
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         if any(isinstance(each, Jet) for each in (x, y, self.theta)):

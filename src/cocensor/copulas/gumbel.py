@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocensor._namespaces import at_most, namespace
 from cocensor._numerics import log1mexp, running_logsumexp, softplus
 from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
@@ -31,16 +32,17 @@ class Gumbel(ArchimedeanCopula):
 
     def _spread(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """Log of (x^θ + y^θ)^(1/θ) / x."""
-        return softplus(self.theta * (np.log(y) - np.log(x))) / self.theta
+        xp = namespace(x, y)
+        return softplus(self.theta * (xp.log(y) - xp.log(x))) / self.theta
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        high, low = np.maximum(x, y), np.minimum(x, y)
-        return -high * np.exp(self._spread(high, low))
+        xp = namespace(x, y)
+        high, low = xp.maximum(x, y), xp.minimum(x, y)
+        return -high * xp.exp(self._spread(high, low))
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        s = self._spread(x, y)
-        far = s > 1.0
-        excess = np.where(far, np.exp(np.log(x) + s) - x, x * np.expm1(np.minimum(s, 1.0)))
+        xp, s = namespace(x, y), self._spread(x, y)
+        excess = xp.where(s > 1.0, xp.exp(xp.log(x) + s) - x, x * xp.expm1(at_most(s, 1.0)))
         return -excess - (self.theta - 1.0) * s
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:

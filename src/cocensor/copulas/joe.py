@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import psi, zeta
 
+from cocensor._namespaces import at_most, namespace
 from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, softplus
 from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
@@ -32,25 +34,31 @@ class Joe(ArchimedeanCopula):
     independence_theta = 1.0
     tau_range = (0.0, 1.0)
 
+    @property
+    def _log_theta(self) -> Any:
+        """Of a number or of a jet."""
+        return namespace(self.theta).log(self.theta)
+
     def _log_1m_power(self, x: FloatArray) -> FloatArray:
         """log(1 − (1−u)^θ) at u = e^{−x}."""
         # For tiny u, where 1 − u is 1 in double precision, it is log(θ u).
-        inner = log1mexp(-self.theta * log1mexp(np.minimum(x, 45.0)))
-        return np.where(x > 45.0, np.log(self.theta) - x, inner)
+        inner = log1mexp(-self.theta * log1mexp(at_most(x, 45.0)))
+        return namespace(x).where(x > 45.0, self._log_theta - x, inner)
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         a, b = log1mexp(x), log1mexp(y)
         l_u, l_v = self._log_1m_power(x), self._log_1m_power(y)
         both = l_u + l_v
         # log K with K = ū^θ + v̄^θ − ū^θ v̄^θ, from 1 − K where that is small and from K else.
-        log_k = np.where(
+        xp = namespace(x, y)
+        log_k = xp.where(
             both > -0.7,
             self.theta * a + softplus(self.theta * (b - a) + l_u),
-            np.log1p(-np.exp(np.minimum(both, -0.6))),
+            xp.log1p(-xp.exp(at_most(both, -0.6))),
         )
         tiny = both < -30.0
-        inner = log1mexp(np.where(tiny, 1.0, -log_k / self.theta))
-        return np.where(tiny, both - np.log(self.theta), inner)
+        inner = log1mexp(xp.where(tiny, 1.0, -log_k / self.theta))
+        return xp.where(tiny, both - self._log_theta, inner)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
         a, b = log1mexp(x), log1mexp(y)

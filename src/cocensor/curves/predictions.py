@@ -9,8 +9,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._numerics import put_rows
 from cocensor._validation import (
     FloatArray,
+    Rows,
     as_times,
     as_vector,
     check_choice,
@@ -325,6 +327,25 @@ class Predictions:
 
 def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
     """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block."""
-    if isinstance(rows, np.ndarray) and table.flags.c_contiguous and table.flags.aligned:
+    if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
+        return table[rows]
+    first = int(rows.min())
+    if rows.max() - first + 1 == rows.size:
+        place = np.full(rows.size, -1)
+        place[rows - first] = np.arange(rows.size)
+        if place.min() >= 0:  # neighbours in another order, each once
+            return _reordered(table[first : first + rows.size], rows - first, place)
+    if table.flags.c_contiguous and table.flags.aligned:
         return table.take(rows, axis=0)
     return table[rows]
+
+
+def _reordered(
+    table: npt.NDArray[np.floating[Any]], order: Rows, place: Rows
+) -> npt.NDArray[np.floating[Any]]:
+    """``table[order]``, where ``place`` undoes the order: memory is read from one end to the other."""
+    if table.flags.c_contiguous and table.flags.aligned:
+        result = np.empty_like(table)
+        put_rows(result, place, table)
+        return result
+    return np.ascontiguousarray(table.T).take(order, axis=1).T

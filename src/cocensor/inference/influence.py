@@ -9,15 +9,17 @@ Where the adjustment was fitted to another sample, that sample adds a part of it
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cocensor._numerics import put_rows
 from cocensor._validation import FloatArray, IntArray, Rows
-from cocensor.adjustments import Functionals, Linearised, Status
+from cocensor.adjustments import Functionals, Linearised, Part, Status
 from cocensor.inference.estimates import Estimates
 from cocensor.outcomes import Survival
 
@@ -261,12 +263,27 @@ def _gathered(status: Status, values: Linearised, fit: _Fit) -> tuple[FloatArray
     """What each test subject's own weights add, not centred, and what each of the sample does; None without a fit."""
     test = np.zeros((fit.of_test.sizes.size, values.size))
     pulled = None if fit.sample is None else np.zeros((fit.of_sample.sizes.size, values.size))
-    for part in values.parts(status):
-        size = part.functionals.size
-        test[:, part.places] += fit.of_test.sums(_own(part.status, part.functionals), size)
+
+    def counted(parts: Iterator[Part]) -> Iterator[Part]:
+        for part in parts:
+            test[:, part.places] += fit.of_test.sums(
+                _own(part.status, part.functionals), part.functionals.size
+            )
+            yield part
+
+    for places, lot in groupby(values.parts(status), _places):
+        parts = counted(lot)
         if pulled is not None:
-            pulled[:, part.places] += fit.of_sample.sums(part.status.pull_back(part.functionals), size)
+            at = slice(None) if places is None else list(places)
+            size = values.size if places is None else len(places)
+            pulled[:, at] += fit.of_sample.sums(status.pull_back_parts(parts), size)
+        deque(parts, maxlen=0)  # whatever nothing was pulled back of
     return test, pulled
+
+
+def _places(part: Part) -> tuple[int, ...] | None:
+    """Which of the values a part is about; None where it is about all."""
+    return None if isinstance(part.places, slice) else tuple(part.places)
 
 
 def own_parts(status: Status, values: Linearised) -> FloatArray:

@@ -9,11 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._jets import Jet
+from cocensor._namespaces import Array, Placing, at_most, namespace
 from cocensor._numerics import hazard_from_log, log1mexp
 from cocensor._validation import FloatArray
+from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 from cocensor.joint.after_dropout import HazardRatio, LaterDropout
 from cocensor.joint.likelihood import last_end, start_of_group
+from cocensor.joint.margins import HazardBlocks
 
 if TYPE_CHECKING:
     from cocensor.joint.model import JointModel
@@ -75,9 +78,7 @@ class Conditional:
             if mask.any():
                 at = rows[mask]
                 with np.errstate(invalid="ignore"):
-                    ratio = np.exp(log_chance(x_t[mask], at) - log_chance(x_c[mask], at))
-                # Beyond what double precision can tell, nobody is left.
-                result[mask] = np.where(np.isnan(ratio), 0.0, np.minimum(ratio, 1.0))
+                    result[mask] = _left(log_chance(x_t[mask], at) - log_chance(x_c[mask], at))
         return np.where(self._t[columns] <= self._c[rows][:, None], 1.0, result)
 
     def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
@@ -140,16 +141,80 @@ class Conditional:
         with np.errstate(all="ignore"):
             return self._copula.log_cross_ratio_hazard(self._x_c[rows], self._y[rows])
 
+    def placed(self, placing: Placing, rows: npt.NDArray[np.intp], *, ended: bool) -> PlacedConditional:
+        """The same of ``rows``, all after a dropout or all after an end of study, for arrays of another library."""
+        if self._copula.numpy_alone:
+            raise ValueError(
+                f"the {self._copula.name} copula is computed from numpy arrays alone: give estimate as one."
+            )
+        if self._grouped:
+            raise ValueError("grouped times are computed from numpy arrays alone: give estimate as one.")
+        if self.later is not None and ended:
+            raise ValueError(
+                "a hazard ratio of those under observation at the end of the study is computed from numpy arrays "
+                "alone: give estimate as one."
+            )
+        y = self._y[rows]
+        log_now = np.full(self._c.size, np.inf)
+        scale = None if self.ratio is None else self.ratio.own
+        x_c = self._x_c[rows] if scale is None else self._x_c[rows] * scale[rows]
+        log_now[rows] = _log_chance(self._copula.formulas, x_c, y, ended=ended)
+        return PlacedConditional(
+            self._copula.formulas,
+            self._at_t.placed(placing),
+            placing.subjects(self._x_c),
+            placing.subjects(self._y),
+            placing.subjects(log_now),
+            None if scale is None else placing.subjects(scale),
+            ended,
+        )
+
     def _log_cdf(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
-        return self._copula.log_cdf_hazard(x, self._y[rows][:, None])
+        return _log_chance(self._copula, x, self._y[rows][:, None], ended=True)
 
     def _log_dropout(self, x: FloatArray, rows: npt.NDArray[np.intp]) -> FloatArray:
         y = self._y[rows][:, None]
         if self.ratio is not None:
             x = x * self.ratio.own[rows][:, None]
         if not self._grouped:
-            return self._copula.log_hfunc2_hazard(x, y)
+            return _log_chance(self._copula, x, y, ended=False)
         return log_step(self._copula, self._y_before[rows][:, None], y, x)
+
+
+def _log_chance(copula: Copula, x: Any, y: Any, *, ended: bool) -> Any:
+    """Log of P(E > t, C > c), or of its derivative: what stays event-free after an end of study, or a dropout."""
+    return copula.log_cdf_hazard(x, y) if ended else copula.log_hfunc2_hazard(x, y)
+
+
+def _left(log_ratio: Any) -> Any:
+    """The share that is left, from its logarithm; beyond what double precision can tell, nobody is."""
+    xp = namespace(log_ratio)
+    return xp.where(xp.isnan(log_ratio), 0.0, xp.exp(at_most(log_ratio, 0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedConditional:
+    """P(E > t) of some subjects given what a censoring says, for arrays of another library at all times at once.
+
+    ``log_now`` is the log of the chance at c; it is infinite for others, who get 0.
+    """
+
+    copula: Copula
+    at_t: HazardBlocks
+    x_c: Array
+    y: Array
+    log_now: Array
+    scale: Array | None
+    ended: bool
+
+    def __call__(self, rows: Any) -> Array:
+        """The probabilities of ``rows``, (rows, times)."""
+        xp = namespace(self.x_c)
+        x = xp.maximum(hazard_from_log(self.at_t(rows, slice(None))), self.x_c[rows][:, None])
+        if self.scale is not None:
+            x = x * self.scale[rows][:, None]
+        later = _log_chance(self.copula, x, self.y[rows][:, None], ended=self.ended)
+        return _left(later - self.log_now[rows][:, None])
 
 
 @dataclass(frozen=True, eq=False)

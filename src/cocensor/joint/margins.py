@@ -8,11 +8,12 @@ as a straight line beyond its outer knots; without inner knots it is the Weibull
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
 
+from cocensor._namespaces import Placing
 from cocensor._numerics import quantile
 from cocensor._validation import BoolArray, FloatArray, Rows
 
@@ -203,6 +204,16 @@ class HazardBlocks:
         if self.subjects.drift is not None:
             value += self.subjects.drift[rows][:, None] * self.log_t[columns]
         return value
+
+    def placed(self, placing: Placing) -> HazardBlocks:
+        """The same for arrays of another library."""
+        of, drift = self.subjects, self.subjects.drift
+        moved = replace(
+            of,
+            relative=placing.subjects(of.relative),
+            drift=None if drift is None else placing.subjects(drift),
+        )
+        return HazardBlocks(moved, placing.times(self.baseline), placing.times(self.log_t))
 
 
 def informative(time: FloatArray) -> BoolArray:

@@ -1,6 +1,7 @@
 """Scores: each reads a status, and nothing else, about the censoring."""
 
 from cocensor.metrics.absolute_error import RestrictedAbsoluteError, restricted_absolute_error
+from cocensor.metrics.adjusted_loss import AdjustedLoss
 from cocensor.metrics.auc import CumulativeDynamicAUC, cumulative_dynamic_auc
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.brier import (
@@ -42,6 +43,7 @@ from cocensor.metrics.roc_curve import RocCurve, survival_roc_curve
 from cocensor.metrics.sections import Linear, Section, SectionMetric
 
 __all__ = [
+    "AdjustedLoss",
     "BrierDecomposition",
     "BrierScore",
     "CalibrationCurve",

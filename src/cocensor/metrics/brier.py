@@ -9,25 +9,31 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice
+from cocensor._namespaces import is_foreign
+from cocensor._validation import check_choice
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.copula import assumed_copula
+from cocensor.arrays import refuse_foreign
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import AtOneTime, Integration, PointwiseMetric
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.scoring import asked
 from cocensor.outcomes import Survival
 
 
-def _event_free(p: FloatArray) -> FloatArray:
+def _event_free(p: Any) -> Any:
     gap = 1.0 - p
-    return np.multiply(gap, gap, out=gap)
+    return gap * gap if is_foreign(gap) else np.multiply(gap, gap, out=gap)
 
 
-BRIER = Loss(event_free=_event_free, event=np.square, largest=1.0)
+def _event(p: Any) -> Any:
+    return p * p
+
+
+BRIER = Loss(event_free=_event_free, event=_event, largest=1.0)
 
 
 @dataclass(frozen=True)
@@ -121,8 +127,8 @@ def brier_score(
     >>> influence.standard_errors.round(3)
     array([0.085, 0.03 ])
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.over_time(IntegratedBrierScore(), return_influence)
+    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return given.over_time(IntegratedBrierScore(), return_influence)
 
 
 def integrated_brier_score(
@@ -152,8 +158,8 @@ def integrated_brier_score(
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
     0.1044
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.averages(IntegratedBrierScore(), integration, return_influence)
+    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return given.averages(IntegratedBrierScore(), integration, return_influence)
 
 
 def brier_skill_score(
@@ -186,6 +192,8 @@ def brier_skill_score(
     """
     if not isinstance(reference, Copula):
         check_choice(reference, "reference", ("kaplan_meier", "copula_graphic"))
+    models = estimate if isinstance(estimate, Mapping) else {"": estimate}
+    refuse_foreign(models, "the skill is")
     grid = TimeGrid.of(times)
     if reference == "kaplan_meier":
         margin: KaplanMeier | CopulaGraphic = KaplanMeier()
@@ -199,7 +207,6 @@ def brier_skill_score(
     test = Survival.coerce(y_test, "y_test")
     learned_from = test if y_train is None else Survival.coerce(y_train, "y_train")
     curve = np.asarray(margin.fit(learned_from).predict(grid.sorted, tail="last"))
-    models = estimate if isinstance(estimate, Mapping) else {"": estimate}
     if not models:
         raise ValueError("estimate is empty: at least one model is needed.")
     key = object()  # no user's name equals it

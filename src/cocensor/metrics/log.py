@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_number
+from cocensor._namespaces import at_least, namespace
+from cocensor._validation import check_number
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import Integration, PointwiseMetric
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.scoring import asked
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ def log_score(
     >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
     array([0.3375, 0.3811])
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.over_time(IntegratedLogScore(floor), return_influence)
+    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return given.over_time(IntegratedLogScore(floor), return_influence)
 
 
 def integrated_log_score(
@@ -94,8 +95,8 @@ def integrated_log_score(
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)
     0.3593
     """
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.averages(IntegratedLogScore(floor), integration, return_influence)
+    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return given.averages(IntegratedLogScore(floor), integration, return_influence)
 
 
 def log_loss(floor: float) -> Loss:
@@ -104,9 +105,9 @@ def log_loss(floor: float) -> Loss:
     return Loss(event_free=partial(_event_free, floor), event=partial(_event, floor), largest=-np.log(floor))
 
 
-def _event_free(floor: float, p: FloatArray) -> FloatArray:
-    return -np.log(np.maximum(p, floor))
+def _event_free(floor: float, p: Any) -> Any:
+    return -namespace(p).log(at_least(p, floor))
 
 
-def _event(floor: float, p: FloatArray) -> FloatArray:
-    return -np.log(np.maximum(1.0 - p, floor))
+def _event(floor: float, p: Any) -> Any:
+    return _event_free(floor, 1.0 - p)

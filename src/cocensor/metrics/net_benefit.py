@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._namespaces import namespace
 from cocensor._validation import FloatArray, as_vector, check_number, refuse_first
 from cocensor.adjustments import Adjustment, DenseGradient, Fitted, Functionals, Part, Status, Tile
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Profile
-from cocensor.metrics.scoring import Asked
+from cocensor.metrics.kernel import Loss
+from cocensor.metrics.scoring import asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
 
 #: Thresholds at which a decision curve is given, unless others are given.
@@ -115,8 +118,8 @@ def net_benefit(
     0.464
     """
     table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
-    asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
-    return asked.over_time(table, return_influence)
+    given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
+    return given.over_time(table, return_influence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +129,14 @@ class BenefitTable:
     thresholds: FloatArray
     #: Whether there is one threshold, and values have no axis of thresholds.
     single: bool = False
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What treatment costs and brings, for each threshold: its mean is the net benefit."""
+        return tuple(
+            Loss(partial(_scaled_if_treated, p, -odds(p)), partial(_scaled_if_treated, p, 1.0))
+            for p in self.thresholds.tolist()
+        )
 
     def values_over_time(
         self, status: Status, predictions: Mapping[Any, Predictions]
@@ -201,6 +212,11 @@ def _derivatives(section: Section, threshold: float) -> tuple[FloatArray, FloatA
     """Of the net benefit, by the weights a and b."""
     treated = (section.survival <= _reaching(threshold)) / section.normaliser
     return -odds(threshold) * treated, treated
+
+
+def _scaled_if_treated(threshold: float, value: float, p: Any) -> Any:
+    """A value for those who are treated at a threshold, by predicted survival probabilities."""
+    return namespace(p).where(p <= _reaching(threshold), value, 0.0 * p)
 
 
 def _reaching(threshold: Any) -> Any:

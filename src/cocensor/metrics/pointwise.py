@@ -32,6 +32,16 @@ class PointwiseMetric(Metric):
     def loss(self) -> Loss:
         """The loss of a predicted probability, event-free and after the event."""
 
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The one loss."""
+        return (self.loss,)
+
+    @property
+    def single(self) -> bool:
+        """It has one value at each time."""
+        return True
+
     def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
         """The values of all models in one pass over the weights."""
         return self._summed_up(status, self.values_over_time(status, predictions))

@@ -14,9 +14,11 @@ import numpy.typing as npt
 from cocensor._validation import FloatArray, PredictionWarning
 from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustment
 from cocensor.adjustments.samples import Samples
+from cocensor.arrays import are_foreign, refuse_foreign
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid, as_predictions
 from cocensor.inference import Influence, influence
+from cocensor.metrics.array_scores import ArraysAsked
 from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
 from cocensor.outcomes import Survival
@@ -77,6 +79,7 @@ class Asked:
         if several and not estimate:
             raise ValueError("estimate is empty: at least one model is needed.")
         given = estimate if several else {"": estimate}
+        refuse_foreign(given, "this is")
         predictions = {
             key: _named(str(key) if several else None, each, len(test), grid, x_test, risk, single)
             for key, each in given.items()
@@ -171,6 +174,27 @@ class Asked:
     def _returned(self, values: dict[Any, Any], moved: dict[Any, Any], return_influence: bool) -> Any:
         found = (values, moved) if self.several else (values[""], moved.get(""))
         return found if return_influence else found[0]
+
+
+def asked(
+    y_train: Any,
+    y_test: Any,
+    estimate: Any,
+    times: npt.ArrayLike,
+    how: str | Adjustment | Fitted,
+    x_train: Any,
+    x_test: Any,
+    copula: Copula | None,
+) -> Asked | ArraysAsked:
+    """From the arguments of a score function that takes arrays of any library."""
+    several = isinstance(estimate, Mapping)
+    models = estimate if several else {"": estimate}
+    if not are_foreign(models):
+        return Asked.of(y_train, y_test, estimate, times, how, x_train, x_test, copula)
+    train = None if y_train is None else Survival.coerce(y_train, "y_train")
+    samples = Samples(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
+    chosen, grid = chosen_adjustment(how, copula), TimeGrid.of(times)
+    return ArraysAsked.of(chosen, samples, grid, models, several=several, single=np.ndim(times) == 0)
 
 
 def _where_defined(moved: Influence, values: FloatArray | float) -> Influence:

@@ -91,7 +91,7 @@ class _Gains:
         self.curves = np.zeros((2, size, n_times)) if over_time else None
         n_models = len(functionals.gradients)
         for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
-            start = int(open_.cut[some.start])  # of the dropouts of this block, nobody is open before
+            start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
             columns, weights = slice(start, n_times), open_.weights[some]
             over = functionals.time_weights[columns, 0]
             left, open_from = (each[some, None] - start for each in (open_.cut, open_.first))

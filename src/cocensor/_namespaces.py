@@ -1,0 +1,149 @@
+"""Which library's functions take an array: numpy's, as a rule; of other arrays their own, by the array-API standard.
+
+Formulas that are written as ``xp = namespace(x)`` and ``xp.exp(x)`` hold for numpy's arrays and jets, for tensors of
+torch, arrays of CuPy and whatever else keeps to the standard, and for plain numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._jets import Jet
+from cocensor._validation import need
+
+#: An array of any library.
+Array = Any
+Function = TypeVar("Function", bound=Callable[..., Any])
+_NUMPYS = (np.ndarray, np.generic, Jet)
+#: Of plain numbers: what formulas ask for of a parameter.
+_NUMBERS = SimpleNamespace(
+    abs=abs,
+    exp=math.exp,
+    expm1=math.expm1,
+    log=lambda x: math.log(x) if x > 0 else -math.inf,
+    log1p=math.log1p,
+    where=lambda condition, a, b: a if condition else b,
+)
+_LIBRARIES: dict[type, Any] = {}
+
+
+def is_foreign(values: Any) -> bool:
+    """Whether something is an array of another library than numpy."""
+    if isinstance(values, _NUMPYS):
+        return False
+    return hasattr(values, "__array_namespace__") or (hasattr(values, "detach") and hasattr(values, "device"))
+
+
+def namespace(*arrays: Any) -> Any:
+    """The functions for some arrays and numbers: of another library where one of them is, else numpy's.
+
+    Plain numbers alone have functions that return plain numbers.
+    """
+    found: Any = _NUMBERS
+    for each in arrays:
+        if isinstance(each, _NUMPYS):
+            found = np
+        elif not isinstance(each, float | int):
+            return _library(each)
+    return found
+
+
+def _library(array: Array) -> Any:
+    kind = type(array)
+    if kind not in _LIBRARIES:
+        compat = need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
+        _LIBRARIES[kind] = compat.array_namespace(array)
+    return _LIBRARIES[kind]
+
+
+def quiet(function: Function) -> Function:
+    """Without numpy's warnings, for a formula that is right where it divides by 0 or takes the logarithm of it."""
+
+    @wraps(function)
+    def called(x: Any, *others: Any) -> Any:
+        if isinstance(x, _NUMPYS):
+            with np.errstate(all="ignore"):
+                return function(x, *others)
+        return function(x, *others)
+
+    return cast(Function, called)
+
+
+def at_least(x: Any, low: float) -> Any:
+    """``x``, and ``low`` where it is below."""
+    return namespace(x).clip(x, low, None) if is_foreign(x) else np.maximum(x, low)
+
+
+def at_most(x: Any, high: float) -> Any:
+    """``x``, and ``high`` where it is above."""
+    return namespace(x).clip(x, None, high) if is_foreign(x) else np.minimum(x, high)
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where arrays of another library are: the library, the device and the precision."""
+
+    xp: Any
+    device: Any
+    dtype: Any
+    #: What an array there is called.
+    kind: str
+
+    @classmethod
+    def of(cls, array: Array, name: str) -> Place:
+        """That of an array of floats in single or double precision."""
+        xp = namespace(array)
+        compat = need("array_api_compat", f"an array of type {kind_of(array)}", "array-api-compat", "arrays")
+        if not xp.isdtype(array.dtype, (xp.float32, xp.float64)):
+            raise ValueError(f"{name} must be of type float32 or float64, but is {array.dtype}.")
+        return cls(xp, compat.device(array), array.dtype, kind_of(array))
+
+    def same(self, other: Place) -> bool:
+        """Whether arrays at both can meet."""
+        return self.xp is other.xp and self.device == other.device and self.dtype == other.dtype
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {str(self.dtype).rpartition('.')[2]} on {self.device}"
+
+    def put(self, values: npt.NDArray[Any]) -> Array:
+        """An array of numpy there: numbers in its precision, whole ones and truth values as they are."""
+        dtype = self.dtype if values.dtype.kind == "f" else None
+        # What is read-only would be warned about.
+        return self.xp.asarray(np.array(values), dtype=dtype, device=self.device)
+
+    @property
+    def exact(self) -> Any:
+        """The type that sums are taken in: double precision, where the device has it."""
+        has_none = str(self.device).partition(":")[0] == "mps"
+        return self.dtype if has_none else self.xp.float64
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """Puts what is known of subjects, and of sorted times, to where arrays of another library are."""
+
+    place: Place
+    #: For each column of these arrays the place of its time among the sorted ones.
+    order: npt.NDArray[np.intp]
+
+    def subjects(self, values: npt.NDArray[Any]) -> Array:
+        """One value for each subject."""
+        return self.place.put(values)
+
+    def times(self, values: npt.NDArray[Any]) -> Array:
+        """One value for each of the sorted times, for each column."""
+        return self.place.put(values[self.order])
+
+
+def kind_of(array: Any) -> str:
+    """What an array is called: its library and its class."""
+    kind = type(array)
+    return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"

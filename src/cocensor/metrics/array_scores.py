@@ -1,0 +1,157 @@
+"""Scores of predictions that are arrays of another library, where they are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from cocensor._namespaces import Array, Place
+from cocensor._validation import FloatArray, HorizonWarning
+from cocensor.adjustments import Adjustment, Fitted
+from cocensor.adjustments.samples import Samples
+from cocensor.arrays import ArrayTable, PlacedStatus, mean_losses, refuse_foreign
+from cocensor.curves import TimeGrid
+from cocensor.metrics.kernel import Loss
+from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_weights
+
+
+class MeansOverTime(Protocol):
+    """What has mean losses at each time."""
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Of which means are taken."""
+
+    @property
+    def single(self) -> bool:
+        """Whether there is one of them, and values have no axis for it."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArraysAsked:
+    """What a score function is asked for of arrays of another library: values come as such, and nothing else does."""
+
+    chosen: Adjustment | Fitted
+    samples: Samples
+    grid: TimeGrid
+    tables: dict[Any, ArrayTable]
+    several: bool
+    single: bool
+
+    @classmethod
+    def of(
+        cls,
+        chosen: Adjustment | Fitted,
+        samples: Samples,
+        grid: TimeGrid,
+        models: Mapping[Any, Array],
+        *,
+        several: bool,
+        single: bool,
+    ) -> ArraysAsked:
+        """From the arrays of all models, which must be at one place."""
+        tables = {
+            key: ArrayTable.of(
+                each,
+                len(samples.y_test),
+                grid,
+                f"estimate[{str(key)!r}]" if several else "estimate",
+                single=single,
+            )
+            for key, each in models.items()
+        }
+        first, *others = tables.values()
+        for each in others:
+            if not each.place.same(first.place):
+                raise ValueError(
+                    f"estimate must hold arrays of one kind, but {first.name} is a {first.place} and {each.name} a "
+                    f"{each.place}."
+                )
+        return cls(chosen, samples, grid, tables, several, single)
+
+    @property
+    def models(self) -> dict[Any, Array]:
+        """The arrays."""
+        return {name: table.values for name, table in self.tables.items()}
+
+    def over_time(self, metric: MeansOverTime, return_influence: bool) -> Any:
+        """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
+        if return_influence:
+            refuse_foreign(self.models, "influences are")
+        values = {}
+        for name, curves in self._curves(metric.losses).items():
+            place = self.tables[name].place
+            found = place.xp.astype(place.xp.stack(curves, axis=1), place.dtype)
+            found = found[:, 0] if metric.single else found
+            values[name] = found[0, ...] if self.single else found
+        return self._returned(values)
+
+    def averages(self, metric: PointwiseMetric, integration: Integration, return_influence: bool) -> Any:
+        """The values averaged over time."""
+        if return_influence:
+            refuse_foreign(self.models, "influences are")
+        weights = weights_in_order(self.grid, integration)
+        values = {}
+        for name, [curve] in self._curves(metric.losses, whole=True).items():
+            values[name] = averaged(curve, weights, self.tables[name].place)
+        return self._returned(values)
+
+    def _curves(self, losses: tuple[Loss, ...], *, whole: bool = False) -> dict[Any, list[Array]]:
+        """The mean of each loss over time, of all models, in double precision."""
+        found: dict[Any, list[Array]] = {}
+        for models, _, status in self.samples.statuses(self.chosen, self.grid, self._given()):
+            if whole:
+                refuse_unknown(self.grid, status.until)
+            place = self.tables[next(iter(models))].place
+            placed = PlacedStatus.of(status, place)
+            for name in models:
+                found[name] = [mean_losses(placed, loss, self.tables[name].values) for loss in losses]
+                for loss, curve in zip(losses, found[name], strict=True):
+                    warn_above(curve, loss, place, self.grid)
+        return found
+
+    def _given(self) -> dict[Any, Any]:
+        """The predictions that a fit is given, which is done in numpy; only the names where it is given none."""
+        needs = frozenset() if isinstance(self.chosen, Fitted) else self.chosen.needs
+        if not needs & {"prediction", "predictions"}:
+            return dict.fromkeys(self.tables)
+        return {name: table.as_predictions(self.grid) for name, table in self.tables.items()}
+
+    def _returned(self, values: dict[Any, Any]) -> Any:
+        return values if self.several else values[""]
+
+
+def weights_in_order(grid: TimeGrid, integration: Integration) -> FloatArray:
+    """The weights of the average over time, for the times in the order given."""
+    order = np.argsort(grid.times, kind="stable")
+    weights = np.empty(order.size)
+    weights[order] = time_weights(grid.times[order], integration)
+    return weights
+
+
+def averaged(curve: Array, weights: FloatArray, place: Place) -> Array:
+    """The average over time of a curve in double precision, in the precision of the predictions."""
+    xp = place.xp
+    return xp.astype(xp.sum(curve * xp.asarray(weights, dtype=curve.dtype, device=place.device)), place.dtype)
+
+
+def refuse_unknown(grid: TimeGrid, until: float) -> None:
+    """Refuse an average over times from one of which on there is no score."""
+    beyond = grid.sorted[grid.sorted >= until]
+    if beyond.size:
+        raise ValueError(f"times must not pass {beyond[0]:g}, from where the adjustment gives no score.")
+
+
+def warn_above(curve: Array, loss: Loss, place: Place, grid: TimeGrid) -> None:
+    """Warn where a score is above the largest possible loss."""
+    if np.isfinite(loss.largest) and bool(place.xp.any(curve > loss.largest * (1.0 + 1e-9))):
+        warnings.warn(
+            f"a score is above {loss.largest:g}, the largest possible loss: the weights represent more subjects than "
+            "there are.",
+            HorizonWarning,
+            stacklevel=6,
+        )
