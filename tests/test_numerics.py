@@ -33,14 +33,15 @@ def test_segments_cover_everything_once():
 
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("kind", ["spread", "ties", "constant", "extreme"])
-def test_lookup_is_searchsorted(kind, side):
+@pytest.mark.parametrize("shape", [(50, 60), (50, 1500)])  # searched one by one, and in bins
+def test_lookup_is_searchsorted(kind, side, shape):
     rng = np.random.default_rng(0)
     grid = np.unique(rng.exponential(size=500))
-    t = rng.exponential(size=(50, 60))
+    t = rng.exponential(size=shape)
     if kind == "ties":
-        t = rng.choice(grid, size=(50, 60))
+        t = rng.choice(grid, size=shape)
     elif kind == "constant":
-        t = np.full((50, 60), grid[7])
+        t = np.full(shape, grid[7])
     elif kind == "extreme":
         t[0] = 1e308
         t[1] = -1e308

@@ -26,6 +26,8 @@ _SMALLEST_UNIFORM = 2.0**-54
 _LOG_2 = float(np.log(2.0))
 # Times that differ by less, relative to themselves, are one time that was computed in two ways.
 _ROUNDING = 1e-9
+# Times are looked up by bins; a grid of few points leaves nearly all of these without one.
+_BINS, _FEW_POINTS = 2**16, 1000
 # exp() of anything in a segment of this width, squared too, stays far inside double precision.
 _SEGMENT_WIDTH = 200.0
 # Power series around 0, and those of the first two derivatives.
@@ -106,22 +108,38 @@ def open_uniform(rng: np.random.Generator, size: Any) -> FloatArray:
     return np.maximum(rng.random(size), _SMALLEST_UNIFORM)
 
 
+def in_bins(t: FloatArray, low: float, high: float) -> npt.NDArray[np.uint16] | None:
+    """Which of 65536 equal bins from ``low`` to ``high`` each ``t`` is in; None where these are too wide or too narrow.
+
+    Sorting numbers so small takes a fraction of the time that sorting ``t`` does.
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        scale = (_BINS - 1.0) / (high - low)
+    return ((t - low) * scale).astype(np.uint16) if 0.0 < scale < np.inf else None
+
+
 def lookup(grid: FloatArray, t: FloatArray, side: Side = "right") -> npt.NDArray[np.intp]:
     """``numpy.searchsorted`` for many ``t`` in any order, about three times as fast.
 
     Binary searches one after the other are quick when their answers lie close together, and slow when the
-    branch predictor sees noise. So the searches are made roughly in the order of ``t``, by a radix sort of 16
-    bits of each.
+    branch predictor sees noise. So each ``t`` is put into one of 65536 bins. Where few of these hold a point of the
+    grid, the others are the answer; else the searches are made bin after bin.
     """
     if t.size < 1000 or grid.size < 16:
         return np.asarray(np.searchsorted(grid, t, side=side))
     flat = t.ravel()
-    low = flat.min()
-    with np.errstate(over="ignore", divide="ignore"):
-        scale = 65535.0 / (flat.max() - low)
-    if not 0.0 < scale < np.inf:
+    low, high = flat.min(), flat.max()
+    bins = in_bins(flat, low, high)
+    if bins is None:
         return np.asarray(np.searchsorted(grid, t, side=side))
-    order = np.argsort(((flat - low) * scale).astype(np.uint16), kind="stable")
+    held = in_bins(np.clip(grid, low, high), low, high) if grid.size <= _FEW_POINTS else None
+    if held is not None and flat.size >= _BINS:
+        points = np.bincount(held, minlength=_BINS)
+        result = (np.cumsum(points) - points)[bins]
+        open_ = np.flatnonzero((points > 0)[bins])
+        result[open_] = np.searchsorted(grid, flat[open_], side=side)
+        return result.reshape(t.shape)
+    order = np.argsort(bins, kind="stable")
     result = np.empty(flat.size, dtype=np.intp)
     result[order] = np.searchsorted(grid, flat[order], side=side)
     return result.reshape(t.shape)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
 from cocensor import Predictions
@@ -248,3 +249,22 @@ def test_one_time_without_a_tail_is_no_curve():
     assert Predictions([12.0], [[0.8]], tail="last").only_at is None
     assert Predictions([0.0, 12.0], [[1.0, 0.8]]).only_at is None
     refuses(lambda: Predictions([12.0], [0.8, 0.4]), "probabilities", "(2,)")
+
+
+@given(
+    arrays(np.float64, st.tuples(st.integers(2, 6), st.integers(2, 4)), elements=st.floats(-1e-6, 1 + 1e-6)),
+    st.booleans(),
+)
+def test_both_orders_of_memory_are_checked_alike(table, sort):
+    """Checks take one way along rows, another along columns."""
+    if sort:
+        table = -np.sort(-table, axis=1)
+    times = np.arange(1.0, table.shape[1] + 1)
+
+    def found(array):
+        try:
+            return Predictions(times, array).n_rounded
+        except ValueError as error:
+            return str(error)
+
+    assert found(np.asfortranarray(table)) == found(np.ascontiguousarray(table))

@@ -271,3 +271,18 @@ def test_importing_the_package_imports_no_pyarrow():
 
 def test_a_scan_is_public():
     assert issubclass(type(cc.scan_chunks([({"a": (1.0, np.array([0.5]))}, ([1.0], [1]))])), cc.Scan)
+
+
+def test_little_is_held_of_large_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(source, "_BATCH_VALUES", 2**18)
+    n, width = 200_000, 40
+    rng = np.random.default_rng(0)
+    test = pa.table({"months": rng.exponential(size=n), "died": rng.random(n) < 0.5})
+    rate = rng.exponential(size=n)
+    cox = pa.table({str(k): np.exp(-rate * k) for k in range(1, width + 1)})
+    found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox", groups=10_000))
+    del test, cox
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for part in found.parts for _ in found.batches(part)]
+    assert max(held) < 0.3 * 8 * n * width
+    assert pa.total_allocated_bytes() <= before

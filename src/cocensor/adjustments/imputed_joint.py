@@ -111,7 +111,7 @@ class ImputedByJoint(Status):
             model,
             self._q,
             self._z,
-            [(group.rows, group.cut) for group in self._imputed],
+            [group.in_order for group in self._imputed],
             gains,
             len(functionals.gradients),
             functionals.time_weights,

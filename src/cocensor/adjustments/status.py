@@ -205,7 +205,7 @@ EVENT = Terms(event=((None, None),))
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Subjects whose weights have the same form, strip by strip in the order of their cuts."""
+    """Subjects whose weights have the same form: their rows, ascending, and the cut of each."""
 
     rows: Rows
     cut: IntArray
@@ -215,38 +215,34 @@ class Group:
     @classmethod
     def of(cls, rows: Rows, cut: IntArray, before: Weights, after: Weights) -> Group:
         """The group of ascending ``rows``, with the cuts of all subjects."""
-        rows = by_cut(rows, cut)
-        return cls(rows, cut[rows], before, after)
+        return cls(rows, cut if rows.size == cut.size else cut[rows], before, after)
 
     @cached_property
-    def ends(self) -> IntArray:
-        """Where each strip starts, and the last one ends."""
-        n_strips = 1 + (int(self.rows[-1]) // _STRIP_ROWS if self.rows.size else 0)
-        return np.searchsorted(self.rows // _STRIP_ROWS, np.arange(n_strips + 1))
+    def in_order(self) -> tuple[Rows, IntArray]:
+        """Rows and cuts, strip by strip in the order of the cuts."""
+        order = by_cut(self.rows, self.cut)
+        return self.rows[order], self.cut[order]
 
-    def blocks(self, strip: int, width: int) -> Iterator[slice]:
-        """The subjects of a strip in blocks of about the same size, for so many times."""
-        if strip + 1 < self.ends.size:
-            first, last = self.ends[strip : strip + 2].tolist()
-            n_blocks = min(last - first, -(-(last - first) * width // _BLOCK_ELEMENTS))
-            for k in range(n_blocks):
-                yield slice(*(first + (last - first) * end // n_blocks for end in (k, k + 1)))
+    def parts(self, strip: int, width: int) -> Iterator[slice]:
+        """The subjects of a strip, in that order, in parts of about the same size, for so many times."""
+        first, last = np.searchsorted(self.rows, (strip * _STRIP_ROWS, (strip + 1) * _STRIP_ROWS)).tolist()
+        n_parts = min(last - first, -(-(last - first) * width // _BLOCK_ELEMENTS))
+        for k in range(n_parts):
+            yield slice(*(first + (last - first) * end // n_parts for end in (k, k + 1)))
 
 
 def by_cut(rows: Rows, cut: IntArray) -> Rows:
-    """Ascending ``rows``, strip by strip in the order of their ``cut``, which is given for all subjects."""
-    if not rows.size:
-        return rows
+    """Indices that put ascending ``rows`` strip by strip in the order of their ``cut``."""
     # Few distinct small numbers, which numpy sorts by counting.
-    keys = cut[rows].astype(np.uint16 if cut.max() < 2**16 else np.int64)
-    ends = np.searchsorted(rows, np.arange(0, rows[-1] + 1 + _STRIP_ROWS, _STRIP_ROWS))
+    keys = cut.astype(np.uint16 if cut.max(initial=0) < 2**16 else np.int64)
+    ends = np.searchsorted(rows, np.arange(0, rows.max(initial=0) + 1 + _STRIP_ROWS, _STRIP_ROWS))
     parts = (slice(*some) for some in pairwise(ends.tolist()))
-    return np.concatenate([rows[part][np.argsort(keys[part], kind="stable")] for part in parts])
+    return np.concatenate([part.start + np.argsort(keys[part], kind="stable") for part in parts])
 
 
 def _block(group: Group, part: slice, start: int, stop: int) -> Block:
     """Some subjects of a group, with their weights from one of the sorted times up to another."""
-    rows, cut = group.rows[part], group.cut[part]
+    rows, cut = (each[part] for each in group.in_order)
     low, high = (int(min(max(end, start), stop)) for end in (cut[0], cut[-1]))
     mixed = cut[:, None] > np.arange(low, high)
     stretches: tuple[tuple[Weights, slice, BoolArray | None], ...] = (
@@ -342,13 +338,22 @@ class Status:
         """The number of strips of neighbouring rows."""
         return -(-self.n // _STRIP_ROWS)
 
-    def strips(self, number: int, columns: slice | None = None) -> Iterator[Strip]:
-        """The blocks of a strip together, or where there are many times in lots that can be read at once."""
+    def strip(self, number: int) -> slice:
+        """The rows of a strip."""
+        return slice(number * _STRIP_ROWS, min((number + 1) * _STRIP_ROWS, self.n))
+
+    def strips(
+        self, number: int, columns: slice | None = None, groups: tuple[Group, ...] | None = None
+    ) -> Iterator[Strip]:
+        """The blocks of a strip together, or where there are many times in lots that can be read at once.
+
+        Those of all groups, or of some.
+        """
         start, stop = (0, self.grid.sorted.size) if columns is None else (columns.start, columns.stop)
         most = max(1, _STRIP_ELEMENTS // max(1, stop - start))
         blocks: list[Block] = []
-        for group in self.groups:
-            for part in group.blocks(number, stop - start):
+        for group in self.groups if groups is None else groups:
+            for part in group.parts(number, stop - start):
                 if blocks and sum(block.rows.size for block in blocks) + part.stop - part.start > most:
                     yield Strip.of(blocks)
                     blocks = []

@@ -28,9 +28,14 @@ def _event_free(before: FloatArray) -> FloatArray:
     return 1.0 - before
 
 
+def _known(event_free: FloatArray, before: FloatArray) -> FloatArray:
+    gap = event_free - before
+    return np.abs(gap, out=gap)
+
+
 # Of the stretch of time that a grid time stands for: the part after the predicted time is lost on those event-free, the
 # part before on those with an event.
-_MISSED = Loss(event_free=_event_free, event=np.positive, largest=1.0)
+_MISSED = Loss(event_free=_event_free, event=np.positive, known=_known, largest=1.0)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._namespaces import is_foreign
-from cocensor._validation import check_choice
+from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.arrays import refuse_foreign
@@ -33,7 +33,12 @@ def _event(p: Any) -> Any:
     return p * p
 
 
-BRIER = Loss(event_free=_event_free, event=_event, largest=1.0)
+def _known(event_free: FloatArray, p: FloatArray) -> FloatArray:
+    gap = event_free - p
+    return np.multiply(gap, gap, out=gap)
+
+
+BRIER = Loss(event_free=_event_free, event=_event, known=_known, largest=1.0)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows
+from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, row_blocks
 from cocensor.adjustments import Functionals, Status
+from cocensor.adjustments.known import Known
 from cocensor.curves import Predictions
 from cocensor.outcomes import shown_time
 
@@ -26,6 +27,8 @@ class Loss:
 
     event_free: Callable[[FloatArray], FloatArray]
     event: Callable[[FloatArray], FloatArray]
+    #: The one of both that counts, by who is event-free (1 or 0) and the probabilities; an array of its own.
+    known: Callable[[FloatArray, FloatArray], FloatArray]
     #: No prediction loses more.
     largest: float = np.inf
 
@@ -79,17 +82,7 @@ def mean_losses(
     The losses of each subject, summed over time, are gathered ``by_subject`` on the way.
     """
     grid = status.grid
-    total = np.zeros((len(predictions), grid.sorted.size))
-    for block in status.blocks():
-        # One model after the other, so that its block stays in the cache.
-        for m, each in enumerate(predictions):
-            losses = BlockLosses(loss, each.read(grid.sorted, block.rows))
-            for weights, columns, mask in block.stretches:
-                part = losses.part(columns, mask)
-                total[m, columns] += weights.total(part)
-                if by_subject is not None:
-                    over_time = weights.by_subject(part, by_subject.time_weights[columns, None])
-                    by_subject.sums[block.rows, m] += over_time[:, 0]
+    total = _Sums(status, loss, predictions, by_subject).total()
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
     above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
@@ -101,6 +94,58 @@ def mean_losses(
             stacklevel=4,
         )
     return grid.restore(total)
+
+
+class _Sums:
+    """Weighted losses, summed over subjects strip by strip."""
+
+    def __init__(
+        self,
+        status: Status,
+        loss: Loss,
+        predictions: Sequence[Predictions],
+        by_subject: SumsBySubject | None,
+    ) -> None:
+        self.status, self.loss, self.predictions, self.by_subject = status, loss, predictions, by_subject
+        self.known, self.others = Known.of(status)
+
+    def total(self) -> FloatArray:
+        """Over all subjects, (predictions, times)."""
+        total = np.zeros((len(self.predictions), self.status.grid.sorted.size))
+        for number in range(self.status.n_strips):
+            if self.known is not None:
+                self._add_known(self.known, number, total)
+            self._add_others(number, total)
+        return total
+
+    def _add_known(self, known: Known, number: int, total: FloatArray) -> None:
+        strip, times = self.status.strip(number), self.status.grid.sorted
+        for part in row_blocks(strip.stop - strip.start, times.size):
+            rows = slice(strip.start + part.start, strip.start + part.stop)
+            weights = known.weights(rows)
+            for m, each in enumerate(self.predictions):
+                values = each.read(times, rows)
+                free = known.event_free(rows, values)
+                losses = self.loss.known(free, values)
+                event_free = np.multiply(losses, free, out=free)
+                total[m] += weights.total(losses, event_free)
+                if self.by_subject is not None:
+                    over = self.by_subject.time_weights
+                    self.by_subject.sums[rows, m] += weights.by_subject(losses, event_free, over)
+
+    def _add_others(self, number: int, total: FloatArray) -> None:
+        for strip in self.status.strips(number, groups=self.others):
+            # One model after the other, so that its strip stays in the cache.
+            for m, each in enumerate(self.predictions):
+                values = each.read(self.status.grid.sorted, strip.rows)
+                for block, place in strip:
+                    losses = BlockLosses(self.loss, values[place])
+                    for weights, columns, mask in block.stretches:
+                        part = losses.part(columns, mask)
+                        total[m, columns] += weights.total(part)
+                        if self.by_subject is not None:
+                            over_time = weights.by_subject(part, self.by_subject.time_weights[columns, None])
+                            self.by_subject.sums[block.rows, m] += over_time[:, 0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._namespaces import at_least, namespace
-from cocensor._validation import check_number
+from cocensor._validation import FloatArray, check_number
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.metrics.kernel import Loss
@@ -102,7 +102,12 @@ def integrated_log_score(
 def log_loss(floor: float) -> Loss:
     """The two losses of the logarithmic score, with probabilities of at least ``floor``."""
     floor = check_number(floor, "floor", lower=0.0, upper=0.5)
-    return Loss(event_free=partial(_event_free, floor), event=partial(_event, floor), largest=-np.log(floor))
+    return Loss(
+        event_free=partial(_event_free, floor),
+        event=partial(_event, floor),
+        known=partial(_known, floor),
+        largest=-np.log(floor),
+    )
 
 
 def _event_free(floor: float, p: Any) -> Any:
@@ -111,3 +116,9 @@ def _event_free(floor: float, p: Any) -> Any:
 
 def _event(floor: float, p: Any) -> Any:
     return _event_free(floor, 1.0 - p)
+
+
+def _known(floor: float, event_free: FloatArray, p: FloatArray) -> FloatArray:
+    chance = event_free - 1.0
+    chance += p  # p itself, or p − 1
+    return np.asarray(_event_free(floor, np.abs(chance, out=chance)))

@@ -72,7 +72,8 @@ class Dropouts:
                 f"there are no bounds from time {shown_time(status.until)} on: nobody is seen there."
             )
         cut = grid.cut(test.time)
-        rows = by_cut(np.flatnonzero(test.dropout & (test.time <= grid.last)), cut)
+        rows = np.flatnonzero(test.dropout & (test.time <= grid.last))
+        rows = rows[by_cut(rows, cut[rows])]
         return cls(status, y, rows, cut[rows], lookup(grid.sorted, test.time[rows], "right"))
 
     @cached_property

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -53,12 +54,14 @@ class Files:
             raise ValueError(f"{name} must not have a file twice, but has {paths[absolute.index(twice[0])]}.")
         order = sorted(range(len(paths)), key=lambda k: natural(absolute[k]))
         footers = [_footer(paths[k]) for k in order]
+        # Files have mostly the same columns: these are kept, and sent to other processes, only once.
+        kinds = {tuple(types.items()): types for _, types in footers}
         found = cls(
             _in_words(given),
             tuple(paths[k] for k in order),
             tuple(absolute[k] for k in order),
             tuple(groups for groups, _ in footers),
-            tuple(types for _, types in footers),
+            tuple(kinds[tuple(types.items())] for _, types in footers),
             tuple(np.argsort(order).tolist()),
         )
         if not found.n:
@@ -70,7 +73,7 @@ class Files:
         """The numbers of rows of the files."""
         return [sum(groups) for groups in self.groups]
 
-    @property
+    @cached_property
     def starts(self) -> IntArray:
         """The number of each file's first row, and at last the number of all."""
         return np.cumsum([0, *self.sizes])
@@ -117,11 +120,11 @@ class Files:
 
     def read(self, columns: Sequence[str], start: int, stop: int, size: int) -> Iterator[Piece]:
         """Some columns of the rows from ``start`` to before ``stop``, at most ``size`` rows at once."""
-        starts = self.starts
-        for k, groups in enumerate(self.groups):
-            begin, end = max(start - int(starts[k]), 0), min(stop - int(starts[k]), sum(groups))
+        first, last = np.searchsorted(self.starts, [start, stop - 1], side="right") - 1
+        for k in range(first, last + 1):
+            begin, end = self.starts[k : k + 2].tolist()
             if begin < end:
-                yield from self._read(k, columns, begin, end, size)
+                yield from self._read(k, columns, max(start, begin) - begin, min(stop, end) - begin, size)
 
     def _read(self, k: int, columns: Sequence[str], start: int, stop: int, size: int) -> Iterator[Piece]:
         """The same of one file, by its own rows."""
@@ -146,6 +149,8 @@ class Files:
                     # A name such as "1" reads columns like "1.5" too, which pyarrow takes for a part of it.
                     yield Piece(path, row + begin, batch.select(names).slice(begin, end - begin))
                 row += batch.num_rows
+                if row >= stop:
+                    break
 
 
 class Cursor:

@@ -66,8 +66,9 @@ def scan_parquet(
 
     Notes
     -----
-    Of each file a few tens of thousands of rows are held at once, and one page of each column: row groups of about
-    100,000 rows are read with least memory. Parts end where row groups do.
+    Of each file a few tens of thousands of rows are held at once, and one page of each column. Parts, which are read by
+    several workers at once, end where row groups do: those of about 100,000 rows, cut alike in all files, are read with
+    least memory and by most workers.
 
     Examples
     --------

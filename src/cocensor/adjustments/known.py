@@ -1,0 +1,127 @@
+"""Subjects whose status counts as known: event-free before their cut, with the event from there on.
+
+Their weights are products of a factor per subject and one per time, so that a weighted sum is a product of a vector with
+a block of losses of what is known. No order of subjects is needed: predictions are read as they lie in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._validation import FloatArray
+from cocensor.adjustments.status import Group, Status, Term, Terms
+
+# A table of so many times stays in the cache.
+_MOST_TABULATED = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """For all subjects their cut and their weights, which are 0 for those whose status does not count as known.
+
+    The weights of being event-free hold before the cut, those of the event from there on.
+    """
+
+    cut: npt.NDArray[np.unsignedinteger]
+    columns: npt.NDArray[np.unsignedinteger]
+    terms: Terms
+
+    @classmethod
+    def of(cls, status: Status) -> tuple[Known | None, tuple[Group, ...]]:
+        """Those of a status, and the groups of the others; None where they are less than half of all."""
+        n_times = status.grid.sorted.size
+        groups = [group for group in status.groups if _counts_as_known(group, n_times)]
+        if 2 * sum(group.rows.size for group in groups) < status.n:
+            return None, status.groups
+        small = np.min_scalar_type(n_times)
+        cut = np.zeros(status.n, dtype=small)
+        for group in groups:
+            cut[group.rows] = group.cut
+        before, after = (
+            _together([(group, getattr(getattr(group, side), name)) for group in groups], status.n)
+            for side, name in (("before", "event_free"), ("after", "event"))
+        )
+        others = tuple(group for group in status.groups if group not in groups)
+        return cls(cut, np.arange(n_times, dtype=small), Terms(before, after)), others
+
+    def event_free(self, rows: slice, like: FloatArray) -> FloatArray:
+        """Who is event-free at which time, 1 or 0, in the memory order of the values that it is held against."""
+        cut, columns = self.cut[rows], self.columns
+        if like.strides[0] < like.strides[1]:
+            return (cut > columns[:, None]).astype(np.float64).T
+        if self.by_cut is not None:
+            return self.by_cut.take(cut, axis=0)
+        return (cut[:, None] > columns).astype(np.float64)
+
+    @cached_property
+    def by_cut(self) -> FloatArray | None:
+        """For each cut, at which times a subject is event-free; None where that is beyond the cache."""
+        n_times = self.columns.size
+        return np.tri(n_times + 1, n_times, -1) if n_times <= _MOST_TABULATED else None
+
+    def weights(self, rows: slice) -> KnownWeights:
+        """The weights of some subjects at all times."""
+        n_rows = rows.stop - rows.start
+
+        def taken(terms: tuple[Term, ...]) -> list[tuple[FloatArray, FloatArray]]:
+            # A product with ones is several times as fast as a sum over rows.
+            return [
+                (
+                    np.ones(n_rows) if subject is None else subject[rows],
+                    np.ones(self.columns.size) if time is None else time,
+                )
+                for subject, time in terms
+            ]
+
+        return KnownWeights(taken(self.terms.event_free), taken(self.terms.event))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownWeights:
+    """The weights of some subjects: factors by subject and by time."""
+
+    event_free: list[tuple[FloatArray, FloatArray]]
+    event: list[tuple[FloatArray, FloatArray]]
+
+    def total(self, losses: FloatArray, event_free: FloatArray) -> FloatArray:
+        """The weighted sums over subjects of losses, of which ``event_free`` are those before the cuts, 0 after."""
+        total = np.zeros(losses.shape[1])
+        for subject, time in self.event_free:
+            total += time * (subject @ event_free)
+        for subject, time in self.event:
+            total += time * (subject @ losses - subject @ event_free)
+        return total
+
+    def by_subject(self, losses: FloatArray, event_free: FloatArray, time_weights: FloatArray) -> FloatArray:
+        """The same over times, with weights."""
+        total = np.zeros(len(losses))
+        for subject, time in self.event_free:
+            total += subject * (event_free @ (time * time_weights))
+        for subject, time in self.event:
+            over = time * time_weights
+            total += subject * (losses @ over - event_free @ over)
+        return total
+
+
+def _counts_as_known(group: Group, n_times: int) -> bool:
+    before, after = group.before, group.after
+    if not (isinstance(before, Terms) and isinstance(after, Terms)) or before.event:
+        return False
+    return not after.event_free or bool((group.cut >= n_times).all())
+
+
+def _together(found: Sequence[tuple[Group, tuple[Term, ...]]], n: int) -> tuple[Term, ...]:
+    """The terms of several groups as terms of all subjects; those with the same factor per time are added up."""
+    if len(found) == 1 and found[0][0].rows.size == n:
+        return found[0][1]
+    sums: dict[int, tuple[FloatArray, FloatArray | None]] = {}
+    for group, terms in found:
+        for subject, time in terms:
+            factor, _ = sums.setdefault(id(time), (np.zeros(n), time))
+            factor[group.rows] += 1.0 if subject is None else subject[group.rows]
+    return tuple(sums.values())
