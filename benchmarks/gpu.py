@@ -118,12 +118,16 @@ class Study:
     def score(self, adjustment: Any, predicted: Any, n: int) -> Any:
         """The same by the public function, of numpy's arrays or others."""
         y, x = self.y[:n], self.x[:n]
-        return cc.integrated_brier_score(self.y_train, y, predicted, self.times, adjustment=adjustment, x_test=x)
+        return cc.integrated_brier_score(
+            self.y_train, y, predicted, self.times, adjustment=adjustment, x_test=x
+        )
 
 
 def _observed(rng: np.random.Generator, rate: np.ndarray) -> cc.Survival:
     event, dropout = rng.exponential(1.0 / rate), rng.exponential(12.0, size=rate.size)
-    return cc.Survival(np.minimum(np.minimum(event, dropout), 20.0) + 1e-6, event <= np.minimum(dropout, 20.0))
+    return cc.Survival(
+        np.minimum(np.minimum(event, dropout), 20.0) + 1e-6, event <= np.minimum(dropout, 20.0)
+    )
 
 
 class Clock:
