@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
+from contextvars import copy_context
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Event, Lock, Thread, local
@@ -20,9 +22,13 @@ def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = Non
     """What the jobs return, in their order; by default with as many threads as there are cores.
 
     Each is handed an event, and is to end soon after that is set: another job has failed, or the user has interrupted.
-    Plain threads: an interruption amid the locks of a pool would leave it waiting for ever.
+    Plain threads: an interruption amid the locks of a pool would leave it waiting for ever. Where one core is all there
+    is, as in a job, no thread is started.
     """
     stopped, taking, numbers = Event(), Lock(), iter(range(len(jobs)))
+    n_threads = min(n_threads or n_cores(), len(jobs))
+    if n_threads <= 1 and n_cores() == 1:
+        return [job(stopped) for job in jobs]
     results: dict[int, T] = {}
     failures: list[BaseException] = []
 
@@ -39,8 +45,9 @@ def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = Non
                 failures.append(failure)
                 stopped.set()
 
-    with _one_thread_each():
-        threads = [Thread(target=work, daemon=True) for _ in range(min(n_threads or n_cores(), len(jobs)))]
+    with _ONE_THREAD_EACH:
+        # What the caller has set for itself, such as how numpy takes an overflow, holds in these too.
+        threads = [Thread(target=copy_context().run, args=(work,), daemon=True) for _ in range(n_threads)]
         try:
             for thread in threads:
                 thread.start()
@@ -72,14 +79,38 @@ class ProgressCount:
             self._report(self._done, self._total)
 
 
-def _one_thread_each() -> AbstractContextManager[Any]:
-    """Keep matrix products from starting threads of their own, which would wait for each other.
+class _OneThreadEach:
+    """Keeps matrix products from starting threads of their own, which would wait for each other.
 
     That takes threadpoolctl, which comes with scikit-learn; without it the same numbers take half as long again.
+    Entered from several threads at once, it ends with the last of them.
     """
-    if find_spec("threadpoolctl") is None:
-        return nullcontext()
-    return import_module("threadpoolctl").threadpool_limits(1, "blas")
+
+    def __init__(self) -> None:
+        self._changing, self._n_inside = Lock(), 0
+        self._limits: Any = None
+
+    @cached_property
+    def _libraries(self) -> Any:
+        """What can be kept from it; looked for once, as that takes milliseconds."""
+        found = find_spec("threadpoolctl") is not None
+        return import_module("threadpoolctl").ThreadpoolController() if found else None
+
+    def __enter__(self) -> None:
+        with self._changing:
+            if not self._n_inside and self._libraries is not None:
+                self._limits = self._libraries.limit(limits=1, user_api="blas")
+            self._n_inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._changing:
+            self._n_inside -= 1
+            if not self._n_inside and self._limits is not None:
+                self._limits.restore_original_limits()
+                self._limits = None
+
+
+_ONE_THREAD_EACH = _OneThreadEach()
 
 
 @contextmanager
@@ -88,7 +119,7 @@ def one_core() -> Iterator[None]:
     before = getattr(_this_thread, "has_one_core", False)
     _this_thread.has_one_core = True
     try:
-        with _one_thread_each():
+        with _ONE_THREAD_EACH:
             yield
     finally:
         _this_thread.has_one_core = before

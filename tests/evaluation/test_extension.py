@@ -10,7 +10,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import Adjustment, Fitted, Status, unregister_adjustment
-from cocensor.adjustments.status import Group, Imputed
+from cocensor.adjustments.status import Group
+from cocensor.adjustments.weights import Imputed
 from cocensor.curves import TimeGrid
 from cocensor.metrics import Metric, MetricValue, unregister_metric
 from cocensor.simulate import SyntheticDesign

@@ -5,7 +5,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
-from cocensor.adjustments.status import Group, Imputed
+from cocensor.adjustments.status import Group
+from cocensor.adjustments.weights import Imputed
 from cocensor.curves import TimeGrid
 from cocensor.metrics import ranks
 from cocensor.metrics.concordance import _steps

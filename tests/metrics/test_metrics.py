@@ -7,7 +7,8 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import Functionals
-from cocensor.adjustments.status import Group, Imputed, Observed
+from cocensor.adjustments.status import Group
+from cocensor.adjustments.weights import Imputed, Observed
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.metrics.base import Metric
 from tests.refusals import refuses

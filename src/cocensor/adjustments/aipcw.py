@@ -26,7 +26,8 @@ from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHaz
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import Group, Imputed, Status
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
-from cocensor.adjustments.status import EVENT_FREE, Group, Status
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import EVENT_FREE
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.joint.design import Design

@@ -24,7 +24,8 @@ from cocensor.adjustments.base import (
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, NOTHING, Group, Observed, Status, Terms
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CopulaGraphic
@@ -143,7 +144,7 @@ class _IPCWFromMargins(Fitted):
 
     def for_others(self) -> Fitted:
         light = copy.copy(self)
-        light._y = None
+        light._y, light._event = None, self._event.without_sample()
         return light
 
     def with_copula(self, copula: Any) -> Fitted:

@@ -25,7 +25,8 @@ from cocensor.adjustments.hazard_ratio import (
 from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
 from cocensor.adjustments.judge_columns import JudgeDesign
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status
+from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid
@@ -219,10 +220,8 @@ class ImputationFromJoint(Fitted):
             ended = np.ones(len(y), dtype=bool)
         q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
         imputed = [
-            Group.of(
-                np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=ended))
-            )
-            for kind, ended in ((q.ended, True), (~q.ended, False))
+            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=late)))
+            for kind, late in ((q.ended, True), (~q.ended, False))
         ]
         return ImputedByJoint(
             grid,

@@ -9,7 +9,8 @@ import numpy as np
 from cocensor._validation import BoolArray, FloatArray, Rows
 from cocensor.adjustments.base import Hold, always_event_free, refuse_beyond
 from cocensor.adjustments.margins_status import ImputedFromMargins, MarginsAt
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Imputed, NothingFitted, Status, Terms
+from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
 from cocensor.copulas import Copula
 from cocensor.curves import TimeGrid
 from cocensor.estimators import CopulaGraphic

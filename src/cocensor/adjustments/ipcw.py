@@ -27,7 +27,8 @@ from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
 from cocensor.adjustments.ipcw_influence import HazardUse, IPCWStatus
 from cocensor.adjustments.limits import no_score_from
-from cocensor.adjustments.status import Group, Observed, Status, Terms, Weights
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import Observed, Terms, Weights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, StepFunction, TimeGrid
 from cocensor.estimators import CoxPH, KaplanMeier

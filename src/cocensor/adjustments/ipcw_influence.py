@@ -25,7 +25,8 @@ from cocensor._numerics import lookup
 from cocensor._validation import FloatArray, IntArray, Rows, Side, row_blocks
 from cocensor.adjustments.censoring_curves import ByCox
 from cocensor.adjustments.gradient import Functionals, Part
-from cocensor.adjustments.status import Group, Status, Weights
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import Weights
 from cocensor.curves import TimeGrid
 from cocensor.estimators.hazard_influence import HazardInfluence
 from cocensor.outcomes import Survival

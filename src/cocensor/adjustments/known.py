@@ -1,7 +1,7 @@
 """Subjects whose status counts as known: event-free before their cut, with the event from there on.
 
-Their weights are products of a factor per subject and one per time, so that a weighted sum is a product of a vector with
-a block of losses of what is known. No order of subjects is needed: predictions are read as they lie in memory.
+Their weights are products of a factor per subject and one per time, so that a weighted sum is a product of a vector
+with a block of losses of what is known. No order of subjects is needed: predictions are read as they lie in memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray
-from cocensor.adjustments.status import Group, Status, Term, Terms
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import Term, Terms
 
 # A table of so many times stays in the cache.
 _MOST_TABULATED = 256

@@ -13,7 +13,8 @@ from cocensor._numerics import settled
 from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, Status, Terms
+from cocensor.adjustments.status import Group, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.curves import TAILS, Interpolation, Predictions, Tail, TimeGrid
@@ -98,7 +99,9 @@ class _FittedMarginTime(Fitted):
     margin: CopulaGraphic
 
     def for_others(self) -> Fitted:
-        return replace(self, y=None)
+        if self.adjustment.interpolation == "linear":
+            return replace(self, y=None)  # a polygon has corners at all times of the sample
+        return replace(self, y=None, margin=self.margin.without_sample())
 
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)

@@ -11,7 +11,8 @@ import numpy as np
 from cocensor._validation import FloatArray, as_times, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
+from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.outcomes import Survival

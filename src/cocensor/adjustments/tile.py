@@ -12,7 +12,7 @@ import numpy as np
 from cocensor._validation import BoolArray, FloatArray, Rows
 
 if TYPE_CHECKING:
-    from cocensor.adjustments.status import BlockWeights
+    from cocensor.adjustments.weights import BlockWeights
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from cocensor._validation import FloatArray
 from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
 from cocensor.adjustments.imputed_margins import given_censoring
 from cocensor.adjustments.samples import Resample
-from cocensor.adjustments.status import EVENT, EVENT_FREE, Group, NothingFitted, Status
+from cocensor.adjustments.status import Group, NothingFitted, Status
+from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.copulas import Copula
 from cocensor.curves import Predictions, TimeGrid

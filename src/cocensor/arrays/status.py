@@ -11,7 +11,7 @@ import numpy as np
 from cocensor._namespaces import Array, Place, Placing
 from cocensor._validation import BoolArray, FloatArray
 from cocensor.adjustments import Status
-from cocensor.adjustments.status import Imputed, Observed, Term, Terms, Weights
+from cocensor.adjustments.weights import Imputed, Observed, Term, Terms, Weights
 
 #: A factor for each subject, or 1, and one for each time, or 1.
 PlacedTerm = tuple[Array | None, Array | None]

@@ -9,11 +9,9 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._numerics import put_rows
 from cocensor._validation import (
     FloatArray,
     IntArray,
-    Rows,
     as_times,
     as_vector,
     check_choice,
@@ -36,6 +34,8 @@ from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_va
 Interpolation = Literal["linear", "step"]
 # Step functions on grids of their own are put on the union of these, up to this many numbers.
 _MOST_UNITED = 2**28
+# Rows are neighbours if they are among so many times as many.
+_NEIGHBOURS = 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -355,26 +355,16 @@ def _on_lines(
 
 
 def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
-    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block."""
+    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block.
+
+    These are as a rule in Fortran order, where neighbours are read at once.
+    """
     if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
         return table[rows]
-    first = int(rows.min())
-    if rows.max() - first + 1 == rows.size:
-        place = np.full(rows.size, -1)
-        place[rows - first] = np.arange(rows.size)
-        if place.min() >= 0:  # neighbours in another order, each once
-            return _reordered(table[first : first + rows.size], rows - first, place)
     if table.flags.c_contiguous and table.flags.aligned:
         return table.take(rows, axis=0)
+    first, last = int(rows.min()), int(rows.max())
+    if last - first < _NEIGHBOURS * rows.size:
+        # Column by column, each of which lies close together.
+        return np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
     return table[rows]
-
-
-def _reordered(
-    table: npt.NDArray[np.floating[Any]], order: Rows, place: Rows
-) -> npt.NDArray[np.floating[Any]]:
-    """``table[order]``, where ``place`` undoes the order: memory is read from one end to the other."""
-    if table.flags.c_contiguous and table.flags.aligned:
-        result = np.empty_like(table)
-        put_rows(result, place, table)
-        return result
-    return np.ascontiguousarray(table.T).take(order, axis=1).T

@@ -10,15 +10,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from threading import Event
 
 import numpy as np
 
+from cocensor._parallel import in_threads
 from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, row_blocks
 from cocensor.adjustments import Functionals, Status
 from cocensor.adjustments.known import Known
 from cocensor.curves import Predictions
 from cocensor.outcomes import shown_time
+
+# Strips of subjects that a thread takes at a time, and the fewest numbers for which there is a second thread.
+_JOB_STRIPS = 2
+_WORTH_THREADS = 2**22
 
 
 @dataclass(frozen=True)
@@ -27,10 +33,16 @@ class Loss:
 
     event_free: Callable[[FloatArray], FloatArray]
     event: Callable[[FloatArray], FloatArray]
-    #: The one of both that counts, by who is event-free (1 or 0) and the probabilities; an array of its own.
-    known: Callable[[FloatArray, FloatArray], FloatArray]
     #: No prediction loses more.
     largest: float = np.inf
+    #: The one of both that counts, by who is event-free (1 or 0) and the probabilities, in fewer steps than both take.
+    known: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+
+    def of_known(self, event_free: FloatArray, p: FloatArray) -> FloatArray:
+        """The one of both that counts, by who is event-free (1 or 0), as an array of its own."""
+        if self.known is not None:
+            return self.known(event_free, p)
+        return np.where(event_free > 0, self.event_free(p), self.event(p))
 
 
 class BlockLosses:
@@ -85,15 +97,20 @@ def mean_losses(
     total = _Sums(status, loss, predictions, by_subject).total()
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
-    above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
+    warn_above_largest(total, grid.sorted, loss)
+    return grid.restore(total)
+
+
+def warn_above_largest(values: FloatArray, times: FloatArray, loss: Loss) -> None:
+    """Warn of mean losses, (predictions, times), that are larger than any loss."""
+    above = (values > loss.largest * (1.0 + 1e-9)).any(axis=0)
     if above.any():
         warnings.warn(
-            f"a score at time {shown_time(grid.sorted[above][0])} is above {loss.largest:g}, the largest "
+            f"a score at time {shown_time(times[above][0])} is above {loss.largest:g}, the largest "
             "possible loss: the weights represent more subjects than there are.",
             HorizonWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return grid.restore(total)
 
 
 class _Sums:
@@ -110,9 +127,20 @@ class _Sums:
         self.known, self.others = Known.of(status)
 
     def total(self) -> FloatArray:
-        """Over all subjects, (predictions, times)."""
+        """Over all subjects, (predictions, times); the same numbers however many threads there are."""
+        every = range(self.status.n_strips)
+        jobs = [
+            partial(self._of_strips, every[start : start + _JOB_STRIPS]) for start in every[::_JOB_STRIPS]
+        ]
+        if self.status.n * len(self.predictions) * self.status.grid.sorted.size < _WORTH_THREADS:
+            return np.add.reduce([job(Event()) for job in jobs])
+        return np.add.reduce(in_threads(jobs))
+
+    def _of_strips(self, numbers: Sequence[int], stopped: Event) -> FloatArray:
         total = np.zeros((len(self.predictions), self.status.grid.sorted.size))
-        for number in range(self.status.n_strips):
+        for number in numbers:
+            if stopped.is_set():
+                break
             if self.known is not None:
                 self._add_known(self.known, number, total)
             self._add_others(number, total)
@@ -126,7 +154,7 @@ class _Sums:
             for m, each in enumerate(self.predictions):
                 values = each.read(times, rows)
                 free = known.event_free(rows, values)
-                losses = self.loss.known(free, values)
+                losses = self.loss.of_known(free, values)
                 event_free = np.multiply(losses, free, out=free)
                 total[m] += weights.total(losses, event_free)
                 if self.by_subject is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import IntArray, Progress, check_whole
+from cocensor._validation import Progress, check_whole
 from cocensor.adjustments import Fitted, Imputation
 from cocensor.adjustments.judge import wanted_times
 from cocensor.adjustments.samples import Samples
@@ -188,9 +188,9 @@ def _columns(predictions: Predictions, y: Survival, judges: Sequence[Any]) -> Co
     if predictions.risk is not None or not all(isinstance(each, Imputation) for each in judges):
         return slice(None)
     wanted = np.concatenate([wanted_times(y, 1), *(wanted_times(y, each.score_times) for each in judges)])
-    after = np.searchsorted(times, wanted)
-    found: IntArray = np.unique(np.clip(np.concatenate((after - 1, after, after + 1)), 0, times.size - 1))
-    return found
+    # A single column would be no curve.
+    after = np.clip(np.searchsorted(times, wanted), min(1, times.size - 1), times.size - 1)
+    return np.unique(np.maximum(np.concatenate((after - 1, after)), 0))
 
 
 def _constant(predictions: Predictions) -> bool:

@@ -10,9 +10,9 @@ prediction, and the sums of their weights: the code is the same as for all subje
   :math:`\max_c w_c/4m`, over cells with different predictions.
 - *ICI, E50, E90.* The distance between curve and prediction of a subject is off by at most the width of its cell and
   the rise of the curve over it, and by half of this on average over the cell, as predictions are there from their mean.
-  So is the mean distance; a quantile is off by the largest such value at most. Both are doubled for the curve, which is
-  fitted to the means of cells itself. This is no proof, as the former is; a smooth fit is off by far less, by the square
-  of the width.
+  So is the mean distance; a quantile is off by the largest such value at most. Both are doubled for the curve, which
+  is fitted to the means of cells itself. This is no proof, as the former is; a smooth fit is off by far less, by the
+  square of the width.
 """
 
 from __future__ import annotations
@@ -47,13 +47,12 @@ class _Batches:
 
     def add(self, status: Status, predictions: Predictions) -> None:
         times = status.grid.sorted
-        order, survival = marked(predictions, times, one_order=False), predictions.read(times, slice(None))
+        order = marked(predictions, times, one_order=False)
+        survival = order.markers(predictions, times, np.arange(status.n))
         [tile] = status.tiles()
-        a, b = tile.event_free, tile.event
+        a, b = tile.by_time
         self.cells.reach(order.low, order.high)
-        places = self.cells.places(order.keys, survival.__getitem__)
-        for j, each in enumerate((a, b, np.ones_like(a), survival)):
-            self.cells.add(j, places, each)
+        self.cells.add(order.keys, lambda rows: survival[:, rows], (a, b, np.ones_like(a), survival))
         self.normaliser += status.normaliser
         self.loss += float(np.vdot(a, np.square(1.0 - survival)) + np.vdot(b, np.square(survival)))
         self.least_weight = min(self.least_weight, float((a + b).min()))
