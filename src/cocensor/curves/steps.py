@@ -69,7 +69,7 @@ class StepFunction:
         check_choice(side, "side", ("left", "right"))
         t = as_floats(t, "t")
         index = lookup(self.times, t, side)
-        return scalar_like(np.where(index > 0, self._padded()[index], self.initial), t)
+        return scalar_like(self._padded()[index], t)
 
     def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
         r"""The exact integral :math:`\int_{lower}^{upper} f(t)\,dt`; the two broadcast.
