@@ -50,14 +50,16 @@ class Known:
         others = tuple(group for group in status.groups if group not in groups)
         return cls(cut, np.arange(n_times, dtype=small), Terms(before, after)), others
 
-    def event_free(self, rows: slice, like: FloatArray) -> FloatArray:
-        """Who is event-free at which time, 1 or 0, in the memory order of the values that it is held against."""
+    def event_free(self, rows: slice, out: FloatArray) -> FloatArray:
+        """Who is event-free at which time, 1 or 0, written to ``out`` in the order of its memory."""
         cut, columns = self.cut[rows], self.columns
-        if like.strides[0] < like.strides[1]:
-            return (cut > columns[:, None]).astype(np.float64).T
-        if self.by_cut is not None:
-            return self.by_cut.take(cut, axis=0)
-        return (cut[:, None] > columns).astype(np.float64)
+        if not out.flags.c_contiguous:
+            np.copyto(out.T, cut > columns[:, None])
+        elif self.by_cut is not None:
+            self.by_cut.take(cut, axis=0, out=out, mode="clip")  # no cut is clipped: other modes copy once more
+        else:
+            np.copyto(out, cut[:, None] > columns)
+        return out
 
     @cached_property
     def by_cut(self) -> FloatArray | None:
