@@ -35,7 +35,7 @@ class Loss:
     event: Callable[[FloatArray], FloatArray]
     #: No prediction loses more.
     largest: float = np.inf
-    #: Writes the one of both that counts, by who is event-free (1 or 0) and the probabilities, in fewer steps than both.
+    #: Writes the one of both that counts, by who is event-free (1 or 0) and the probabilities, in few steps.
     known: Callable[[FloatArray, FloatArray, FloatArray], None] | None = None
 
     def write_known(self, event_free: FloatArray, p: FloatArray, out: FloatArray) -> None:
