@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def main() -> None:
     study = Study(n)
     S = study.predictions(torch, device, torch.float64)
     clock = Clock(device)
-    unit = clock(lambda: S.sum(0))
+    unit = clock(partial(S.sum, 0))
     found["one pass, ms"] = round(unit * 1e3, 4)
     for name, adjustment in study.adjustments.items():
         start = time.perf_counter()
@@ -59,29 +60,34 @@ def main() -> None:
         asked_grad = S[: n // 10].clone().requires_grad_()
         part = study.loss(adjustment, S, n // 10)
 
-        def trained(part: Any = part, asked_grad: Any = asked_grad) -> None:
-            asked_grad.grad = None
-            part(asked_grad).backward()
-
         row = {
             "prepared, s": prepared,
-            "passes": clock(lambda loss=loss: loss(S)) / unit,
-            "passes, compiled": clock(lambda compiled=compiled: compiled(S)) / unit,
-            "passes with gradient, n/10": clock(trained) / (unit / 10),
+            "passes": clock(partial(loss, S)) / unit,
+            "passes, compiled": clock(partial(compiled, S)) / unit,
+            "passes with gradient, n/10": clock(partial(_trained, part, asked_grad)) / (unit / 10),
             "compiled less eager": abs(float(compiled(S) - loss(S))),
-            "copied to the host, bytes": copied_bytes(torch, lambda loss=loss: loss.over_time(S).tolist()),
+            "copied to the host, bytes": copied_bytes(torch, partial(_fetched, loss, S)),
         }
         found[name] = {key: float(f"{value:.4g}") for key, value in row.items()}
         small = min(n, 10**5)
         reference = study.score(adjustment, S[:small].cpu().numpy(), small)
         found[name]["less numpy"] = abs(float(study.loss(adjustment, S, small)(S[:small])) - reference)
-    found["brier_score, s"] = round(clock(lambda: study.score(cc.IPCW(), S, n), repeats=3), 4)
+    found["brier_score, s"] = round(clock(partial(study.score, cc.IPCW(), S, n), repeats=3), 4)
     del S
     found["single precision"] = by_rows(torch, device, clock, (n, many))
     found["CuPy"] = in_cupy(study, unit)
     print(json.dumps(found, indent=1))
     if write:
         RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+
+
+def _trained(loss: Any, S: Any) -> None:
+    S.grad = None
+    loss(S).backward()
+
+
+def _fetched(loss: Any, S: Any) -> Any:
+    return loss.over_time(S).tolist()
 
 
 class Study:
@@ -137,6 +143,7 @@ class Clock:
         self._on_gpu = device == "cuda"
 
     def __call__(self, run: Callable[[], object], repeats: int = REPEATS) -> float:
+        """After a few runs that are not counted."""
         for _ in range(3):
             run()
         return statistics.median(self._once(run) for _ in range(repeats))
@@ -184,11 +191,11 @@ def by_rows(torch: Any, device: str, clock: Clock, sizes: tuple[int, int]) -> di
             if on_gpu:
                 torch.cuda.reset_peak_memory_stats()
                 held = torch.cuda.memory_allocated()
-            row = {"ns per row": clock(lambda loss=loss: loss(S), repeats=5) / n * 1e9}
+            row = {"ns per row": clock(partial(loss, S), repeats=5) / n * 1e9}
             if on_gpu:
                 row["GB beside"] = (torch.cuda.max_memory_allocated() - held) / 1e9
             compiled: Any = torch.compile(loss)
-            row["ns per row, compiled"] = clock(lambda compiled=compiled: compiled(S), repeats=5) / n * 1e9
+            row["ns per row, compiled"] = clock(partial(compiled, S), repeats=5) / n * 1e9
             if n == sizes[0]:
                 exact = float(study.loss(adjustment, S.double())(S.double()))
                 row["relative error"] = abs(float(loss(S)) / exact - 1.0)

@@ -39,7 +39,12 @@ def is_foreign(values: Any) -> bool:
     """Whether something is an array of another library than numpy."""
     if isinstance(values, _NUMPYS):
         return False
-    return hasattr(values, "__array_namespace__") or (hasattr(values, "detach") and hasattr(values, "device"))
+    # The standard's mark; CuPy's; torch's.
+    return (
+        hasattr(values, "__array_namespace__")
+        or hasattr(values, "__cuda_array_interface__")
+        or (hasattr(values, "detach") and hasattr(values, "device"))
+    )
 
 
 def namespace(*arrays: Any) -> Any:

@@ -175,7 +175,7 @@ def piecewise(mask: Any, x: Any, inside: Callable[[Any], Any], outside: Callable
     """``inside(x)`` where the mask holds, ``outside(x)`` elsewhere; in numpy the former is computed there alone."""
     if not isinstance(x, np.ndarray):
         return namespace(x).where(mask, inside(x), outside(x))
-    result = np.array(outside(x))
+    result = np.asarray(outside(x))
     if mask.any():
         result[mask] = inside(x[mask])
     return result

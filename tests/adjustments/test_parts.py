@@ -280,3 +280,12 @@ def test_a_copy_for_others_is_small_and_travels(name):
         again.status(y, GRID, x, predictions).a, fitted.status(y, GRID, x, predictions).a
     )
     assert len(pickle.dumps(fitted.for_others())) < 30_000
+
+
+def test_a_judge_travels_without_the_subjects_fitted_to():
+    y, x, predictions = subjects(12)
+    sizes = []
+    for n in (N // 2, N):
+        judge = cc.Imputation("everything").fit(y[:n], x[:n], some(predictions, slice(0, n)))
+        sizes.append(len(pickle.dumps(judge.for_others())))
+    assert abs(sizes[1] - sizes[0]) < N  # not even a byte for each

@@ -47,8 +47,7 @@ def test_sums_are_those_of_the_coarsest_cells_needed(data):
     cells = Cells(1, 1, 8, 1)
     for key, weight in zip(keys, weights, strict=True):
         cells.reach(np.array([key]), np.array([key]))
-        marker = np.array([[float(key)]])
-        cells.add(0, cells.places(np.array([[key]]), marker.__getitem__), np.array([[weight]]))
+        cells.add(np.array([[key]]), lambda rows, key=key: np.array([[float(key)]]), [np.array([[weight]])])
     column = cells.column(0)
     width = int(column.high[0] - column.low[0])
     assert (column.high - column.low == width).all()
@@ -63,10 +62,8 @@ def test_sums_are_those_of_the_coarsest_cells_needed(data):
 def test_what_is_below_zero_counts_by_its_size():
     cells = Cells(1, 1, 8, 2)
     cells.reach(np.array([0]), np.array([3]))
-    marker = np.array([[0.0], [0.0], [3.0]])
-    places = cells.places(marker.astype(np.int64), marker.__getitem__)
-    for j in range(2):
-        cells.add(j, places, np.array([[1.0], [-2.0], [0.5]]) * (1 - 2 * j))
+    marker, weights = np.array([[0.0, 0.0, 3.0]]), np.array([[1.0, -2.0, 0.5]])
+    cells.add(marker.astype(np.int64), lambda rows: marker[:, rows], [weights, -weights])
     other = Cells(1, 1, 8, 2)
     other.merge(cells)
     other.merge(cells)

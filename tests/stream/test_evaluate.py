@@ -1,11 +1,13 @@
 """Streamed evaluations against those of all subjects at once."""
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor.metrics import MetricValue
 from tests.stream.studies import Study, study
 
 ADJUSTMENTS = {
@@ -189,20 +191,49 @@ def test_predictions_that_do_not_differ_where_the_judge_looks():
     assert [n.text for n in held.results["imputed"].notes] == [n.text for n in found.results["imputed"].notes]
 
 
+@dataclass(frozen=True)
+class MedianLoss(cc.Metric):
+    """The median over subjects of the distance to what is most likely: no sum over subjects."""
+
+    name, label, direction, range = "median_loss", "median loss", "smaller", (0.0, 1.0)
+
+    def evaluate(self, status, predictions):
+        last = status.grid.sorted[-1:]
+        free = status.a[:, -1] > status.b[:, -1]
+        return {
+            name: MetricValue(float(np.median(np.abs(free - each.read(last, slice(None))[:, 0]))))
+            for name, each in predictions.items()
+        }
+
+
 def test_metrics_that_cannot_be_added_up_are_those_of_the_subjects_kept(data):
-    found = data.scan().evaluate(adjustments="ipcw", metrics=["ibs", "e50"], at=0.5, n_kept=200)
-    kept = found.data.samples
-    assert len(kept.y_test) == 200
+    found = data.scan().evaluate(
+        adjustments="ipcw", metrics=["ibs", MedianLoss()], times=[0.1, 0.5], n_kept=200
+    )
+    kept = found.data.samples.y_test
+    assert len(kept) == 200
     assert found.data.streamed.metrics == {"ibs"}
-    assert any("E50" in note.text and "200" in note.text for note in found.notes)
-    # The same weights, of the same subjects.
-    rows = np.isin(data.y.time, kept.y_test.time)
+    assert [note.kind for note in found.notes if "median loss" in note.text and "200" in note.text] == [
+        "decision"
+    ]
+    rows = np.isin(data.y.time, kept.time)
     part = Study({k: (t, v[rows]) for k, (t, v) in data.models.items()}, data.y[rows])
-    same = part.evaluate(adjustments="ipcw", metrics="e50", at=0.5, y_train=data.y)
+    same = part.evaluate(adjustments="ipcw", metrics=MedianLoss(), times=[0.1, 0.5], y_train=data.y)
     for model in ("full", "part"):
-        one, other = found.score(model, "e50 at 0.5"), same.score(model, "e50 at 0.5")
-        assert one.value == pytest.approx(other.value, rel=1e-9)
-        assert 0.5 < one.standard_error / other.standard_error < 1.5
+        assert found.score(model, "median_loss").value == same.score(model, "median_loss").value
+
+
+def test_weights_that_stand_for_too_many_are_told_once_of_all_subjects():
+    """Where the training sample is censored far more than the test sample, weights sum to more than there are."""
+    data, train = study(300, 11), study(300, 12)
+    crude = cc.Survival(train.y.time, train.y.event & (np.arange(300) % 6 == 0))
+    asked = {"adjustments": "ipcw", "metrics": "brier", "at": 0.9, "y_train": crude, "times": [0.2, 0.9]}
+    never = (data.models["full"][0], np.full((300, 12), 0.99))
+    data = Study({"never": never}, cc.Survival(data.y.time, np.ones(300, dtype=bool)))
+    held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
+    texts = [[n.text for n in each.results["ipcw"].notes_of("caution")] for each in (held, found)]
+    assert texts[0] == texts[1]
+    assert any("above 1" in text for text in texts[0])
 
 
 def test_counts_are_those_of_all_subjects(data, held):
@@ -283,3 +314,44 @@ def test_what_workers_are_sent_can_be_pickled(data):
     found = data.scan().evaluate(metrics=["ibs", "auc"], n_kept=50)
     again = pickle.loads(pickle.dumps(found.results["imputed"].fits["full"].for_others()))
     assert again.adjustment == found.results["imputed"].adjustment
+
+
+def test_a_cluster_gives_the_same(data, cluster):
+    from distributed import Client
+
+    asked = {"metrics": ["ibs", "auc", "ici"], "at": 0.5, "n_kept": 100, "n_fit": 400}
+    with Client(cluster, set_as_default=False) as client:
+        found = data.scan(3).evaluate(**asked, client=client)
+    agree(found, data.scan(2).evaluate(**asked), rtol=1e-9)
+
+
+def test_without_intervals_and_with_a_selected_copula(data):
+    asked = {"metrics": "ibs", "confidence_level": None, "copula": "select"}
+    held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
+    agree(found, held, ("score", "skill"), rtol=1e-8)
+    assert found.assumed.origin == held.assumed.origin
+    assert found.assumed.copula == held.assumed.copula
+
+
+def test_the_judge_of_another_evaluation_judges_other_subjects(data):
+    judge = study(400, 20).evaluate(metrics="ibs", adjustments="imputed").judge
+    found = data.scan(3).evaluate(adjustments={"imputed": judge}, metrics="ibs", n_kept=100)
+    again = data.scan(5).evaluate(adjustments={"imputed": judge}, metrics="ibs", n_kept=300)
+    agree(found, again, ("score",))
+    # Another sample of the same law was fitted to: an error of its own beside that of the 600.
+    own = data.evaluate(metrics="ibs", adjustments="imputed")
+    for model in ("full", "part"):
+        one, other = found.score(model), own.score(model)
+        assert abs(one.value - other.value) < 4 * one.standard_error
+        assert 0.7 < one.standard_error / other.standard_error < 2
+
+
+def test_details_are_of_the_subjects_kept():
+    """A value asked for later has the error of so many subjects: that of 500 out of 2,000 is about twice as large."""
+    data = study(2000, 21)
+    asked = {"adjustments": "ipcw", "metrics": ["ibs", "auc"], "at": 0.6}
+    held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=500)
+    curves = [each.score("full", "ibs", at=0.5).standard_error for each in (held, found)]
+    assert 1.6 < curves[1] / curves[0] < 2.4
+    roc = [each.profile_errors("auc", at=0.6).of("full").standard_errors.mean() for each in (held, found)]
+    assert 0.85 < roc[1] / roc[0] < 1.15  # added up over all

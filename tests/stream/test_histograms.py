@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -395,6 +397,17 @@ def test_accumulators_travel():
         for each in (found, there):
             each.update(*data.at(asked, slice(30, 60)))
         assert there.result(np.inf)["m"].value == found.result(np.inf)["m"].value
+
+
+def test_nothing_of_a_batch_is_kept():
+    data, asked = sample(np.random.default_rng(11), 60), metric("auc")
+    found = histogram_accumulator(asked, TimeGrid.of(data.times), ["m"])
+    status, models = data.at(asked)
+    found.update(status, models)
+    left = [weakref.ref(status), weakref.ref(models["m"])]
+    del status, models
+    gc.collect()
+    assert [each() for each in left] == [None, None]
 
 
 def test_means_over_subjects_are_left_to_others():

@@ -21,7 +21,7 @@ _NO_SERIES = (np.ndarray, np.generic, float, int, list, tuple)
 
 
 def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
-    """An array of ``values``: array-likes, data-frame columns (through narwhals) and torch tensors."""
+    """An array of ``values``: array-likes, data-frame columns (through narwhals), torch tensors and CuPy arrays."""
     if not isinstance(values, _NO_SERIES) and nw.dependencies.is_into_series(values):
         series = nw.from_native(values, series_only=True)
         missing = series.is_null()
@@ -33,6 +33,9 @@ def to_numpy(values: Any, name: str) -> npt.NDArray[Any]:
     if hasattr(values, "detach"):
         values = values.detach().cpu()
         values = values if values.dtype.itemsize > 2 or not values.is_floating_point() else values.double()
+    elif hasattr(values, "__cuda_array_interface__"):
+        on_device: Any = values
+        values = on_device.get()
     try:
         return np.asarray(values)
     except ValueError:

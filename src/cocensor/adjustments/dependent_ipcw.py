@@ -144,7 +144,7 @@ class _IPCWFromMargins(Fitted):
 
     def for_others(self) -> Fitted:
         light = copy.copy(self)
-        light._y = None
+        light._y, light._event = None, self._event.without_sample()
         return light
 
     def with_copula(self, copula: Any) -> Fitted:

@@ -252,7 +252,7 @@ class _ImputationFromMargins(Fitted):
     margin: CopulaGraphic
 
     def for_others(self) -> Fitted:
-        return replace(self, y=None)
+        return replace(self, y=None, margin=self.margin.without_sample())
 
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)

@@ -220,10 +220,8 @@ class ImputationFromJoint(Fitted):
             ended = np.ones(len(y), dtype=bool)
         q = Conditional(model, grid.sorted, y.time, z, ended, ratio)
         imputed = [
-            Group.of(
-                np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=ended))
-            )
-            for kind, ended in ((q.ended, True), (~q.ended, False))
+            Group.of(np.flatnonzero(asked & kind), cut, EVENT_FREE, Imputed(q, partial(q.placed, ended=late)))
+            for kind, late in ((q.ended, True), (~q.ended, False))
         ]
         return ImputedByJoint(
             grid,

@@ -99,7 +99,9 @@ class _FittedMarginTime(Fitted):
     margin: CopulaGraphic
 
     def for_others(self) -> Fitted:
-        return replace(self, y=None)
+        if self.adjustment.interpolation == "linear":
+            return replace(self, y=None)  # a polygon has corners at all times of the sample
+        return replace(self, y=None, margin=self.margin.without_sample())
 
     def with_copula(self, copula: Any) -> Fitted:
         return self.adjustment.with_copula(copula).fit(self.y)

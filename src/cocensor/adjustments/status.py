@@ -152,6 +152,8 @@ class Status:
         self.notes, self.model = notes, model
         #: Makes the same answer at other times; None where nothing can.
         self.again: Callable[[TimeGrid], Status] | None = None
+        #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
+        self.subsample: Any = None
 
     def __repr__(self) -> str:
         return f"Status(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"

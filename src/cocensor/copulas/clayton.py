@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +33,11 @@ class Clayton(ArchimedeanCopula):
     independence_theta = 0.0
     tau_range = (0.0, 1.0)
 
-    def _excess(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Log of u / C."""
+    def _excess(self, x: FloatArray, y: FloatArray, factor: Any = 1.0) -> FloatArray:
+        """A factor times log of u / C."""
         theta = self.theta
         if theta > 0.01:
-            return softplus(log_expm1(theta * y) - theta * x) / theta
+            return (factor / theta) * softplus(log_expm1(theta * y) - theta * x)
         # The same, smooth through independence.
         xp = namespace(x, y)
         far = theta * y > 1.0
@@ -44,19 +45,20 @@ class Clayton(ArchimedeanCopula):
         growth = close * xp.exp(-theta * x) * expm1_over(theta * close)
         near = growth * log1p_over(theta * growth)
         if xp is np and not far.any():
-            return near
-        return xp.where(far, softplus(log_expm1(theta * xp.where(far, y, 1.0)) - theta * x) / theta, near)
+            return factor * near
+        late = softplus(log_expm1(theta * xp.where(far, y, 1.0)) - theta * x) / theta
+        return factor * xp.where(far, late, near)
 
     def _log_cdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         return -x - self._excess(x, y)
 
     def _log_hfunc1(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        return -(1.0 + self.theta) * self._excess(x, y)
+        return self._excess(x, y, -(1.0 + self.theta))
 
     def _log_pdf(self, x: FloatArray, y: FloatArray) -> FloatArray:
         high, low = np.maximum(x, y), np.minimum(x, y)
-        excess = self._excess(high, low)
-        return np.log1p(self.theta) + low - self.theta * (high - low) - (1.0 + 2.0 * self.theta) * excess
+        excess = self._excess(high, low, 1.0 + 2.0 * self.theta)
+        return np.log1p(self.theta) + low - self.theta * (high - low) - excess
 
     def _tau(self) -> float:
         return self.theta / (self.theta + 2.0)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cocensor._validation import (
     FloatArray,
+    IntArray,
     as_times,
     as_vector,
     check_choice,
@@ -229,6 +230,8 @@ class Predictions:
         """The same, kept at ``times`` (sorted, each once) alone, where it is read without interpolation."""
         if np.array_equal(times, self.times) or self.only_at is not None:
             return self
+        if _by_columns(self.probabilities):
+            return Predictions.trusted(times, self.read(times, slice(None)), source=self.source)
         values = np.empty((len(self), times.size))
         for rows in row_blocks(*values.shape):
             values[rows] = self.read(times, rows)
@@ -242,16 +245,14 @@ class Predictions:
             return table[:, left[0] : left[0] + t.size]
         if not self.known_at(t):
             self._check_curve(t[t != grid[0]][0], "times")
-        # In double precision: a line between two times would be rounded once more.
-        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
-        result[:, left < 0] = 1.0  # S(0) = 1 is implied
-        if self.interpolation == "linear":
-            right = np.minimum(left + 1, grid.size - 1)
-            start = np.where(left >= 0, grid[left], 0.0)
-            width = grid[right] - start
-            # Beyond the grid, and on its last time, the weight is 0.
-            weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
-            result += weight * (table[:, right] - result)
+        right = np.minimum(left + 1, grid.size - 1)
+        start = np.where(left >= 0, grid[left], 0.0)
+        width = grid[right] - start
+        # Beyond the grid, and on its last time, the weight is 0.
+        weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
+        if self.interpolation == "step":
+            weight[:] = 0.0
+        result = _on_lines(table, left, right, weight)
         beyond = t > grid[-1]
         if beyond.any():
             tail = self._tail_beyond(float(t.max()), "times")
@@ -323,6 +324,34 @@ class Predictions:
                 f"but reaches {t:g}."
             )
         return self.tail
+
+
+def _by_columns(table: npt.NDArray[Any]) -> bool:
+    """Whether the values of a column lie side by side in memory, and not those of a row."""
+    return table.strides[0] == table.itemsize and table.strides[1] != table.itemsize
+
+
+def _on_lines(
+    table: npt.NDArray[np.floating[Any]], left: IntArray, right: IntArray, weight: FloatArray
+) -> FloatArray:
+    """Columns between two of a table each, where 1 is to the left of the first: in double precision.
+
+    In single precision a line would be rounded once more.
+    """
+    if not _by_columns(table):
+        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
+        result[:, left < 0] = 1.0  # S(0) = 1 is implied
+        if weight.any():
+            result += weight * (table[:, right] - result)
+        return result
+    columns, rise = np.empty((left.size, len(table))), np.empty(len(table))
+    for column, before, after, share in zip(columns, left, right, weight, strict=True):
+        column[:] = table[:, before] if before >= 0 else 1.0
+        if share:
+            np.subtract(table[:, after], column, out=rise)
+            rise *= share
+            column += rise
+    return columns.T
 
 
 def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:

@@ -69,7 +69,10 @@ class StepFunction:
         check_choice(side, "side", ("left", "right"))
         t = as_floats(t, "t")
         index = lookup(self.times, t, side)
-        return scalar_like(self._padded()[index], t)
+        if not self.values.size:
+            return scalar_like(np.full(t.shape, self.initial), t)
+        # No copy of all values: a part of a sample may ask for few of them.
+        return scalar_like(np.where(index > 0, self.values[np.maximum(index - 1, 0)], self.initial), t)
 
     def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
         r"""The exact integral :math:`\int_{lower}^{upper} f(t)\,dt`; the two broadcast.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -271,6 +272,13 @@ class MarginEstimator:
         if (above == 0).any():
             refuse_first(above == 0, c, "c must be a time by which not everyone has dropped out")
         return above, below
+
+    def without_sample(self) -> Self:
+        """A small copy that knows the curves of both margins, and nothing of their error."""
+        light = copy.copy(self)
+        light._other, light._influence = self._dropout_curve(), None
+        del light.risk_table_
+        return light
 
     @property
     def support_(self) -> float:

@@ -108,7 +108,9 @@ def _rows(
     """By model the rows of errors of a curve at ``x``, from the status at ``grid``; or why there are none."""
     rows: dict[str, FloatArray] = {}
     missing: dict[str, str] = {}
-    subsample = data.subsample_for(metric)
+    streamed, subsample = data.streamed, None
+    if streamed is not None and metric.name in streamed.metrics:
+        subsample = streamed.subsample(streamed.whole.n)
     for fitted, names in scores.served:
         served = [name for name in names if name in x]
         if not served:

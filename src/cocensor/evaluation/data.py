@@ -165,23 +165,14 @@ class EvaluationData:
         table = self.streamed.risk_table
         return int(table.events[table.times <= t].sum())
 
-    @property
-    def subsample(self) -> Subsample | None:
-        """How the test subjects are related to those fitted to, where they are not the same."""
-        return None if self.streamed is None else self.streamed.subsample(len(self.samples.y_test))
-
-    def subsample_for(self, metric: Metric) -> Subsample | None:
-        """The same, for the values that a metric has."""
-        if self.streamed is None or metric.name not in self.streamed.metrics:
-            return self.subsample
-        return self.streamed.subsample(self.streamed.whole.n)
-
     def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Who of the test subjects is event-free."""
         if self.streamed is None:
             return self.samples.status(fitted, grid)
         given = {**self.predictions, REFERENCE: self.reference}
-        return fitted.status(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
+        found = fitted.status(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
+        found.subsample = self.streamed.subsample(found.n)
+        return found
 
     def grid_of(self, metric: Metric) -> TimeGrid:
         """The times at which a metric needs a status: one and the same object for equal times."""

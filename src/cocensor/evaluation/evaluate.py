@@ -14,7 +14,7 @@ from cocensor.adjustments.samples import Samples
 from cocensor.curves import Predictions, as_predictions
 from cocensor.evaluation.data import Resampling
 from cocensor.evaluation.options import AskedAdjustment, as_folds
-from cocensor.evaluation.request import Request, concluded, rounded
+from cocensor.evaluation.request import Request, brought_to_numpy, concluded, rounded
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
 from cocensor.evaluation.times import HorizonRule
@@ -185,5 +185,5 @@ def _predictions(
         except (TypeError, ValueError) as fault:
             faults[name] = fault
             continue
-        notes += rounded(found[name].n_rounded, name)
+        notes += [*brought_to_numpy(model, name), *rounded(found[name].n_rounded, name)]
     return found, faults

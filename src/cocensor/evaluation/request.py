@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from cocensor._namespaces import is_foreign, kind_of
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, FloatArray, check_number, collected, column_names
 from cocensor.adjustments import Adjustment, Fitted
@@ -258,6 +259,16 @@ def concluded(
     template = next((x for x in covariates if x is not None and column_names(x) is not None), None)
     found = Evaluation(data, results, assumed, ends, tuple(notes), template, truth=truth)
     return replace(found, alarms=find_alarms(found))
+
+
+def brought_to_numpy(predicted: Any, model: str) -> list[Note]:
+    """A note on predictions that are an array of another library, of which an evaluation takes a copy."""
+    if isinstance(predicted, tuple) and len(predicted) == 2:
+        predicted = predicted[1]
+    if not is_foreign(predicted):
+        return []
+    text = f"The predictions are a {kind_of(predicted)}: they are brought to numpy, and scored there."
+    return [Note("decision", text, model=model)]
 
 
 def rounded(n_rounded: int, model: str) -> list[Note]:

@@ -72,9 +72,9 @@ class Scoring:
             return metric.evaluate_linearised(status, read)
         return metric.evaluate(status, read), None
 
-    def subsample_for(self, fitted: Fitted, metric: Metric, models: Sequence[str]) -> Subsample | None:
-        """Of whom the subjects at hand were drawn, and whose errors are asked for."""
-        return self.data.subsample
+    def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
+        """How the subjects at hand stand for those whose values these are; None where these are their own."""
+        return None
 
     def make_status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Who is event-free at some times."""
@@ -116,7 +116,7 @@ class Scoring:
             found = {name: value for name, value in found.items() if name not in undefined}
             linearised = None
         if self.data.confidence_level is not None and found:
-            subsample = self.subsample_for(fitted, metric, list(found))
+            subsample = self.subsample_for(metric, list(found))
             self._err(metric, status, {name: read[name] for name in found}, linearised, subsample)
         if REFERENCE in found:
             self.reference[metric.name] = found.pop(REFERENCE)

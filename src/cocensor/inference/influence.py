@@ -129,7 +129,11 @@ class Subsample:
 def influence(
     status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
 ) -> Influence:
-    """The influence of every subject on some values, under the status of the test outcomes ``y``."""
+    """The influence of every subject on some values, under the status of the test outcomes ``y``.
+
+    Where these are drawn from more, ``subsample`` says whose values they are; by default their own.
+    """
+    subsample = subsample or status.subsample
     fit = _Fit.of(status, y, subsample)
     test, pulled = _gathered(status, values, fit)
     test = test - test.mean(axis=0)
@@ -146,6 +150,7 @@ def batched_rows(
     status: Status, values: Linearised, y: Survival, subsample: Subsample | None = None
 ) -> FloatArray:
     """The ``rows`` of :func:`influence`, where they would be too many summed over random batches of subjects."""
+    subsample = subsample or status.subsample
     fit, n = _Fit.of(status, y, subsample, batched=True), len(y)
     test, pulled = _gathered(status, values, fit)
     test -= fit.of_test.sizes[:, None] * (test.sum(axis=0) / n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,18 +50,26 @@ class Conditional:
             c = np.where(self.ended, last_end(model.ends_, c), c)
         #: The times at which hazards are read: of the event at common times, and of both margins at each censoring.
         self.t, self.c, self.before = t, c, before
-        self._at_t = event.at(t)
+        self._at_t, self._dropout = event.at(t), dropout
         self._x_c = hazard_from_log(event.log_hazard(c))
-        self._y, self._y_before = (hazard_from_log(dropout.log_hazard(each)) for each in (c, before))
         #: Who was there at the end of the study, under a ratio.
         self.later: LaterDropout | None = None
         if ratio is not None:
             observed = self._c if ratio.observed is None else ratio.observed
             self.later = LaterDropout(ratio, (event, dropout), observed, t, c, model.ends_)
         self._grouped = model.ends_ is not None
-        if self._grouped:
-            # A step of the dropout hazard too small for double precision is the smallest that is not.
-            self._y = np.maximum(self._y, np.nextafter(self._y_before, np.inf))
+
+    @cached_property
+    def _y(self) -> FloatArray:
+        """The hazard of the dropout at each censoring, which is not needed at independence."""
+        y = hazard_from_log(self._dropout.log_hazard(self.c))
+        # A step of the dropout hazard too small for double precision is the smallest that is not.
+        return np.maximum(y, np.nextafter(self._y_before, np.inf)) if self._grouped else y
+
+    @cached_property
+    def _y_before(self) -> FloatArray:
+        """The same at the start of its group."""
+        return hazard_from_log(self._dropout.log_hazard(self.before)) if self._grouped else self._y
 
     def __call__(self, rows: npt.NDArray[np.intp], columns: slice) -> FloatArray:
         """The probabilities of ``rows`` at the times ``columns``; 1 for times up to c."""
@@ -72,14 +81,31 @@ class Conditional:
                 result[~ended] = self(rows[~ended], columns)
             return result
         x_c = self._x_c[rows][:, None]
-        x_t = np.maximum(hazard_from_log(self._at_t(rows, columns)), x_c)
-        result = np.empty(x_t.shape)
+        x_t = hazard_from_log(self._at_t(rows, columns))
+        if self._copula.is_independence:
+            result = np.minimum(np.subtract(x_c, x_t, out=x_t), 0.0, out=x_t)
+            if self.ratio is not None:
+                result *= self.ratio.own[rows][:, None]
+            np.exp(result, out=result)
+        else:
+            result = self._under_dependence(rows, ended, np.maximum(x_t, x_c, out=x_t), x_c)
+        t, c = self._t[columns], self._c[rows]
+        if t.size and t[0] <= c.max(initial=-np.inf):
+            result[t <= c[:, None]] = 1.0
+        return result
+
+    def _under_dependence(
+        self, rows: npt.NDArray[np.intp], ended: npt.NDArray[np.bool_], x_t: FloatArray, x_c: FloatArray
+    ) -> FloatArray:
+        """The probabilities of ``rows`` at hazards ``x_t``, which they are written over."""
         for log_chance, mask in ((self._log_cdf, ended), (self._log_dropout, ~ended)):
             if mask.any():
-                at = rows[mask]
+                at = slice(None) if mask.all() else mask  # as a rule, blocks are of one kind
                 with np.errstate(invalid="ignore"):
-                    result[mask] = _left(log_chance(x_t[mask], at) - log_chance(x_c[mask], at))
-        return np.where(self._t[columns] <= self._c[rows][:, None], 1.0, result)
+                    left = _left(log_chance(x_t[at], rows[at]) - log_chance(x_c[at], rows[at]))
+                # Beyond what double precision can tell, nobody is left.
+                x_t[at] = np.where(np.isnan(left), 0.0, left)
+        return x_t
 
     def slopes(self, rows: npt.NDArray[np.intp], columns: slice, *, free: bool) -> ConditionalSlopes:
         """How the probabilities of ``rows``, all of them after a dropout or all after an end of study, move.
@@ -187,9 +213,8 @@ def _log_chance(copula: Copula, x: Any, y: Any, *, ended: bool) -> Any:
 
 
 def _left(log_ratio: Any) -> Any:
-    """The share that is left, from its logarithm; beyond what double precision can tell, nobody is."""
-    xp = namespace(log_ratio)
-    return xp.where(xp.isnan(log_ratio), 0.0, xp.exp(at_most(log_ratio, 0.0)))
+    """The share that is left, from its logarithm, which may miss its bound by rounding."""
+    return namespace(log_ratio).exp(at_most(log_ratio, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

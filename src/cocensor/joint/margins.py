@@ -94,10 +94,10 @@ class Basis:
         if not self.knots.size:
             return []
         first, *inner, last = self.knots
-        factor = 1.0 if power == 3 else 3.0
 
         def above(knot: float) -> FloatArray:
-            return factor * np.maximum(log_t - knot, 0.0) ** power
+            over = np.maximum(log_t - knot, 0.0)
+            return over * over * (over if power == 3 else 3.0)  # many times as fast as a power
 
         outer = above(first), above(last)
         weights = [(last - knot) / (last - first) for knot in inner]
@@ -200,9 +200,12 @@ class HazardBlocks:
 
     def __call__(self, rows: Rows | slice, columns: slice) -> FloatArray:
         """Those of ``rows`` at the times ``columns``."""
-        value = self.baseline[columns] + self.subjects.relative[rows][:, None]
-        if self.subjects.drift is not None:
-            value += self.subjects.drift[rows][:, None] * self.log_t[columns]
+        relative, drift = self.subjects.relative[rows][:, None], self.subjects.drift
+        if drift is None:
+            return self.baseline[columns] + relative
+        value = drift[rows][:, None] * self.log_t[columns]
+        value += self.baseline[columns]
+        value += relative
         return value
 
     def placed(self, placing: Placing) -> HazardBlocks:

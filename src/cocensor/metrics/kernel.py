@@ -98,15 +98,20 @@ def mean_losses(
     total = _Sums(status, loss, predictions, by_subject).total()
     total /= status.normaliser
     total[:, grid.sorted >= status.until] = np.nan
-    above = (total > loss.largest * (1.0 + 1e-9)).any(axis=0)
+    warn_above_largest(total, grid.sorted, loss)
+    return grid.restore(total)
+
+
+def warn_above_largest(values: FloatArray, times: FloatArray, loss: Loss) -> None:
+    """Warn of mean losses, (predictions, times), that are larger than any loss."""
+    above = (values > loss.largest * (1.0 + 1e-9)).any(axis=0)
     if above.any():
         warnings.warn(
-            f"a score at time {shown_time(grid.sorted[above][0])} is above {loss.largest:g}, the largest "
+            f"a score at time {shown_time(times[above][0])} is above {loss.largest:g}, the largest "
             "possible loss: the weights represent more subjects than there are.",
             HorizonWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
-    return grid.restore(total)
 
 
 class _Space:

@@ -106,7 +106,7 @@ def log_loss(floor: float) -> Loss:
         event_free=partial(_event_free, floor),
         event=partial(_event, floor),
         known=partial(_known, floor),
-        largest=-np.log(floor),
+        largest=float(-np.log(floor)),
     )
 
 

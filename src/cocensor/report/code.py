@@ -46,6 +46,7 @@ def code(evaluation: Evaluation) -> str:
             *([remark] if own else []),
             "import cocensor as cc",
             "",
+            *([] if streamed is None else ["scan = cc.scan_parquet(...)  # or cc.scan_chunks(...)"]),
             f"result = {call}{', '.join(given)},",
             f"{indent}adjustments={asked},",
             f"{indent}metrics={_metrics(evaluation)}, {end}, copula={copula}{_intervals(evaluation)})",

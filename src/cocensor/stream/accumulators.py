@@ -11,8 +11,9 @@ from cocensor._validation import FloatArray
 from cocensor.adjustments import Status
 from cocensor.curves import Predictions, TimeGrid
 from cocensor.inference.influence import own_parts
-from cocensor.metrics import Metric, MetricValue
+from cocensor.metrics import Metric, MetricValue, PointwiseMetric
 from cocensor.metrics.base import Profile
+from cocensor.metrics.kernel import warn_above_largest
 from cocensor.stream.histograms import histogram_accumulator
 
 
@@ -36,7 +37,7 @@ def accumulator_of(
 ) -> Accumulator | None:
     """What adds up a metric over batches of n subjects in all; None where it takes all of them at once."""
     if metric.mean_of_losses:
-        return MeanOfLosses(metric, models, with_errors)
+        return MeanOfLosses(metric, metric.grid(grid), models, with_errors)
     return histogram_accumulator(metric, grid, models, n)
 
 
@@ -78,8 +79,8 @@ class MeanOfLosses:
     Sums rather than means are kept of values, curves and profiles.
     """
 
-    def __init__(self, metric: Metric, models: Sequence[str], with_errors: bool) -> None:
-        self.metric, self.models, self.with_errors = metric, tuple(models), with_errors
+    def __init__(self, metric: Metric, grid: TimeGrid, models: Sequence[str], with_errors: bool) -> None:
+        self.metric, self.grid, self.models, self.with_errors = metric, grid, tuple(models), with_errors
         self.normaliser = 0.0
         self.sums: dict[str, _Sums] = {}
         self.moments: Moments | None = None
@@ -108,8 +109,12 @@ class MeanOfLosses:
             self._add_moments(other.moments)
 
     def result(self, until: float) -> dict[str, MetricValue]:
-        """The values by model."""
-        return {name: each.over(self.normaliser) for name, each in self.sums.items()}
+        """The values by model; warns of those that are larger than any loss."""
+        found = {name: each.over(self.normaliser) for name, each in self.sums.items()}
+        if isinstance(self.metric, PointwiseMetric):
+            curves = [[each.value] if each.curve is None else each.curve for each in found.values()]
+            warn_above_largest(self.grid.by_sorted(np.array(curves)), self.grid.sorted, self.metric.loss)
+        return found
 
     @property
     def covariance(self) -> FloatArray | None:

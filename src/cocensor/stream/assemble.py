@@ -118,13 +118,16 @@ class _StreamedScoring(Scoring):
         if added is None:
             return super().evaluate(fitted, metric, status, read)
         found = added.result(status.until)
+        others = {name: each for name, each in read.items() if name not in found}
+        if others:
+            found |= metric.evaluate(status, others)
         return {name: found[name] for name in read}, None
 
-    def subsample_for(self, fitted: Fitted, metric: Metric, models: Sequence[str]) -> Subsample | None:
-        """How the subjects kept stand for all, or for themselves where the values are theirs."""
+    def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
+        """How the subjects kept stand for all."""
         added, streamed = self._added(metric), self.data.streamed
         if added is None or streamed is None:
-            return self.data.subsample
+            return None
         found = streamed.subsample(self.plan.whole.n)
         covariance = added.covariance if isinstance(added, MeanOfLosses) else None
         if covariance is None:
@@ -157,21 +160,23 @@ def about_subjects(data: EvaluationData) -> list[Note]:
 
 def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) -> list[Note]:
     """How far values may be from those of all subjects held at once, against their standard errors."""
-    said = []
-    for metric in data.metrics:
-        off = [
-            (value.bound, value.bound / error)
-            for each in results.values()
-            for name, value in each.values[metric.name].items()
-            for error in (_standard_error(each, metric.name, name),)
-            if value.bound
-        ]
-        if off:
-            bound, share = (float(np.nanmax(each)) for each in zip(*off, strict=True))
-            against = f" ({share:.1g} standard errors)" if np.isfinite(share) else ""
-            said.append(f"{metric.label} {bound:.1g}{against}")
-    text = "Added up in cells of scores, and for that off by at most: "
-    return [Note("decision", f"{text}{', '.join(said)}.")] if said else []
+    off = [
+        (value.bound / error, value.bound, metric.label)
+        for metric in data.metrics
+        for each in results.values()
+        for name, value in each.values[metric.name].items()
+        for error in (_standard_error(each, metric.name, name),)
+        if value.bound > 0 and not error <= 0
+    ]
+    if not off:
+        return []
+    share, bound, label = max(off, key=lambda each: (not np.isnan(each[0]), *each[:2]))
+    against = "" if np.isnan(share) else f", or {share:.1g} standard errors"
+    text = (
+        "Values that hold subjects against each other are added up in cells of scores: for that they are off by at "
+        f"most {bound:.1g}{against} ({label})."
+    )
+    return [Note("decision", text)]
 
 
 def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:

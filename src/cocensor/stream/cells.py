@@ -8,7 +8,7 @@ they are cut into batches, and in whatever order they come.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +17,16 @@ import numpy.typing as npt
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
 
 Keys = npt.NDArray[np.signedinteger[Any]]
-# The keys of survival probabilities, on the scale of their root; those of risk scores from 0 to 1.
-_SURVIVAL_KEYS = 2.0**30
+# From a survival of 1 to one half, and from there to 0, are so many keys: of all, each level has a power of 2 of cells.
+_SURVIVAL_KEYS = 2.0**30 - 1
+_ROOT_OF_HALF = np.sqrt(0.5)
+# From a risk score of 0 to 1.
 _RISK_KEYS = 2.0**50
 # A weight that is below 0 by no more than this is so by rounding.
 _ROUNDING = 1e-12
+# Where a smaller share of weights is not 0, these are looked for first.
+_SPARSE = 0.25
+_NOBODY, _ALIKE, _MIXED = range(3)
 
 
 def survival_keys(survival: FloatArray) -> Keys:
@@ -36,16 +41,13 @@ def survival_keys(survival: FloatArray) -> Keys:
     np.sqrt(root, out=root)
     np.subtract(_ROOT_OF_HALF, root, out=root)
     np.copysign(root, above, out=root)
-    root *= -_SURVIVAL_KEYS
+    root *= -_SURVIVAL_KEYS / _ROOT_OF_HALF
     return root.astype(np.int32)
-
-
-_ROOT_OF_HALF = np.sqrt(0.5)
 
 
 def survival_at(keys: FloatArray | IntArray) -> FloatArray:
     """The survival probabilities of keys."""
-    root = np.maximum(_ROOT_OF_HALF - np.abs(keys) / _SURVIVAL_KEYS, 0.0)
+    root = _ROOT_OF_HALF * np.maximum(1.0 - np.abs(keys) / _SURVIVAL_KEYS, 0.0)
     return np.where(keys < 0, 1.0 - root**2, root**2)
 
 
@@ -86,10 +88,9 @@ class Cells:
     Examples
     --------
     >>> cells = Cells(n_markers=1, n_columns=1, n_cells=4, n_weights=1)
-    >>> marker = np.array([[1.0], [2.0], [9.0]])
+    >>> marker = np.array([[1.0, 2.0, 9.0]])
     >>> cells.reach(np.array([1]), np.array([9]))
-    >>> places = cells.places(marker.astype(np.int64), lambda rows: marker[rows])
-    >>> cells.add(0, places, np.array([[10.0], [20.0], [90.0]]))
+    >>> cells.add(marker.astype(np.int64), lambda rows: marker[:, rows], [np.array([[10.0, 20.0, 90.0]])])
     >>> cells.column(0).sums, cells.column(0).mixed
     (array([[30.,  0., 90.]]), array([ True, False, False]))
     """
@@ -97,11 +98,11 @@ class Cells:
     def __init__(self, n_markers: int, n_columns: int, n_cells: int, n_weights: int) -> None:
         self._n_cells = n_cells
         # A cell is kept at its number modulo that of cells: no two between the extremes share a place.
-        self._sums = np.zeros((n_weights, n_cells, n_columns))
+        self._sums = np.zeros((n_weights, n_columns, n_cells))
         self._negative: FloatArray | None = None
-        # The marker of those in a cell; of any of them where it is mixed, and NaN where there is nobody.
-        self._marker = np.full((n_cells, n_markers), np.nan)
-        self._mixed = np.zeros((n_cells, n_markers), dtype=bool)
+        # Whether there is nobody in a cell, or subjects with one and the same, or different markers; and one of these.
+        self._state = np.zeros((n_markers, n_cells), dtype=np.uint8)
+        self._marker = np.zeros((n_markers, n_cells))
         self._level = np.zeros(n_markers, dtype=np.int64)
         self._low, self._high = np.zeros((2, n_markers), dtype=np.int64)
         self._empty = True
@@ -117,28 +118,30 @@ class Cells:
             self._raise(int(m), level[m])
         self._level, self._low, self._high, self._empty = level, low, high, False
 
-    def places(self, keys: Keys, marker: Callable[[Rows], FloatArray]) -> npt.NDArray[np.intp]:
-        """Where subjects are, for whose keys there is room: (subjects, columns).
+    def add(self, keys: Keys, marker: Callable[[Rows], FloatArray], weights: Sequence[FloatArray]) -> None:
+        """Subjects for whose keys, (markers, subjects), there is room, with their weights, (columns, subjects) each.
 
-        ``keys`` has those of all markers, and ``marker`` gives the markers themselves of some of the subjects.
+        ``marker`` gives the markers themselves of some of the subjects.
         """
-        numbers = keys >> self._level.astype(keys.dtype)
-        numbers &= self._n_cells - 1
-        places, n_columns = numbers.astype(np.intp), self._sums.shape[2]
-        if self._level.size == 1:
-            self._meet(places, marker)
-            return places * n_columns + np.arange(n_columns)
-        places *= n_columns
-        places += np.arange(n_columns)
-        self._meet(places, marker)
-        return places
-
-    def add(self, j: int, places: npt.NDArray[np.intp], weights: FloatArray) -> None:
-        """The weights j of subjects at their ``places`` in some columns."""
-        at, weights = places.ravel(), np.ravel(weights)
-        np.add.at(self._sums[j].ravel(), at, weights)
-        if weights.min(initial=0.0) < -_ROUNDING:
-            np.add.at(self._below_zero[j].ravel(), at, np.minimum(weights, 0.0))
+        # One column after the other: so its cells stay in the cache.
+        open_cells, open_rows = list[npt.NDArray[np.intp]](), list[Rows]()
+        for m, of_marker in enumerate(keys):
+            numbers = of_marker >> self._level[m].astype(keys.dtype)
+            numbers &= self._n_cells - 1
+            cells = numbers.astype(np.intp)
+            rows = np.flatnonzero(self._state[m].take(cells) != _MIXED)
+            open_cells.append(cells[rows] + m * self._n_cells)
+            open_rows.append(rows)
+            for k in range(self._sums.shape[1]) if len(keys) == 1 else (m,):
+                for j, each in enumerate(weights):
+                    self._add(j, k, cells, each[k])
+        rows = np.concatenate(open_rows)
+        if rows.size:
+            asked = np.zeros(keys.shape[1], dtype=bool)
+            asked[rows] = True
+            markers = np.repeat(np.arange(len(keys)), [each.size for each in open_rows])
+            met = marker(np.flatnonzero(asked))[markers, (np.cumsum(asked) - 1)[rows]]
+            self._meet(np.concatenate(open_cells), met)
 
     def merge(self, other: Cells) -> None:
         """Those of other subjects."""
@@ -152,10 +155,10 @@ class Cells:
         m = k if self._level.size > 1 else 0
         numbers = self._numbers(m)
         places = numbers & (self._n_cells - 1)
-        sums = self._sums[:, places, k]
-        sizes = sums if self._negative is None else sums - 2.0 * self._negative[:, places, k]
+        sums = self._sums[:, k, places]
+        sizes = sums if self._negative is None else sums - 2.0 * self._negative[:, k, places]
         low, high = (each << self._level[m] for each in (numbers, numbers + 1))
-        return Column(sums, sizes, self._mixed[places, m], low, high)
+        return Column(sums, sizes, self._state[m, places] == _MIXED, low, high)
 
     @property
     def _below_zero(self) -> FloatArray:
@@ -163,6 +166,14 @@ class Cells:
         if self._negative is None:
             self._negative = np.zeros_like(self._sums)
         return self._negative
+
+    def _add(self, j: int, k: int, cells: npt.NDArray[np.intp], weights: FloatArray) -> None:
+        if np.count_nonzero(weights) < _SPARSE * weights.size:
+            counted = np.flatnonzero(weights)
+            cells, weights = cells[counted], weights[counted]
+        np.add.at(self._sums[j, k], cells, weights)
+        if weights.min(initial=0.0) < -_ROUNDING:
+            np.add.at(self._below_zero[j, k], cells, np.minimum(weights, 0.0))
 
     def _columns(self, m: int) -> slice:
         """Those that have a marker."""
@@ -175,30 +186,22 @@ class Cells:
         low, high = (key >> self._level[m] for key in (self._low[m], self._high[m]))
         return np.arange(low, high + 1)
 
-    def _meet(self, places: npt.NDArray[np.intp], marker: Callable[[Rows], FloatArray]) -> None:
-        """See which cells have different markers."""
-        unmixed = np.flatnonzero(~self._mixed.ravel().take(places))
-        if unmixed.size:
-            rows, columns = np.divmod(unmixed, places.shape[1])
-            some, of = np.unique(rows, return_inverse=True)
-            self._compare(places.ravel()[unmixed], marker(some)[of, columns])
-
-    def _compare(self, places: npt.NDArray[np.intp], met: FloatArray) -> None:
-        """Those met with a marker in cells that are not mixed so far."""
-        marker = self._marker.ravel()
-        empty = np.isnan(marker[places])
-        marker[places[empty]] = met[empty]
-        self._mixed.ravel()[places[marker[places] != met]] = True
+    def _meet(self, cells: npt.NDArray[np.intp], met: FloatArray) -> None:
+        """See which cells, numbered over all markers, have different ones."""
+        marker, state = self._marker.ravel(), self._state.ravel()
+        first = state[cells] == _NOBODY
+        marker[cells[first]], state[cells[first]] = met[first], _ALIKE
+        state[cells[marker[cells] != met]] = _MIXED
 
     def _raise(self, m: int, level: int) -> None:
         """Add up the cells of a marker until they are those of a higher level."""
         columns = self._columns(m)
-        before = Cells(1, self._sums[:, :, columns].shape[2], self._n_cells, len(self._sums))
-        before._sums[:], self._sums[:, :, columns] = self._sums[:, :, columns], 0.0
-        before._marker[:, 0], self._marker[:, m] = self._marker[:, m], np.nan
-        before._mixed[:, 0], self._mixed[:, m] = self._mixed[:, m], False
+        before = Cells(1, self._sums[:, columns].shape[1], self._n_cells, len(self._sums))
+        before._sums[:], self._sums[:, columns] = self._sums[:, columns], 0.0
+        before._marker[0] = self._marker[m]
+        before._state[0], self._state[m] = self._state[m], _NOBODY
         if self._negative is not None:
-            before._below_zero[:], self._negative[:, :, columns] = self._negative[:, :, columns], 0.0
+            before._below_zero[:], self._negative[:, columns] = self._negative[:, columns], 0.0
         before._level[0], before._low[0], before._high[0] = self._level[m], self._low[m], self._high[m]
         before._empty, self._level[m] = False, level
         self._pour(m, before, 0)
@@ -206,16 +209,17 @@ class Cells:
     def _pour(self, m: int, other: Cells, of: int) -> None:
         """Add what is in the cells of a marker of another, whose level is no higher."""
         numbers, mask = other._numbers(of), self._n_cells - 1
-        theirs, places = numbers & mask, (numbers >> (self._level[m] - other._level[of])) & mask
-        starts = np.flatnonzero(np.diff(places, prepend=-1))
-        ours, columns = places[starts], self._columns(m)
-        self._sums[:, ours, columns] += np.add.reduceat(
-            other._sums[:, theirs, other._columns(of)], starts, axis=1
-        )
+        theirs, ours = numbers & mask, (numbers >> (self._level[m] - other._level[of])) & mask
+        starts = np.flatnonzero(np.diff(ours, prepend=-1))
+
+        def pour(into: FloatArray, out_of: FloatArray) -> None:
+            for mine, added in zip(into[:, self._columns(m)], out_of[:, other._columns(of)], strict=True):
+                mine[:, ours[starts]] += np.add.reduceat(added[:, theirs], starts, axis=1)
+
+        pour(self._sums, other._sums)
         if other._negative is not None:
-            added = np.add.reduceat(other._negative[:, theirs, other._columns(of)], starts, axis=1)
-            self._below_zero[:, ours, columns] += added
-        marker, mixed = other._marker[theirs, of], other._mixed[theirs, of]
-        met = ~np.isnan(marker)
-        self._compare(places[met] * self._level.size + m, marker[met])
-        self._mixed[places[mixed], m] = True
+            pour(self._below_zero, other._negative)
+        marker, state = other._marker[of, theirs], other._state[of, theirs]
+        met = state != _NOBODY
+        self._meet(ours[met] + m * self._n_cells, marker[met])
+        self._state[m, ours[state == _MIXED]] = _MIXED

@@ -13,7 +13,7 @@ far closer as a rule, as in a narrow cell subjects are in next to no order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -32,11 +32,9 @@ from cocensor.metrics.horizon import refuse_until
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.roc import FALSE_ALARMS, Roc
 from cocensor.stream.cells import Cells
-from cocensor.stream.marked import marked
+from cocensor.stream.marked import lots, marked
 from cocensor.stream.sections import DCalibrationAccumulator, SectionAccumulator
 
-#: Columns, and the two weights of some subjects at these: of those whose event comes first, and of the others.
-Weights = tuple[slice, FloatArray, FloatArray]
 # What rounding leaves of a difference is a smaller share than this of what was taken off.
 _ROUNDING = 1e-13
 
@@ -51,22 +49,17 @@ class _PairSums:
         self.own = np.zeros(n_times)
 
     def add(
-        self, rows: Rows, predictions: Predictions, times: FloatArray, weights: Sequence[Weights]
+        self, rows: Rows, predictions: Predictions, times: FloatArray, x: FloatArray, y: FloatArray
     ) -> None:
-        """Some subjects of a batch; their weights come in parts that add up."""
-        keys, low, high, marker = marked(predictions, times, one_order=self.one_order)
-        self.cells.reach(low, high)
-
-        def markers(some: Rows) -> FloatArray:
-            return predictions.read(times, rows[some]) if marker is None else marker[rows[some]]
-
-        places = self.cells.places(keys.take(rows, axis=0), markers)
-        for columns, *both in weights:
-            counted = [j for j, each in enumerate(both) if each.any()]
-            for j in counted:
-                self.cells.add(j, places[:, columns], both[j])
-            if len(counted) == 2:
-                self.own[columns] += np.einsum("ij,ij->j", *both)
+        """Some subjects of a batch with their weights, (times, subjects) each."""
+        order = marked(predictions, times, one_order=self.one_order)
+        self.cells.reach(order.low, order.high)
+        self.cells.add(
+            order.keys.take(rows, axis=1),
+            lambda some: order.markers(predictions, times, rows[some]),
+            (x, y),
+        )
+        self.own += np.einsum("ij,ij->i", x, y)
 
     def merge(self, other: _PairSums) -> None:
         """Other subjects."""
@@ -106,10 +99,11 @@ class PairAccumulator:
         for name, each in asked.items():
             if name not in self._sums:
                 self._sums[name] = _PairSums(n_times, self.n_cells, one_order=self._one_order(each))
-        for block in status.blocks():
-            weights = list(self._weights(block))
+        for lot in lots(status):
+            rows = np.concatenate([block.rows for block in lot])
+            x, y = self._weights(lot, rows.size)
             for name, each in asked.items():
-                self._sums[name].add(block.rows, each, self.grid.sorted, weights)
+                self._sums[name].add(rows, each, self.grid.sorted, x, y)
 
     def merge(self, other: PairAccumulator) -> None:
         """The subjects of another."""
@@ -130,18 +124,21 @@ class PairAccumulator:
         by_one_risk = isinstance(self.metric, Concordance) and not self.metric.time_dependent
         return by_one_risk or predictions.risk is not None
 
-    def _weights(self, block: Block) -> Iterator[Weights]:
-        """The weights of pairs, which are not 0: events and event-free ones, or those of steps in time."""
-        if isinstance(self.metric, Concordance):
-            columns = slice(0, self.grid.sorted.size)
+    def _weights(self, lot: list[Block], n: int) -> FloatArray:
+        """The two weights of pairs, (2, times, subjects): of those whose event comes first, and of the others.
+
+        They are those of events and of event-free subjects, or those of steps in time.
+        """
+        columns, both = slice(0, self.grid.sorted.size), np.empty((2, self.grid.sorted.size, n))
+        start = 0
+        for block in lot:
             a, b = block.dense(columns)
-            yield columns, *of_steps(a, b, a[:, 0] + b[:, 0], np.zeros(len(b)))
-            return
-        for weights, columns, mask in block.stretches:
-            a, b = weights.dense()
-            if mask is not None:
-                a, b = (np.where(mask, each, 0.0) for each in (a, b))
-            yield columns, b, a
+            if isinstance(self.metric, Concordance):
+                b, a = of_steps(a, b, a[:, 0] + b[:, 0], np.zeros(len(b)))
+            stop = start + len(a)
+            both[0, :, start:stop], both[1, :, start:stop] = b.T, a.T
+            start = stop
+        return both
 
     def _auc(self, sums: _PairSums, until: float) -> MetricValue:
         ordered, pairs, off, events = sums.sums()
@@ -184,7 +181,7 @@ def histogram_accumulator(
     if isinstance(metric, CumulativeDynamicAUC | Concordance):
         return PairAccumulator(metric, grid, models, cells_for(n, grid.sorted.size))
     if isinstance(metric, CalibrationMetric | PartOfBrier):
-        return SectionAccumulator(metric, grid, models, cells_for(n, grid.sorted.size))
+        return SectionAccumulator(metric, grid, models, 2 * cells_for(n, 1))
     if isinstance(metric, DCalibration):
         return DCalibrationAccumulator(metric, grid, models)
     return None

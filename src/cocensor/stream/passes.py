@@ -214,7 +214,9 @@ class Plan:
                     continue
                 sums.load((t, s), status.load)
                 for metric, able in zip(stage.metrics, stage.scored, strict=True):
-                    models = [name for name in task.models if name in able]
+                    # Of order alone, a curve that is alike for all has one half of whatever subjects.
+                    asked = able if metric.needs_curves else able - {REFERENCE}
+                    models = [name for name in task.models if name in asked]
                     key = (t, s, metric.name)
                     if not models:
                         continue

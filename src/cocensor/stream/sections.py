@@ -9,9 +9,10 @@ prediction, and the sums of their weights: the code is the same as for all subje
   r_c^2/4m`; the rises add up to 1 at most. So the score of the recalibrated predictions is too large by 0 to
   :math:`\max_c w_c/4m`, over cells with different predictions.
 - *ICI, E50, E90.* The distance between curve and prediction of a subject is off by at most the width of its cell and
-  the rise of the curve over it; the mean of this, or for quantiles its largest value, is doubled for the curve, which
-  is itself fitted to the cells. This is no proof, as the former is: a fit to means within cells is off by less, by the
-  square of their width.
+  the rise of the curve over it, and by half of this on average over the cell, as predictions are there from their mean.
+  So is the mean distance; a quantile is off by the largest such value at most. Both are doubled for the curve, which
+  is fitted to the means of cells itself. This is no proof, as the former is; a smooth fit is off by far less, by the
+  square of the width.
 """
 
 from __future__ import annotations
@@ -46,13 +47,12 @@ class _Batches:
 
     def add(self, status: Status, predictions: Predictions) -> None:
         times = status.grid.sorted
-        order, survival = marked(predictions, times, one_order=False), predictions.read(times, slice(None))
+        order = marked(predictions, times, one_order=False)
+        survival = order.markers(predictions, times, np.arange(status.n))
         [tile] = status.tiles()
-        a, b = tile.event_free, tile.event
+        a, b = tile.by_time
         self.cells.reach(order.low, order.high)
-        places = self.cells.places(order.keys, survival.__getitem__)
-        for j, each in enumerate((a, b, np.ones_like(a), survival)):
-            self.cells.add(j, places, each)
+        self.cells.add(order.keys, lambda rows: survival[:, rows], (a, b, np.ones_like(a), survival))
         self.normaliser += status.normaliser
         self.loss += float(np.vdot(a, np.square(1.0 - survival)) + np.vdot(b, np.square(survival)))
         self.least_weight = min(self.least_weight, float((a + b).min()))
@@ -126,8 +126,8 @@ def _calibration(metric: CalibrationMetric, section: Section, cells: Column) -> 
     ends = 1.0 - np.stack([survival_at(each) for each in (cells.low, cells.high)])
     curve = smooth.curve(ends.ravel()).reshape(ends.shape)
     off = np.where(cells.mixed, np.ptp(ends, axis=0) + np.ptp(curve, axis=0), 0.0)
-    bound = off.max() if metric.level is not None else np.average(off, weights=cells.sums[2])
-    return MetricValue(metric.value(section), profile=metric.profile(section), bound=2.0 * float(bound))
+    bound = 2.0 * off.max() if metric.level is not None else np.average(off, weights=cells.sums[2])
+    return MetricValue(metric.value(section), profile=metric.profile(section), bound=float(bound))
 
 
 class DCalibrationAccumulator:

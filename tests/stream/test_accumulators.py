@@ -1,0 +1,140 @@
+"""Sums over batches, merged in any order, and what they take of memory."""
+
+import tracemalloc
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cocensor as cc
+from cocensor.adjustments.whole import WholeSample
+from cocensor.curves import TimeGrid
+from cocensor.inference.influence import own_parts
+from cocensor.stream.accumulators import Moments, accumulator_of
+from cocensor.stream.draw import hashed
+from cocensor.stream.passes import merged
+from cocensor.stream.source import Batch, Scan
+from tests.stream.studies import study
+
+METRICS = [
+    cc.IntegratedBrierScore(),
+    cc.BrierScore(0.5),
+    cc.metric("ils", floor=0.01),
+    cc.metric("net_benefit", threshold=0.3, at=0.5),
+    cc.RestrictedAbsoluteError(),
+]
+GRID = TimeGrid.of(np.linspace(0.0, 1.0, 9))
+
+
+@pytest.fixture(scope="module")
+def data():
+    whole = study(300, 2)
+    curves = {
+        name: cc.Predictions(times, values, "linear", "last")
+        for name, (times, values) in whole.models.items()
+    }
+    return whole.y, curves, cc.IPCW().fit(whole.y), WholeSample.of(whole.y)
+
+
+def summed(data, metric, rows):
+    y, curves, fitted, whole = data
+    grid = metric.grid(GRID)
+    found = accumulator_of(metric, grid, tuple(curves), len(y))
+    status = fitted.status(y[rows], grid, whole=whole)
+    found.update(status, {name: each[rows] for name, each in curves.items()})
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # about single batches
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+@given(cuts=st.sets(st.integers(1, 299), max_size=6), seed=st.integers(0, 99), backwards=st.booleans())
+def test_any_batches_in_any_order_add_up_to_the_same(data, metric, cuts, seed, backwards):
+    y, curves, fitted, _ = data
+    order = np.random.default_rng(seed).permutation(300)
+    parts = [summed(data, metric, rows) for rows in np.split(order, sorted(cuts))]
+    if backwards:  # another tree of merges
+        found = reduce(lambda one, other: merged(other, one), parts[::-1])
+    else:
+        found = reduce(merged, parts)
+    status = fitted.status(y, metric.grid(GRID))
+    held = metric.evaluate(status, curves)
+    for name, value in found.result(np.inf).items():
+        assert value.value == pytest.approx(held[name].value, rel=1e-12, abs=1e-14)
+        if held[name].curve is not None:
+            np.testing.assert_allclose(value.curve, held[name].curve, rtol=1e-12, atol=1e-14)
+        if held[name].profile is not None:
+            np.testing.assert_allclose(value.profile.y, held[name].profile.y, rtol=1e-11, atol=1e-13)
+    own = own_parts(status, metric.functionals(status, curves))
+    expected = np.cov(own, rowvar=False)
+    np.testing.assert_allclose(found.covariance, expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
+
+
+@given(
+    rows=st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=30),
+    shift=st.sampled_from([0.0, 1e6]),
+    cut=st.integers(1, 29),
+)
+def test_moments_survive_a_large_mean(rows, shift, cut):
+    values = np.column_stack((rows, np.square(rows) / 1e3)) + shift
+    cut = min(cut, len(rows) - 1)
+    found = merged(Moments(values[:cut]), Moments(values[cut:]))
+    spread = np.abs(values - shift).max() ** 2 + 1e-300
+    np.testing.assert_allclose(
+        found.covariance, np.cov(values - shift, rowvar=False), atol=1e-7 * spread + 1e-18
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    place: int
+    n_rows: int = 4000
+
+    @property
+    def name(self):
+        return f"part {self.place}"
+
+
+class Made(Scan):
+    """Subjects that are made when they are read."""
+
+    def __init__(self, n_parts):
+        self.parts = tuple(_Part(place) for place in range(n_parts))
+        self.n, self.models, self.covariates = 4000 * n_parts, ("full", "part"), ()
+
+    def grid(self, model):
+        return np.linspace(0.1, 1.2, 12)
+
+    def outcomes(self, part):
+        return self.batches(part, {})
+
+    def batches(self, part, columns=None):
+        made, rows = study(part.n_rows, part.place), np.arange(part.n_rows) + part.n_rows * part.place
+        asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
+        curves = {
+            name: cc.Predictions.trusted(made.models[name][0][some], made.models[name][1][:, some])
+            for name, some in asked.items()
+        }
+        yield Batch(rows, made.y, None, curves, hashed(rows))
+
+
+def peak(n_parts, monkeypatch):
+    monkeypatch.setattr("cocensor._parallel.n_cores", lambda: 1)
+    tracemalloc.start()
+    try:
+        found = Made(n_parts).evaluate(
+            adjustments=["ipcw", "imputed"], metrics=["ibs", "brier"], n_fit=1000, n_kept=500
+        )
+        return found, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_number_of_subjects(monkeypatch):
+    peak(2, monkeypatch)  # what is made once
+    few, many = peak(4, monkeypatch), peak(24, monkeypatch)
+    assert (few[0].data.n_test, many[0].data.n_test) == (16_000, 96_000)
+    # One more part would be as much: 4,000 subjects at 12 times of two models in double precision.
+    assert many[1] - few[1] < 4000 * 12 * 2 * 8
