@@ -1,16 +1,19 @@
 """Speed and memory of the integrated Brier score, from raw arrays to a number.
 
 IPCW against scikit-survival, SurvivalEVAL, pycox and torchsurv on the same data in the same run, the other
-adjustments against IPCW, and all beside one plain pass over the matrix of predictions.
+adjustments against IPCW, and all beside one plain pass over the matrix of predictions: in either memory order, in
+single and in double precision, with one thread and with as many as there are cores.
 
-Run: make bench
+Run: make bench, or python -m benchmarks.brier passes for the passes alone
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +21,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.timing import best, peak_memory
+from cocensor._parallel import n_cores, one_core
 
 SIZES = (10**4, 10**5, 10**6)
 WIDTHS = (10, 100)
@@ -180,6 +184,31 @@ def speed() -> None:
     print("\n" + "\n".join(failures))
 
 
+def passes() -> None:
+    """How many plain passes over the array a score takes, and how many times as long scikit-survival."""
+    print("\nIPCW in passes over the same array, column by column (sum(0)) and all of it (sum()):\n")
+    print("| n | order | precision | threads | sum(0) | ours | of sum(0) | of sum() | scikit-survival |")
+    print("|---:|---|---|---:|---:|---:|---:|---:|---:|")
+    for n in (10**5, 10**6):
+        data = draw(n, 100)
+        repeats = 15 if n <= 10**5 else 7
+        peer = best(scikit_survival(data), 2)
+        for order in ("C", "F"):
+            for precision in ("float64", "float32"):
+                array = np.array(data.predicted, dtype=precision, order=order)
+                own = replace(data, predicted=array)
+                by_column, by_all = (best(partial(array.sum, axis), repeats) for axis in (0, None))
+                for n_threads in sorted({1, n_cores()}):
+                    with one_core() if n_threads == 1 else nullcontext():
+                        seconds = best(partial(ours, own, cc.IPCW()), repeats)
+                    print(
+                        f"| {n:.0e} | {order} | {precision} | {n_threads} | {1e3 * by_column:.1f} ms "
+                        f"| {1e3 * seconds:.0f} ms | {seconds / by_column:.1f} | {seconds / by_all:.1f} "
+                        f"| {peer / seconds:.1f} × |",
+                        flush=True,
+                    )
+
+
 def memory() -> None:
     n, width = SIZES[-1], WIDTHS[-1]
     setup = (
@@ -202,5 +231,7 @@ def memory() -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    speed()
-    memory()
+    if sys.argv[1:] != ["passes"]:
+        speed()
+        memory()
+    passes()

@@ -29,7 +29,7 @@ _NUMBERS = SimpleNamespace(
     exp=math.exp,
     expm1=math.expm1,
     log=lambda x: math.log(x) if x > 0 else -math.inf,
-    log1p=math.log1p,
+    log1p=lambda x: math.log1p(x) if x > -1 else -math.inf,
     where=lambda condition, a, b: a if condition else b,
 )
 _LIBRARIES: dict[type, Any] = {}
@@ -39,11 +39,11 @@ def is_foreign(values: Any) -> bool:
     """Whether something is an array of another library than numpy."""
     if isinstance(values, _NUMPYS):
         return False
-    # The standard's mark; CuPy's; torch's.
+    # Torch's marks come first: asked for CuPy's, a tensor with a graph raises.
     return (
-        hasattr(values, "__array_namespace__")
+        (hasattr(values, "detach") and hasattr(values, "device"))
+        or hasattr(values, "__array_namespace__")
         or hasattr(values, "__cuda_array_interface__")
-        or (hasattr(values, "detach") and hasattr(values, "device"))
     )
 
 

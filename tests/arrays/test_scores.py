@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import cocensor as cc
+from cocensor._namespaces import is_foreign
 from tests.arrays.conftest import as_numpy
 
 FAMILIES = {
@@ -163,6 +164,25 @@ def test_rounding_of_single_precision_is_mended(study, make):
         found = study.brier(make(predicted), cc.IPCW())
     predicted[3, 0] = 1.0
     np.testing.assert_allclose(as_numpy(found), study.brier(predicted, cc.IPCW()), rtol=1e-12)
+
+
+def test_marks_of_other_libraries():
+    """A tensor on a GPU that keeps a graph raises where it is asked for CuPy's mark."""
+
+    class OnDevice:
+        device = "cuda:0"
+
+        def detach(self):
+            return self
+
+        @property
+        def __cuda_array_interface__(self):
+            raise RuntimeError("requires grad")
+
+    assert is_foreign(OnDevice())
+    assert not any(
+        map(is_foreign, (np.zeros(2), np.float64(1.0), 1.0, [0.5], None, "a", (np.zeros(1), np.zeros(1))))
+    )
 
 
 def test_numpy_never_imports_another_library():

@@ -60,3 +60,13 @@ def test_broken_bytes_are_escaped_and_brackets_are_no_markup(capsys):
     said = capsys.readouterr().err
     assert said.startswith("Error: [red]/\\udcff.csv")
     assert said.count("\n") == 1
+
+
+def test_a_phase_that_is_not_counted_does_not_show_the_count_of_the_one_before():
+    from rich.progress import Progress
+
+    bar = Progress(disable=True)
+    phase = console.Phases(bar)
+    phase("Scoring", 3, 4)(4, 4)
+    phase("Fitting")
+    assert (bar.tasks[0].completed, bar.tasks[0].total) == (0, None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import pickle
 import weakref
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,13 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.adjustments.status import Group, Status
-from cocensor.adjustments.weights import NOTHING
 from cocensor.curves import Predictions, RiskScores, TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics import metric
 from cocensor.stream.histograms import PairAccumulator, cells_for, histogram_accumulator
-from cocensor.stream.sections import SectionAccumulator
+from tests.stream.given_weights import Sample, sample, status_of
 
 PAIRS = {
     "auc": metric("auc"),
@@ -27,92 +24,6 @@ PAIRS = {
     "concordance": metric("concordance"),
     "time-dependent": metric("concordance", time_dependent=True),
 }
-
-
-@dataclass(frozen=True)
-class Given:
-    """Weights of a block, as arrays."""
-
-    a: np.ndarray
-    b: np.ndarray
-
-    def block(self, rows, columns):
-        return Given(self.a[rows][:, columns], self.b[rows][:, columns])
-
-    def dense(self):
-        return self.a, self.b
-
-
-def status_of(times, a, b, until=np.inf):
-    """A status with these weights, (subjects, times)."""
-    everyone = np.arange(len(a))
-    group = Group(everyone, np.zeros(len(a), dtype=int), NOTHING, Given(a, b))
-    return Status(TimeGrid.of(times), len(a), (group,), until=until)
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Weights and predictions of some subjects."""
-
-    times: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    models: dict[str, Predictions]
-
-    def at(self, metric, rows=slice(None)):
-        """Status and predictions of some subjects at the times of a metric."""
-        grid = metric.grid(TimeGrid.of(self.times))
-        place = np.searchsorted(self.times, grid.sorted)
-        status = status_of(grid.times, self.a[rows][:, place], self.b[rows][:, place])
-        return status, {name: each[rows] for name, each in self.models.items()}
-
-    def in_memory(self, metric):
-        status, models = self.at(metric)
-        return metric.evaluate(status, models)
-
-    def batches(self, metric, parts, make):
-        """A tree of merges, from the last part to the first."""
-        made = []
-        for rows in parts:
-            each = make()
-            each.update(*self.at(metric, rows))
-            made.append(each)
-        while len(made) > 1:
-            last = made.pop()
-            made[len(made) // 2].merge(last)
-        return made[0].result(np.inf)
-
-
-def sample(rng, n, n_times=4, weights="ipcw", scores="curves"):
-    """Subjects whose risk has to do with their scores."""
-    times = np.arange(1.0, n_times + 1)
-    lp = rng.normal(size=n)
-    event = rng.exponential(np.exp(-lp)) * 3.0
-    observed = np.minimum(event, rng.exponential(4.0, size=n))
-    seen = observed == event
-    if weights == "ipcw":
-        a = (observed[:, None] > times) * np.exp(times / 4.0)
-        b = ((observed[:, None] <= times) & seen[:, None]) * np.exp(observed / 4.0)[:, None]
-    elif weights == "imputed":
-        q = np.exp(-np.maximum(times - observed[:, None], 0.0) * rng.random((n, 1)))
-        a = np.where(seen[:, None], observed[:, None] > times, q).astype(float)
-        b = 1.0 - a
-    else:
-        a, b = rng.normal(0.6, 0.5, size=(2, n, n_times))
-    survival = np.exp(-np.exp(0.6 * lp)[:, None] * times / 4.0)
-    if scores == "rounded":
-        survival = survival.round(1)
-    elif scores == "single precision":
-        survival = survival.astype(np.float32)
-    elif scores == "constant":
-        survival = np.broadcast_to(np.exp(-times / 4.0), survival.shape).copy()
-    elif scores == "extreme":
-        survival = 1.0 - survival**40
-        survival = np.minimum.accumulate(survival, axis=1)
-    models = {"m": Predictions(times, survival), "other": Predictions(times, survival[::-1].copy())}
-    if scores == "risk":
-        models = {"m": RiskScores(lp), "other": RiskScores(np.exp(3.0 * lp))}
-    return Sample(times, a, b, models)
 
 
 WEIGHTS = st.sampled_from(["ipcw", "imputed", "signed"])
@@ -227,6 +138,9 @@ def test_nothing_is_said_from_where_the_adjustment_has_no_answer():
     whole = metric("auc").evaluate(status_of(data.times, data.a, data.b, until=3.0), data.models)["m"]
     assert np.isnan(whole.value)
     assert np.isnan(cut.value)
+    data.a[:, 2:] = np.inf  # and what the weights are there does not matter
+    curve.update(*data.at(metric("auc")))
+    np.testing.assert_array_equal(np.isnan(curve.result(3.0)["m"].curve), np.isnan(cut.curve))
     ici = histogram_accumulator(metric("ici", at=3.0), TimeGrid.of(data.times), ["m"])
     ici.update(*data.at(metric("ici", at=3.0)))
     assert np.isnan(ici.result(3.0)["m"].value)
@@ -307,85 +221,6 @@ def test_rare_events_and_small_differences_have_fine_cells():
 def test_more_subjects_have_finer_cells():
     assert cells_for(10**8, 100) > cells_for(10**6, 100) > cells_for(10**4, 100)
     assert cells_for(10**6, 1) > cells_for(10**6, 100)
-
-
-CALIBRATION = ("ici", "e50", "e90", "miscalibration", "discrimination")
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.integers(0, 2**32 - 1), st.integers(30, 150), st.sampled_from(["ipcw", "imputed"]),
-    st.sampled_from(["curves", "rounded", "single precision", "constant"]), st.sampled_from([128, 4096]),
-    st.sampled_from(CALIBRATION), st.integers(1, 4),
-)  # fmt: skip
-def test_calibration_of_all_subjects_lies_within_the_bound(seed, n, weights, scores, n_cells, name, n_parts):
-    rng = np.random.default_rng(seed)
-    asked, data = metric(name, at=2.0), sample(rng, n, weights=weights, scores=scores)
-    grid = asked.grid(TimeGrid.of(data.times))
-    found = data.batches(
-        asked,
-        np.array_split(rng.permutation(n), n_parts),
-        lambda: SectionAccumulator(asked, grid, ("m", "other"), n_cells),
-    )
-    for model, exact in data.in_memory(asked).items():
-        assert np.isnan(found[model].value) == np.isnan(exact.value)
-        if not np.isnan(exact.value):
-            assert abs(found[model].value - exact.value) <= found[model].bound + 1e-7
-
-
-@pytest.mark.parametrize("name", CALIBRATION)
-def test_few_distinct_predictions_are_calibrated_as_in_memory(name):
-    rng = np.random.default_rng(6)
-    asked, data = metric(name, at=2.0), sample(rng, 2000, weights="imputed", scores="rounded")
-    found = histogram_accumulator(asked, TimeGrid.of(data.times), ["m"], 2000)
-    for rows in np.array_split(rng.permutation(2000), 5):
-        found.update(*data.at(asked, rows))
-    result, exact = found.result(np.inf)["m"], data.in_memory(asked)["m"]
-    assert result.bound == 0
-    assert result.value == pytest.approx(exact.value, abs=1e-8)
-    if exact.profile is not None:
-        np.testing.assert_allclose(result.profile, exact.profile, atol=1e-8)
-
-
-def test_recalibrated_cells_score_no_better_than_subjects():
-    rng = np.random.default_rng(7)
-    asked, data = metric("discrimination", at=2.0), sample(rng, 3000)
-    grid = asked.grid(TimeGrid.of(data.times))
-    found = SectionAccumulator(asked, grid, ("m",), 64)
-    found.update(*data.at(asked))
-    result, exact = found.result(np.inf)["m"], data.in_memory(asked)["m"].value
-    assert exact - result.bound <= result.value < exact
-
-
-def test_a_negative_weight_of_one_subject_leaves_no_recalibration():
-    data = sample(np.random.default_rng(8), 40)
-    data.a[3, 1], data.b[3, 1] = -0.1, 0.0
-    asked = metric("miscalibration", at=2.0)
-    found = histogram_accumulator(asked, TimeGrid.of(data.times), ["m"])
-    for rows in np.array_split(np.arange(40), 4):
-        found.update(*data.at(asked, rows))
-    assert np.isnan(found.result(np.inf)["m"].value)
-    assert np.isnan(data.in_memory(asked)["m"].value)
-
-
-def test_d_calibration_is_a_sum():
-    rng = np.random.default_rng(9)
-    asked, data = metric("d_calibration"), sample(rng, 200, n_times=6, weights="imputed")
-    start = [1.0, 0.0]
-    data = Sample(
-        np.append(0.0, data.times),
-        *(np.column_stack((np.full(200, w), each)) for w, each in zip(start, (data.a, data.b), strict=True)),
-        data.models,
-    )
-    found = data.batches(
-        asked,
-        np.array_split(rng.permutation(200), 6),
-        lambda: histogram_accumulator(asked, TimeGrid.of(data.times), ["m", "other"]),
-    )
-    for name, exact in data.in_memory(asked).items():
-        assert found[name].value == pytest.approx(exact.value, abs=1e-12)
-        assert found[name].bound == 0
-        np.testing.assert_allclose(found[name].profile, exact.profile, atol=1e-12)
 
 
 def test_accumulators_travel():

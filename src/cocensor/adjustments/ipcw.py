@@ -187,9 +187,11 @@ class _FittedIPCW(Fitted):
         cut = grid.cut(y.time)
         events = np.flatnonzero(y.event & (y.time <= grid.last))
         # Curves are needed while anybody is event-free, and at the events that are asked for.
-        asked = np.zeros(len(y))
-        asked[events] = y.time[events]
-        refuse_beyond(how.tail, asked, self.known.t_max, "y_test")
+        event_times = y.time[events]
+        if event_times.max(initial=0.0) > self.known.t_max:
+            asked = np.zeros(len(y))
+            asked[events] = event_times
+            refuse_beyond(how.tail, asked, self.known.t_max, "y_test")
         refuse_beyond(how.tail, np.where(grid.times < last, grid.times, 0.0), self.known.t_max, "times")
         n_times = grid.sorted.size
         # Of those seen event-free, at each time: the sum of their weights, the largest, and how many are too small.
@@ -197,7 +199,7 @@ class _FittedIPCW(Fitted):
         before: Weights
         given: CensoringCurves | None = None
         if self.curve is not None:
-            at_events = np.asarray(self.curve(y.time[events], side))
+            at_events = np.asarray(self.curve(event_times, side))
             at_times, small = self._inverse(np.asarray(self.curve(at)), grid.sorted, grid.sorted < last)
             at_risk = len(y) - np.cumsum(np.bincount(cut, minlength=n_times + 1))[:n_times]
             n_small += at_risk * small
@@ -205,7 +207,7 @@ class _FittedIPCW(Fitted):
             before = Terms(event_free=((None, at_times),))
         else:
             given = curves = self._given(x, len(y))
-            at_events = curves.own(y.time[events], events, side)
+            at_events = curves.own(event_times, events, side)
 
             def inverse(rows: Rows, columns: slice) -> tuple[FloatArray, BoolArray]:
                 times = grid.sorted[columns]
@@ -220,16 +222,17 @@ class _FittedIPCW(Fitted):
                 placed = partial(curves.placed, times=at, floor=how.min_probability)
             before = Observed(lambda rows, columns: inverse(rows, columns)[0], placed)
         weights = np.zeros(len(y))
-        weights[events], small = self._inverse(at_events, y.time[events], np.ones(events.size, dtype=bool))
+        of_events, small = self._inverse(at_events, event_times, np.ones(events.size, dtype=bool))
+        weights[events] = of_events
         groups = (Group.of(np.arange(len(y)), cut, before, Terms(event=((weights, None),))),)
-        by_events = np.zeros(n_times + 1)
-        np.maximum.at(by_events, cut[events], weights[events])
+        by_events, event_cut = np.zeros(n_times + 1), cut[events]
+        np.maximum.at(by_events, event_cut, of_events)
         largest = np.maximum(largest, np.maximum.accumulate(by_events)[:n_times])
-        total += np.cumsum(np.bincount(cut[events], weights[events], n_times + 1))[:n_times]
+        total += np.cumsum(np.bincount(event_cut, of_events, n_times + 1))[:n_times]
         load = self._load(
             WeightLoad(total, largest, np.zeros(n_times)),
             int(n_small.sum() + small.sum()),
-            min(grid.sorted[n_small > 0].min(initial=np.inf), y.time[events][small].min(initial=np.inf)),
+            min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf)),
         )
         if self.fitted_to is None or not (given is None or isinstance(given, ByCox)):
             return Status(grid, len(y), groups, load=load)

@@ -50,14 +50,18 @@ class Known:
         others = tuple(group for group in status.groups if group not in groups)
         return cls(cut, np.arange(n_times, dtype=small), Terms(before, after)), others
 
-    def event_free(self, rows: slice, like: FloatArray) -> FloatArray:
-        """Who is event-free at which time, 1 or 0, in the memory order of the values that it is held against."""
+    def event_free(self, rows: slice, out: FloatArray) -> FloatArray:
+        """Who is event-free at which time, 1 or 0, written to ``out`` in the order of its memory."""
         cut, columns = self.cut[rows], self.columns
-        if like.strides[0] < like.strides[1]:
-            return (cut > columns[:, None]).astype(np.float64).T
-        if self.by_cut is not None:
-            return self.by_cut.take(cut, axis=0)
-        return (cut[:, None] > columns).astype(np.float64)
+        if not out.flags.c_contiguous:
+            np.copyto(out.T, cut > columns[:, None])
+        elif self.by_cut is not None:
+            self.by_cut.take(
+                cut, axis=0, out=out, mode="clip"
+            )  # no cut is clipped: other modes copy once more
+        else:
+            np.copyto(out, cut[:, None] > columns)
+        return out
 
     @cached_property
     def by_cut(self) -> FloatArray | None:
@@ -67,46 +71,46 @@ class Known:
 
     def weights(self, rows: slice) -> KnownWeights:
         """The weights of some subjects at all times."""
-        n_rows = rows.stop - rows.start
-
-        def taken(terms: tuple[Term, ...]) -> list[tuple[FloatArray, FloatArray]]:
-            # A product with ones is several times as fast as a sum over rows.
-            return [
-                (
-                    np.ones(n_rows) if subject is None else subject[rows],
-                    np.ones(self.columns.size) if time is None else time,
-                )
+        # A product with ones is several times as fast as a sum over rows.
+        event_free, event = (
+            [
+                (np.ones(rows.stop - rows.start) if subject is None else subject[rows], time)
                 for subject, time in terms
             ]
-
-        return KnownWeights(taken(self.terms.event_free), taken(self.terms.event))
+            for terms in (self.terms.event_free, self.terms.event)
+        )
+        return KnownWeights(event_free, event)
 
 
 @dataclass(frozen=True, eq=False)
 class KnownWeights:
-    """The weights of some subjects: factors by subject and by time."""
+    """The weights of some subjects: factors by subject and by time, None for 1."""
 
-    event_free: list[tuple[FloatArray, FloatArray]]
-    event: list[tuple[FloatArray, FloatArray]]
+    event_free: list[tuple[FloatArray, FloatArray | None]]
+    event: list[tuple[FloatArray, FloatArray | None]]
 
     def total(self, losses: FloatArray, event_free: FloatArray) -> FloatArray:
         """The weighted sums over subjects of losses, of which ``event_free`` are those before the cuts, 0 after."""
         total = np.zeros(losses.shape[1])
         for subject, time in self.event_free:
-            total += time * (subject @ event_free)
+            total += _by_time(subject @ event_free, time)
         for subject, time in self.event:
-            total += time * (subject @ losses - subject @ event_free)
+            total += _by_time(subject @ losses - subject @ event_free, time)
         return total
 
     def by_subject(self, losses: FloatArray, event_free: FloatArray, time_weights: FloatArray) -> FloatArray:
         """The same over times, with weights."""
         total = np.zeros(len(losses))
         for subject, time in self.event_free:
-            total += subject * (event_free @ (time * time_weights))
+            total += subject * (event_free @ _by_time(time_weights, time))
         for subject, time in self.event:
-            over = time * time_weights
+            over = _by_time(time_weights, time)
             total += subject * (losses @ over - event_free @ over)
         return total
+
+
+def _by_time(values: FloatArray, time: FloatArray | None) -> FloatArray:
+    return values if time is None else time * values
 
 
 def _counts_as_known(group: Group, n_times: int) -> bool:

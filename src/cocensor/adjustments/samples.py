@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import Rows
+from cocensor._validation import FitWarning, Rows, collected
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.status import Status
 from cocensor.curves import Predictions, TimeGrid
@@ -31,9 +32,35 @@ class Samples:
     y_train: Survival | None = None
     x_train: Any = field(default=None, repr=False)
     folds: npt.NDArray[Any] | None = field(default=None, repr=False)
+    #: The last adjustment that rests on a copula and was fitted without a warning, what it was given, and the fit.
+    _last: list[tuple[Adjustment, Mapping[Any, Predictions], Fitted]] = field(
+        default_factory=list, init=False, repr=False
+    )
 
     def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
-        """Fitted to the test sample if it needs predictions or there is no other, else to the training sample."""
+        """Fitted to the test sample if it needs predictions or there is no other, else to the training sample.
+
+        An adjustment that differs from the one before by its copula alone shares with it what does not depend on that.
+        """
+        if not adjustment.rests_on_copula:
+            return self._fitted(adjustment, predictions)
+        copula = getattr(adjustment, "copula", None)
+        for before, given, fitted in self._last:
+            alike = type(before) is type(adjustment) and before.with_copula(copula) == adjustment
+            if (
+                alike
+                and given.keys() == predictions.keys()
+                and all(given[k] is predictions[k] for k in given)
+            ):
+                return fitted.with_copula(copula)
+        with collected(FitWarning) as warned:
+            found = self._fitted(adjustment, predictions)
+        self._last[:] = [] if warned else [(adjustment, dict(predictions), found)]
+        for text in warned:
+            warnings.warn(text, FitWarning, stacklevel=2)
+        return found
+
+    def _fitted(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
         if adjustment.needs & {"prediction", "predictions"}:
             return adjustment.fit(self.y_test, self.x_test, predictions, self.folds)
         if self.y_train is not None:

@@ -35,10 +35,10 @@ class WholeSample:
     @classmethod
     def of(cls, y: Survival) -> Self:
         """Of outcomes that are all there."""
-        censored = y.time[~y.event]
-        last = bool(censored.max(initial=-np.inf) == y.t_max)
+        censored = np.where(y.event, np.inf, y.time)
+        last = bool((censored == y.t_max).any())
         n_dropouts = int(np.count_nonzero(y.dropout))
-        return cls(len(y), y.n_events, n_dropouts, y.t_max, float(censored.min(initial=np.inf)), last)
+        return cls(len(y), y.n_events, n_dropouts, y.t_max, float(censored.min()), last)
 
     def merge(self, other: Self) -> Self:
         """Of the subjects of both."""

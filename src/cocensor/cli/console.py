@@ -83,7 +83,8 @@ class Phases:
 
     def __call__(self, name: str, done: int = 0, total: int | None = None) -> Callable[[int, int], None]:
         """Begin a phase, of which so many of all parts are done; None where that is not counted."""
-        self._bar.reset(self._task, description=escaped(name), completed=done, total=total)
+        self._bar.reset(self._task, description=escaped(name), completed=done)
+        self._bar.tasks[0].total = total  # None given to a bar would leave that of the phase before
         return lambda done, total: self._bar.update(self._task, completed=done, total=total)
 
 

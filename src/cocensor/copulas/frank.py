@@ -177,7 +177,7 @@ def _log_g(z: Any) -> Any:
     z = as_numbers(z)
     xp, size = namespace(z), abs(z)
     near = size < 0.1
-    far = xp.where(near, 1.0, size)
+    far = size if xp is np else xp.where(near, 1.0, size)  # of plain numbers 0/0 would raise
     return series_where(near, z, _LOG_G[0], 0.5 * (size - z) + xp.log(-xp.expm1(-far) / far))
 
 

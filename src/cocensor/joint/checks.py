@@ -20,7 +20,7 @@ import numpy as np
 from cocensor._numerics import hazard_from_log
 from cocensor._validation import BoolArray, FloatArray, row_blocks
 from cocensor.copulas import Copula
-from cocensor.joint.likelihood import last_end, start_of_group
+from cocensor.joint.margins import last_end, start_of_group
 from cocensor.joint.model import JointModel
 from cocensor.outcomes import Survival
 

@@ -16,8 +16,7 @@ from cocensor._validation import FloatArray
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 from cocensor.joint.after_dropout import HazardRatio, LaterDropout
-from cocensor.joint.likelihood import last_end, start_of_group
-from cocensor.joint.margins import HazardBlocks
+from cocensor.joint.margins import HazardBlocks, last_end, start_of_group
 
 if TYPE_CHECKING:
     from cocensor.joint.model import JointModel

@@ -28,7 +28,7 @@ from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_bloc
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 from cocensor.joint.barrier import Barrier
-from cocensor.joint.margins import Basis, informative
+from cocensor.joint.margins import Basis, informative, last_end, start_of_group
 from cocensor.outcomes import Survival
 
 
@@ -150,6 +150,7 @@ class Likelihood:
         self.contributions: list[Contribution] = []
         self.slopes: list[Slopes] = []
         self.constant = 0.0
+        self._last: tuple[Any, Derivatives] | None = None
 
         def design(margin: int, log_t: FloatArray, rows: Any) -> FloatArray:
             parts = [bases[margin].values(log_t), X[rows]]
@@ -221,6 +222,7 @@ class Likelihood:
     def with_barriers(self, factor: float) -> Likelihood:
         """The same with barriers that weigh ``factor`` times as much."""
         other = copy(self)
+        other._last = None
         other.barriers = [replace(each, weight=factor * each.weight) for each in self.barriers]
         return other
 
@@ -261,7 +263,19 @@ class Likelihood:
     def derivatives(
         self, parameters: FloatArray, family: type[Copula], theta: float, *, fixed: bool
     ) -> Derivatives:
-        """The log-likelihood with its gradient and Hessian, in θ as well unless it is ``fixed``."""
+        """The log-likelihood with its gradient and Hessian, in θ as well unless it is ``fixed``.
+
+        It is not computed twice in a row at the same place, where as a rule one search ends and another starts.
+        """
+        place = parameters.tobytes(), family, theta, fixed
+        last = self._last
+        if last is None or last[0] != place:
+            self._last = last = place, self._derivatives(parameters, family, theta, fixed)
+        return last[1]
+
+    def _derivatives(
+        self, parameters: FloatArray, family: type[Copula], theta: float, fixed: bool
+    ) -> Derivatives:
         margins = self._split(parameters)
         starts = (0, self.sizes[0])
         size = self.n_parameters + (not fixed)
@@ -345,18 +359,6 @@ class Likelihood:
 def slope_parameters(n_basis: int, size: int, n_drifts: int) -> IntArray:
     """Which parameters of a margin the slope of its log hazard depends on: the basis, and changes with log time."""
     return np.concatenate((np.arange(n_basis), np.arange(size - n_drifts, size)))
-
-
-def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:
-    """The end of the group before that of ``t``; 0 before the first."""
-    index = np.searchsorted(ends, t, side="left")
-    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
-
-
-def last_end(ends: FloatArray, t: FloatArray) -> FloatArray:
-    """The last end of a group up to t; 0 before the first."""
-    index = np.searchsorted(ends, t, side="right")
-    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
 
 
 def _gather(

@@ -222,3 +222,15 @@ class HazardBlocks:
 def informative(time: FloatArray) -> BoolArray:
     """Which times say something of a hazard: those above 0."""
     return time > 0
+
+
+def start_of_group(ends: FloatArray, t: FloatArray) -> FloatArray:
+    """The end of the group before that of ``t``; 0 before the first."""
+    index = np.searchsorted(ends, t, side="left")
+    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)
+
+
+def last_end(ends: FloatArray, t: FloatArray) -> FloatArray:
+    """The last end of a group up to t; 0 before the first."""
+    index = np.searchsorted(ends, t, side="right")
+    return np.where(index > 0, ends[np.maximum(index - 1, 0)], 0.0)

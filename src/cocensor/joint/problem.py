@@ -33,6 +33,7 @@ from cocensor.joint.link import LARGEST_TAU, Link
 from cocensor.joint.margins import Basis, MarginForm, informative
 from cocensor.joint.model import JointModel
 from cocensor.joint.ridge import ridge_weights
+from cocensor.joint.scouts import risen, scouts_of
 from cocensor.joint.settings import AskedTimeKind, Knots, TimeKind, as_time_kind, check_settings
 from cocensor.outcomes import Survival
 
@@ -47,10 +48,6 @@ _STRIDE = 0.3
 _SHORT = 0.12
 # From where a fit to other weights has ended it is a few steps; where it is more, they creep along the barrier.
 _FEW_STEPS = 6
-# Of more than twice as many subjects, about so many are fitted to first: from there it is a few steps for all.
-_SCOUTS = 25_000
-# They must have so many events, and dropouts, for each parameter.
-_FEWEST = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +230,7 @@ class JointProblem:
 
         if self._before is not None:
             known, chosen = self._before._at_independence
-            start = self._risen(known.point)
+            start = risen(self.likelihood, self.drift, known.point)
             if self.keeps_ridge:
                 return near(chosen, start), chosen
             # On the way to the weights a step for each choice of them will do.
@@ -250,36 +247,8 @@ class JointProblem:
 
     @cached_property
     def _before(self) -> JointProblem | None:
-        """The problem whose optima the fits start from: the parent, or of many subjects some."""
-        every = len(self.sample) // _SCOUTS
-        if (
-            self.parent is not None
-            or self.included is not None
-            or self.sample_weight is not None
-            or every < 2
-        ):
-            return self.parent
-        rows = np.arange(0, len(self.sample), every)
-        sample, design = self.sample[rows], self.design[rows]
-        y = sample[np.flatnonzero(informative(sample.time))]
-        for basis, happened in zip(self.bases, (y.event, y.dropout), strict=True):
-            if basis.present and happened.sum() < _FEWEST * (basis.size + design.n_columns):
-                return None
-        drift = None if self.drift is None else replace(self.drift, matrix=self.drift.matrix[rows])
-        Z = (design.matrix - self.centre) / self.scale
-        likelihood = Likelihood(sample, Z, self.bases, self.ends, BARRIER, drift)
-        return replace(self, sample=sample, y=y, design=design, drift=drift, likelihood=likelihood)
-
-    def _risen(self, point: FloatArray) -> FloatArray:
-        """Parameters, with as much of the changes of effects with time as leaves all hazards rising."""
-        if self.drift is None:
-            return point
-        changes = np.concatenate(
-            [np.arange(size) >= size - self.drift.matrix.shape[1] for size in self.likelihood.sizes if size]
-        )
-        shares = (np.where(changes, share, 1.0) for share in (1.0, 0.9, 0.7, 0.4))
-        found = (share * point for share in shares if np.isfinite(self.likelihood.barrier_at(share * point)))
-        return next(found, np.where(changes, 0.0, point))
+        """The problem whose optima the fits start from: the parent, or that of some of many subjects."""
+        return scouts_of(self, BARRIER) if self.parent is None else self.parent
 
     @property
     def _ridges(self) -> IntArray:
@@ -306,7 +275,7 @@ class JointProblem:
             self._before.margins_at(copula)
         of_parent = {} if self._before is None else self._before._optima.get(family, {})
         if tau in of_parent:
-            start = self._risen(of_parent[tau].point)
+            start = risen(self.likelihood, self.drift, of_parent[tau].point)
             found = self._minimised(family, start, fixed=copula.theta, max_iter=_FEW_STEPS)
             if found.converged:
                 known[tau] = found

@@ -28,9 +28,9 @@ def _event_free(before: FloatArray) -> FloatArray:
     return 1.0 - before
 
 
-def _known(event_free: FloatArray, before: FloatArray) -> FloatArray:
-    gap = event_free - before
-    return np.abs(gap, out=gap)
+def _known(event_free: FloatArray, before: FloatArray, out: FloatArray) -> None:
+    np.subtract(event_free, before, out=out)
+    np.abs(out, out=out)
 
 
 # Of the stretch of time that a grid time stands for: the part after the predicted time is lost on those event-free, the

@@ -33,9 +33,9 @@ def _event(p: Any) -> Any:
     return p * p
 
 
-def _known(event_free: FloatArray, p: FloatArray) -> FloatArray:
-    gap = event_free - p
-    return np.multiply(gap, gap, out=gap)
+def _known(event_free: FloatArray, p: FloatArray, out: FloatArray) -> None:
+    np.subtract(event_free, p, out=out)
+    np.multiply(out, out, out=out)
 
 
 BRIER = Loss(event_free=_event_free, event=_event, known=_known, largest=1.0)

@@ -35,14 +35,15 @@ class Loss:
     event: Callable[[FloatArray], FloatArray]
     #: No prediction loses more.
     largest: float = np.inf
-    #: The one of both that counts, by who is event-free (1 or 0) and the probabilities, in fewer steps than both take.
-    known: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    #: Writes the one of both that counts, by who is event-free (1 or 0) and the probabilities, in few steps.
+    known: Callable[[FloatArray, FloatArray, FloatArray], None] | None = None
 
-    def of_known(self, event_free: FloatArray, p: FloatArray) -> FloatArray:
-        """The one of both that counts, by who is event-free (1 or 0), as an array of its own."""
+    def write_known(self, event_free: FloatArray, p: FloatArray, out: FloatArray) -> None:
+        """The one of both that counts, by who is event-free (1 or 0)."""
         if self.known is not None:
-            return self.known(event_free, p)
-        return np.where(event_free > 0, self.event_free(p), self.event(p))
+            self.known(event_free, p, out)
+        else:
+            out[...] = np.where(event_free > 0, self.event_free(p), self.event(p))
 
 
 class BlockLosses:
@@ -113,6 +114,22 @@ def warn_above_largest(values: FloatArray, times: FloatArray, loss: Loss) -> Non
         )
 
 
+class _Space:
+    """Two arrays for one block after the other: new ones would be slow to come by."""
+
+    def __init__(self) -> None:
+        self._both: FloatArray = np.empty((2, 0))
+
+    def two_like(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Of the shape and in the memory order of some values."""
+        if self._both.shape[1] < values.size:
+            self._both = np.empty((2, values.size))
+        by_column = values.strides[0] < values.strides[1]
+        shape = values.shape[::-1] if by_column else values.shape
+        one, other = (each[: values.size].reshape(shape) for each in self._both)
+        return (one.T, other.T) if by_column else (one, other)
+
+
 class _Sums:
     """Weighted losses, summed over subjects strip by strip."""
 
@@ -138,23 +155,24 @@ class _Sums:
 
     def _of_strips(self, numbers: Sequence[int], stopped: Event) -> FloatArray:
         total = np.zeros((len(self.predictions), self.status.grid.sorted.size))
+        space = _Space()
         for number in numbers:
             if stopped.is_set():
                 break
             if self.known is not None:
-                self._add_known(self.known, number, total)
+                self._add_known(self.known, number, space, total)
             self._add_others(number, total)
         return total
 
-    def _add_known(self, known: Known, number: int, total: FloatArray) -> None:
+    def _add_known(self, known: Known, number: int, space: _Space, total: FloatArray) -> None:
         strip, times = self.status.strip(number), self.status.grid.sorted
         for part in row_blocks(strip.stop - strip.start, times.size):
             rows = slice(strip.start + part.start, strip.start + part.stop)
             weights = known.weights(rows)
             for m, each in enumerate(self.predictions):
                 values = each.read(times, rows)
-                free = known.event_free(rows, values)
-                losses = self.loss.of_known(free, values)
+                free, losses = space.two_like(values)
+                self.loss.write_known(known.event_free(rows, free), values, losses)
                 event_free = np.multiply(losses, free, out=free)
                 total[m] += weights.total(losses, event_free)
                 if self.by_subject is not None:

@@ -118,7 +118,8 @@ def _event(floor: float, p: Any) -> Any:
     return _event_free(floor, 1.0 - p)
 
 
-def _known(floor: float, event_free: FloatArray, p: FloatArray) -> FloatArray:
-    chance = event_free - 1.0
-    chance += p  # p itself, or p − 1
-    return np.asarray(_event_free(floor, np.abs(chance, out=chance)))
+def _known(floor: float, event_free: FloatArray, p: FloatArray, out: FloatArray) -> None:
+    np.subtract(event_free, 1.0, out=out)
+    np.add(out, p, out=out)  # p itself, or p − 1
+    np.maximum(np.abs(out, out=out), floor, out=out)
+    np.negative(np.log(out, out=out), out=out)

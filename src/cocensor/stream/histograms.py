@@ -66,6 +66,7 @@ class _PairSums:
         self.cells.merge(other.cells)
         self.own += other.own
 
+    @np.errstate(invalid="ignore")  # from where the adjustment gives no answer, weights may be infinite
     def sums(self) -> FloatArray:
         """By time the sums over pairs in order and over all, how far the first may be off, and the sum of x."""
         found = np.empty((4, self.own.size))
