@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, HorizonWarning, collected
+from cocensor._validation import FitWarning, HorizonWarning, IntArray, collected
 from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WholeSample
@@ -19,7 +20,7 @@ from cocensor.evaluation.scoring import Scoring
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.stream.accumulators import Accumulator, MeanOfLosses
-from cocensor.stream.passes import Outcomes, Plan, Stage, Sums, Task, covariates_of
+from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
 from cocensor.stream.source import Scan
 
 
@@ -53,8 +54,10 @@ def planned(
     )
 
 
-def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, outcomes: Outcomes) -> EvaluationData:
-    """The subjects that were kept, and what is known of all."""
+def kept_data(
+    plan: Plan, sums: Sums, learning: EvaluationData, rows: IntArray, reasons: Counter[str]
+) -> EvaluationData:
+    """The subjects that were kept of those drawn, with the numbers ``rows``, and what is known of all."""
     kept, samples = sums.kept.result(), learning.samples
     x = None if samples.x_test is None else covariates_of(plan.scan, kept)
     table = sums.risk_table(plan.counted, kept.y.administrative is not None)
@@ -62,10 +65,10 @@ def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, outcomes: Outcom
     streamed = Streamed(
         plan.whole,
         learning,
-        np.searchsorted(outcomes.drawn.result().rows, kept.rows),
+        np.searchsorted(rows, kept.rows),
         frozenset(added_up),
         table,
-        dict(sorted(outcomes.reasons.most_common(), key=lambda each: (-each[1], each[0]))),
+        dict(sorted(reasons.most_common(), key=lambda each: (-each[1], each[0]))),
     )
     return replace(
         learning,
