@@ -9,8 +9,8 @@ from cocensor._newton import Derivatives, minimise
 from cocensor.joint.barrier import Barrier
 from cocensor.joint.design import Design
 from cocensor.joint.likelihood import Likelihood
-from cocensor.joint.predictors import Drift
 from cocensor.joint.margins import Basis
+from cocensor.joint.predictors import Drift
 from cocensor.joint.problem import JointProblem
 from cocensor.joint.ridge import ridge_weights
 from tests.refusals import refuses

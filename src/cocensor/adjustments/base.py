@@ -174,6 +174,7 @@ class Fitted(ABC):
 
     def forget(self) -> None:
         """Give back the memory of what the next fit would make again."""
+        return
 
     def with_copula(self, copula: Any) -> Fitted:
         """Fitted to the same under another copula; what does not depend on it is shared."""

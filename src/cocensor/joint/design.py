@@ -75,9 +75,7 @@ class Design:
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
 
 
-def standardised(
-    design: Design, counted: BoolArray, weight: FloatArray | None = None
-) -> Standardised:
+def standardised(design: Design, counted: BoolArray, weight: FloatArray | None = None) -> Standardised:
     """The matrix in units of the standard deviations of those ``counted``.
 
     A column that others make up is refused, and one that is constant, unless a ridge shrinks it.
@@ -109,9 +107,7 @@ def standardised(
             Z = found[rows][counted[rows]]
             products += Z.T @ Z
         # What of each column the columns before it do not explain.
-        unexplained = np.abs(
-            np.diag(np.linalg.qr(products[np.ix_(free, free)] / counted.sum(), mode="r"))
-        )
+        unexplained = np.abs(np.diag(np.linalg.qr(products[np.ix_(free, free)] / counted.sum(), mode="r")))
         if unexplained.min() < 1e-11:
             dependent = int(np.flatnonzero(free)[np.argmax(unexplained < 1e-11)])
             raise ValueError(

@@ -144,7 +144,9 @@ class Likelihood:
                 at = slope_parameters(bases[own].size, self.sizes[own], n_drifts)
                 total = np.array([float(rows.size if own_weight is None else own_weight.sum())])
                 self.slopes.append(
-                    Slopes(own, at, bases[own], t, X, drift, total if straight else own_weight, rows, straight)
+                    Slopes(
+                        own, at, bases[own], t, X, drift, total if straight else own_weight, rows, straight
+                    )
                 )
                 self.constant -= float(by_weight(np.log(t), own_weight).sum())
             else:
@@ -183,7 +185,9 @@ class Likelihood:
 
     def forget(self) -> None:
         """Give back the memory of what the next fit would make again."""
-        for each in (*self.contributions, *self.slopes, *([] if self._drifts is None else [self._drifts])):
+        drifts = [] if self._drifts is None else [self._drifts]
+        kept: list[Contribution | Slopes | DriftSlopes] = [*self.contributions, *self.slopes, *drifts]
+        for each in kept:
             each.forget()
 
     def with_barriers(self, factor: float) -> Likelihood:
