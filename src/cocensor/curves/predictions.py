@@ -361,6 +361,8 @@ def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.fl
     """
     if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
         return table[rows]
+    if table.strides[0] == 0:  # one curve for all
+        return np.broadcast_to(table[0], (rows.size, table.shape[1]))
     if table.flags.c_contiguous and table.flags.aligned:
         return table.take(rows, axis=0)
     first, last = int(rows.min()), int(rows.max())
