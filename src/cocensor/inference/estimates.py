@@ -227,9 +227,7 @@ class Estimates:
     def apart(self) -> Apart:
         """The differences of all pairs, with their standard errors, and how far they may be off."""
         size = len(self.names)
-        found = Apart(
-            np.empty((size, size)), np.empty((size, size)), np.add.outer(self.off, self.off)
-        )
+        found = Apart(np.empty((size, size)), np.empty((size, size)), np.add.outer(self.off, self.off))
         known = ~np.isnan(self.standard_errors)
         for k in range(size):
             values, errors, _ = self._less(np.full(size, k), np.arange(size))

@@ -161,9 +161,7 @@ class Metric(ABC):
         way = self.best - reference
         return (value - reference) / way if self.has_skill and np.isfinite(way) and way != 0 else np.nan
 
-    def ranks(
-        self, values: Mapping[str, float], bounds: Mapping[str, float] | None = None
-    ) -> dict[str, int]:
+    def ranks(self, values: Mapping[str, float], bounds: Mapping[str, float] | None = None) -> dict[str, int]:
         """1 for the best; equal values share the better rank, and those without a value have none.
 
         Where values may be off by ``bounds``, a rank is one more than the number of those that are better in any case.
