@@ -239,8 +239,8 @@ class Estimates:
         r"""Skill scores :math:`(v - r)/(v^* - r)`: 0 is no better than the reference, 1 is the ``best`` value v*.
 
         For v* = 0 they are 1 − v/r. Errors by the delta method: that of the skill s is
-        :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of the bootstrap are of the replicates' skills. With
-        bounds :math:`c_v` and :math:`c_r` of the values it may be off by :math:`(c_v + |1 - s|\,c_r)/(|v^* - r| - c_r)`.
+        :math:`(\delta_v - (1 - s)\,\delta_r)/(v^* - r)`; those of the bootstrap are of the replicates' skills. Where
+        values have bounds c, a skill may be off by :math:`(c_v + |1 - s|\,c_r)/(|v^* - r| - c_r)`.
 
         Examples
         --------

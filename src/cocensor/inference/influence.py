@@ -171,8 +171,8 @@ def as_estimates(
 ) -> tuple[Estimates, FloatArray]:
     """Values by name with the errors that their influences, of single values in the same samples, tell.
 
-    Those without an influence are ``missing``, which says why; ``bounds`` are as in :class:`Estimates`. Beside them come the rows of the errors by batches of
-    subjects, to be held against those of other values in the same samples.
+    Those without an influence are ``missing``, which says why; ``bounds`` are as in :class:`Estimates`. Beside them
+    come the rows of the errors by batches of subjects, to be held against those of other values in the same samples.
     """
     known = {name: influences[name] for name in values if name in influences}
     at = [k for k, name in enumerate(values) if name in known]
