@@ -8,14 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, HorizonWarning, collected
+from cocensor._validation import FitWarning, FloatArray, HorizonWarning, collected
 from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WholeSample
 from cocensor.curves import Predictions, TimeGrid
-from cocensor.evaluation.data import EvaluationData, Streamed
+from cocensor.evaluation.data import REFERENCE, EvaluationData, Streamed
 from cocensor.evaluation.scores import AdjustmentScores, with_scores
 from cocensor.evaluation.scoring import Scoring
+from cocensor.inference import Estimates
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.stream.accumulators import Accumulator, MeanOfLosses
@@ -96,6 +97,18 @@ class _StreamedScoring(Scoring):
         self.task = -1
         self._stages = {stage.grid.times.tobytes(): s for s, stage in enumerate(plan.stages)}
 
+    def errors(self) -> dict[str, tuple[Estimates, FloatArray]]:
+        """Sampling errors, and how far values may be off for cells: of that, only the bound is known."""
+        found = super().errors()
+        for metric, (estimates, batches) in found.items():
+            known = {**self.values[metric], REFERENCE: self.reference.get(metric)}
+            bounds = [0.0 if each is None else each.bound for each in map(known.get, estimates.names)]
+            if any(bound > 0 for bound in bounds):
+                # Anything up to the bound is as likely: two models that order subjects alike do not differ.
+                off = np.diag(np.nan_to_num(bounds) / np.sqrt(3.0))
+                found[metric] = replace(estimates, rows=np.concatenate((estimates.rows, off))), batches
+        return found
+
     def make_status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Of the subjects kept, up to when there is an answer for all."""
         place = self.task, self._stages[grid.times.tobytes()]
@@ -126,11 +139,12 @@ class _StreamedScoring(Scoring):
     def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
         """How the subjects kept stand for all."""
         added, streamed = self._added(metric), self.data.streamed
-        if added is None or streamed is None:
+        if streamed is None or metric.name not in streamed.metrics:
             return None
+        # Also that of a reference whose value needs no sums: errors of one metric are made of the same parts.
         found = streamed.subsample(self.plan.whole.n)
         covariance = added.covariance if isinstance(added, MeanOfLosses) else None
-        if covariance is None:
+        if added is None or covariance is None:
             return found
         at = [added.models.index(name) for name in models]
         return replace(found, covariance=covariance[np.ix_(at, at)])
