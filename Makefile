@@ -32,7 +32,7 @@ format: $(VENV)/.installed-lint  ## Let ruff format and mend what it can
 	$(BIN)/ruff check --fix
 
 bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, properties on new cases, then speed against peers
-	$(BIN)/python -m pytest -m slow -n auto
+	$(BIN)/python -m pytest -m slow -n auto -o faulthandler_timeout=0
 	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m hypothesis -n auto tests
 	$(BIN)/python -m tests.fuzz --seconds 60
 	$(BIN)/python -m benchmarks.coverage curves

@@ -127,11 +127,12 @@ class _StreamedScoring(Scoring):
     def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
         """How the subjects kept stand for all."""
         added, streamed = self._added(metric), self.data.streamed
-        if added is None or streamed is None:
+        if streamed is None or metric.name not in streamed.metrics:
             return None
+        # Also that of a reference whose value needs no sums: errors of one metric are made of the same parts.
         found = streamed.subsample(self.plan.whole.n)
         covariance = added.covariance if isinstance(added, MeanOfLosses) else None
-        if covariance is None:
+        if added is None or covariance is None:
             return found
         at = [added.models.index(name) for name in models]
         return replace(found, covariance=covariance[np.ix_(at, at)])
