@@ -32,7 +32,7 @@ format: $(VENV)/.installed-lint  ## Let ruff format and mend what it can
 	$(BIN)/ruff check --fix
 
 bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, properties on new cases, then speed against peers
-	$(BIN)/python -m pytest -m slow -n auto
+	$(BIN)/python -m pytest -m slow -n auto -o faulthandler_timeout=0
 	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m hypothesis -n auto tests
 	$(BIN)/python -m tests.fuzz --seconds 60
 	$(BIN)/python -m benchmarks.coverage curves
@@ -55,6 +55,8 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
 	$(BIN)/python -m benchmarks.demo
 	$(BIN)/python -m benchmarks.evaluation
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.growth --quick
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.stream --n 200000 --repeats 1
 	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.auc

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
+from cocensor import _parallel
 from cocensor.adjustments import Adjustment, Fitted, Status, unregister_adjustment
 from cocensor.adjustments.samples import Resample
 from cocensor.estimators import KaplanMeier
@@ -89,6 +90,19 @@ def test_its_standard_errors_are_the_analytic_ones(adjustment, train, n_resample
         assert found.score(model).standard_error == pytest.approx(expected, rel=share)
     expected = analytic.compare("two", "one").standard_error
     assert found.compare("two", "one").standard_error == pytest.approx(expected, rel=share)
+
+
+# --- fits in threads -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "adjustment", [cc.DependentIPCW(CLAYTON), cc.Imputation((), CLAYTON), cc.MarginTime(CLAYTON)]
+)
+def test_fits_in_several_threads_do_not_wait_for_each_other(monkeypatch, adjustment):
+    """The one that started them is collecting warnings, which is the business of one thread at a time."""
+    monkeypatch.setattr(_parallel, "n_cores", lambda: 2)
+    found = evaluate({"a": adjustment}).bootstrap(4)
+    assert found.score("two").standard_error > 0
 
 
 # --- what is drawn -------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ VALUES = np.random.default_rng(1).normal(size=(20, 50))
 @pytest.fixture
 def client(cluster):
     with connected(cluster.scheduler_address) as client:
-        client.wait_for_workers(2)
+        client.wait_for_workers(2, timeout=60)
         yield client
 
 
@@ -65,17 +65,20 @@ class UntilKilled:
 
     def __call__(self, part):
         if part == 4:
-            with (self.folder / "runs").open("a") as runs:
-                runs.write(f"{os.getpid()}\n")
+            (self.folder / f"run-{os.getpid()}").touch()
             while len(list(self.folder.glob("killed-*"))) < self.n_kills:
                 time.sleep(0.01)
         return VALUES[part]
 
 
+def runs(folder):
+    return [int(each.name.removeprefix("run-")) for each in folder.glob("run-*")]
+
+
 def kill(folder, pids):
-    while not (folder / "runs").exists():
+    while not runs(folder):
         time.sleep(0.01)
-    for pid in pids or [int((folder / "runs").read_text().split()[0])]:
+    for pid in pids or runs(folder)[:1]:
         os.kill(pid, signal.SIGKILL)
         (folder / f"killed-{pid}").touch()
 
@@ -83,13 +86,12 @@ def kill(folder, pids):
 @pytest.mark.parametrize("who", ["the one at work", "all"])
 def test_workers_that_die_cost_their_tasks_which_run_again(client, tmp_path, who):
     pids = list(client.run(os.getpid).values()) if who == "all" else []
-    killer = Thread(target=kill, args=(tmp_path, pids))
+    killer = Thread(target=kill, args=(tmp_path, pids), daemon=True)
     killer.start()
     found = reduce_parts(UntilKilled(tmp_path, len(pids) or 1), range(20), added, client=client)
     killer.join()
     np.testing.assert_allclose(found, VALUES.sum(0), rtol=0, atol=1e-12)
-    runs = (tmp_path / "runs").read_text().split()
-    assert len(set(runs)) == len(runs) == 2
+    assert len(runs(tmp_path)) == 2
 
 
 @dataclass
@@ -158,7 +160,7 @@ def test_the_connection_that_is_lost_is_told_in_a_sentence(tmp_path):
                 time.sleep(0.01)
             brief.close()
 
-        lost = Thread(target=close)
+        lost = Thread(target=close, daemon=True)
         lost.start()
         with pytest.raises(ConnectionError, match="connection to the Dask scheduler"):
             reduce_parts(Counted(tmp_path), range(1000), added, client=client)

@@ -163,6 +163,31 @@ def test_chunks_of_one_subject_and_chunks_without_an_event(data):
     agree(found, data.evaluate(**asked), ("score", "skill"))
 
 
+def test_a_chunk_in_which_nobody_counts(data):
+    """Uncertainty weighs those censored before the first event by 0."""
+    early = np.arange(600) < 40
+    time = np.where(early, 0.5 * data.y.time.min(), data.y.time)
+    data = Study(data.models, cc.Survival(time, data.y.event & ~early))
+    asked = {"adjustments": "dep", "metrics": ["ibs", "auc", "d_calibration"]}
+    for cuts in ([40], [10, 40, 300]):
+        agree(data.scan(cuts).evaluate(**asked, n_kept=80), data.evaluate(**asked), ("score",), rtol=1e-3)
+
+
+def test_models_with_a_judge_each_are_compared_where_the_reference_needs_no_sums(data):
+    found = data.scan().evaluate(adjustments="imputed_prediction", metrics="auc", n_fit=200, n_kept=80)
+    assert all(found.score(name).standard_error > 0 for name in data.models)
+
+
+def test_models_that_order_subjects_alike_do_not_differ_for_the_cells():
+    data = study(3000, 8)
+    times, curves = data.models["full"]
+    data = Study({"full": (times, curves), "recalibrated": (times, curves**1.3)}, data.y)
+    asked = {"adjustments": "ipcw", "metrics": ["auc", "concordance"], "at": 0.7}
+    found = data.scan().evaluate(**asked, n_kept=500)
+    for metric in found.metrics:
+        assert found.compare("full", "recalibrated", metric=metric).pvalue > 0.05
+
+
 def test_one_model_and_a_risk_score():
     data = study(400, 7)
     risk = data.x.to_numpy()[:, 0]

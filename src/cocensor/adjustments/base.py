@@ -193,7 +193,7 @@ class Fitted(ABC):
         ``predictions`` are those of the drawn test subjects. Subclasses start from the fit that there is, and keep what
         they decided from the looks of the data: a subject that is drawn twice would change it.
         """
-        return resample.samples.fit(self.adjustment, predictions)
+        return resample.samples.fit_anew(self.adjustment, predictions)
 
     @abstractmethod
     def _status(

@@ -43,7 +43,7 @@ class Samples:
         An adjustment that differs from the one before by its copula alone shares with it what does not depend on that.
         """
         if not adjustment.rests_on_copula:
-            return self._fitted(adjustment, predictions)
+            return self.fit_anew(adjustment, predictions)
         copula = getattr(adjustment, "copula", None)
         for before, given, fitted in self._last:
             alike = type(before) is type(adjustment) and before.with_copula(copula) == adjustment
@@ -54,13 +54,14 @@ class Samples:
             ):
                 return fitted.with_copula(copula)
         with collected(FitWarning) as warned:
-            found = self._fitted(adjustment, predictions)
+            found = self.fit_anew(adjustment, predictions)
         self._last[:] = [] if warned else [(adjustment, dict(predictions), found)]
         for text in warned:
             warnings.warn(text, FitWarning, stacklevel=2)
         return found
 
-    def _fitted(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
+    def fit_anew(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
+        """The same, whatever was fitted before; many threads may ask for it at once."""
         if adjustment.needs & {"prediction", "predictions"}:
             return adjustment.fit(self.y_test, self.x_test, predictions, self.folds)
         if self.y_train is not None:

@@ -87,14 +87,15 @@ class MeanOfLosses:
 
     def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
         """Take up the subjects of a batch."""
+        if not status.normaliser:  # nobody of them counts
+            if self.with_errors:
+                self._add_moments(Moments(np.zeros((status.n, len(self.models)))))
+            return
         read = {name: predictions[name] for name in self.models}
         values, known = (
             self.metric.evaluate_linearised(status, read)
             if self.with_errors
-            else (
-                self.metric.evaluate(status, read),
-                None,
-            )
+            else (self.metric.evaluate(status, read), None)
         )
         found = {name: _Sums(each, status.normaliser) for name, each in values.items()}
         self._add(status.normaliser, found)
@@ -125,9 +126,8 @@ class MeanOfLosses:
 
     def _add(self, normaliser: float, sums: Mapping[str, _Sums]) -> None:
         self.normaliser += normaliser
-        self.sums = {
-            name: self.sums[name] + each if name in self.sums else each for name, each in sums.items()
-        }
+        for name, each in sums.items():
+            self.sums[name] = self.sums[name] + each if name in self.sums else each
 
     def _add_moments(self, moments: Moments) -> None:
         if self.moments is None:

@@ -19,6 +19,7 @@ from cocensor.evaluation.scores import AdjustmentScores, with_scores
 from cocensor.evaluation.scoring import Scoring
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
+from cocensor.metrics.calibration import CalibrationMetric
 from cocensor.stream.accumulators import Accumulator, MeanOfLosses
 from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
 from cocensor.stream.source import Scan
@@ -129,11 +130,12 @@ class _StreamedScoring(Scoring):
     def subsample_for(self, metric: Metric, models: Sequence[str]) -> Subsample | None:
         """How the subjects kept stand for all."""
         added, streamed = self._added(metric), self.data.streamed
-        if added is None or streamed is None:
+        if streamed is None or metric.name not in streamed.metrics:
             return None
+        # Also that of a reference whose value needs no sums: errors of one metric are made of the same parts.
         found = streamed.subsample(self.plan.whole.n)
         covariance = added.covariance if isinstance(added, MeanOfLosses) else None
-        if covariance is None:
+        if added is None or covariance is None:
             return found
         at = [added.models.index(name) for name in models]
         return replace(found, covariance=covariance[np.ix_(at, at)])
@@ -163,23 +165,37 @@ def about_subjects(data: EvaluationData) -> list[Note]:
 
 def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) -> list[Note]:
     """How far values may be from those of all subjects held at once, against their standard errors."""
+    reasoned = [metric for metric in data.metrics if isinstance(metric, CalibrationMetric)]
+    proven = [metric for metric in data.metrics if metric not in reasoned]
+    said = [
+        f"{how} {found}"
+        for how, metrics in (("at most", proven), ("about", reasoned))
+        if (found := _largest_bound(metrics, results))
+    ]
+    if not said:
+        return []
+    text = (
+        "Values that hold subjects against each other are added up in cells of scores: for that they may be off by "
+        f"{', and by '.join(said)}. Intervals, comparisons and ranks allow for it."
+    )
+    return [Note("decision", text)]
+
+
+def _largest_bound(metrics: Sequence[Metric], results: Mapping[str, AdjustmentScores]) -> str:
+    """The largest bound against a standard error, in words; empty where all are 0."""
     off = [
         (value.bound / error, value.bound, metric.label)
-        for metric in data.metrics
+        for metric in metrics
         for each in results.values()
         for name, value in each.values[metric.name].items()
         for error in (_standard_error(each, metric.name, name),)
         if value.bound > 0 and not error <= 0
     ]
     if not off:
-        return []
+        return ""
     share, bound, label = max(off, key=lambda each: (not np.isnan(each[0]), *each[:2]))
     against = "" if np.isnan(share) else f", or {share:.1g} standard errors"
-    text = (
-        "Values that hold subjects against each other are added up in cells of scores: for that they are off by at "
-        f"most {bound:.1g}{against} ({label})."
-    )
-    return [Note("decision", text)]
+    return f"{bound:.1g}{against} ({label})"
 
 
 def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:
