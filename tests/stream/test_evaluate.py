@@ -188,6 +188,22 @@ def test_models_that_order_subjects_alike_do_not_differ_for_the_cells():
         assert found.compare("full", "recalibrated", metric=metric).pvalue > 0.05
 
 
+def test_a_bound_that_is_not_known_is_told_and_written(data):
+    """Weights below 0, as there are for those censored, leave it open."""
+    asked = {
+        "adjustments": cc.DependentIPCW(cc.Clayton.from_tau(0.5)),
+        "metrics": "discrimination",
+        "at": 0.6,
+    }
+    found = data.scan().evaluate(**asked, n_kept=80)
+    [note] = [note for note in found.notes if "discrimination" in note.text]
+    assert "not known" in note.text
+    [metric] = found.to_dict()["metrics"]
+    [off] = metric["off_by_at_most"].values()
+    assert set(off.values()) == {None}
+    found.to_json()
+
+
 def test_one_model_and_a_risk_score():
     data = study(400, 7)
     risk = data.x.to_numpy()[:, 0]

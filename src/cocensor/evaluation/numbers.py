@@ -211,12 +211,14 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
 
 
 def _off(by: Mapping[str, AdjustmentScores], metric: str) -> dict[str, Any]:
-    """How far scores may be from those of all subjects held at once; empty where they were."""
+    """How far scores may be from those of all subjects held at once, None where unknown; empty where they were."""
     found = {
-        name: {model: each.bound for model, each in scores.values[metric].items()}
+        name: {model: finite(each.bound) for model, each in scores.values[metric].items()}
         for name, scores in by.items()
     }
-    return {"off_by_at_most": found} if any(bound for of in found.values() for bound in of.values()) else {}
+    return (
+        {"off_by_at_most": found} if any(bound != 0 for of in found.values() for bound in of.values()) else {}
+    )
 
 
 def _errors(evaluation: Evaluation, metric: str, by: Mapping[str, AdjustmentScores]) -> dict[str, Any]:

@@ -182,15 +182,25 @@ def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) 
         for error in (_standard_error(each, metric.name, name),)
         if value.bound > 0 and not error <= 0
     ]
+    notes = [
+        Note(
+            "decision",
+            f"Weights below 0: how far the {metric.label} is off for being added up in cells of scores is not known.",
+            adjustment=each.name,
+        )
+        for each in results.values()
+        for metric in data.metrics
+        if any(np.isnan(value.bound) for value in each.values[metric.name].values())
+    ]
     if not off:
-        return []
+        return notes
     share, bound, label = max(off, key=lambda each: (not np.isnan(each[0]), *each[:2]))
     against = "" if np.isnan(share) else f", or {share:.1g} standard errors"
     text = (
         "Values that hold subjects against each other are added up in cells of scores: for that they are off by at "
         f"most {bound:.1g}{against} ({label})."
     )
-    return [Note("decision", text)]
+    return [Note("decision", text), *notes]
 
 
 def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:
