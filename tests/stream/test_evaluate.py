@@ -1,6 +1,8 @@
 """Streamed evaluations against those of all subjects at once."""
 
+import os
 import pickle
+import signal
 from dataclasses import dataclass
 
 import numpy as np
@@ -390,6 +392,24 @@ def test_a_cluster_gives_the_same(data, cluster):
     asked = {"metrics": ["ibs", "auc", "ici"], "at": 0.5, "n_kept": 100, "n_fit": 400}
     with Client(cluster, set_as_default=False) as client:
         found = data.scan(3).evaluate(**asked, client=client)
+    agree(found, data.scan(2).evaluate(**asked), rtol=1e-9)
+
+
+@pytest.mark.parametrize("pass_", [0, 2], ids=["outcomes", "everything"])
+def test_a_worker_that_dies_amid_a_pass_costs_its_tasks_alone(data, doomed_cluster, pass_):
+    from distributed import Client
+
+    asked = {"metrics": ["ibs", "auc"], "n_kept": 100, "n_fit": 400}
+    killed = []
+    with Client(doomed_cluster, set_as_default=False) as client:
+
+        def kill(done, total):
+            if done == pass_ * 8 + 3 and not killed:
+                killed.append(next(iter(client.run(os.getpid).values())))
+                os.kill(killed[0], signal.SIGKILL)
+
+        found = data.scan(8).evaluate(**asked, client=client, progress=kill)
+    assert killed
     agree(found, data.scan(2).evaluate(**asked), rtol=1e-9)
 
 
