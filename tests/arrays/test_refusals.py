@@ -103,6 +103,8 @@ def test_what_a_loss_is_made_of(study):
             loss(wrong)
     with refused(ValueError, r"\(2, 12\), but its shape is \(400, 12\)"):
         loss(curves, rows=torch.tensor([0, 1]))
+    with refused(TypeError, "rows must be an array of whole numbers.*list"):
+        loss(curves[:2], rows=[0, 1])
 
 
 def test_without_the_extra(study, monkeypatch):

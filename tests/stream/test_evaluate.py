@@ -380,6 +380,14 @@ def test_an_adjustment_that_fails_for_some_subjects_has_no_score():
     agree(found, held, ("score",))
 
 
+def test_times_after_those_of_the_subjects_fitted_to_are_refused_with_their_number(data):
+    last = float(np.sort(data.y.time[data.y.event])[-1])
+    asked = {"adjustments": ["ipcw"], "metrics": "ibs", "times": [0.4, last]}
+    models = {"full": ([0.4, last], data.models["full"][1][:, [3, -1]])}
+    with pytest.raises(ValueError, match="3 of the 600 test subjects, as n_fit"):
+        Study(models, data.y).scan().evaluate(**asked, n_fit=3, n_kept=3)
+
+
 def test_what_workers_are_sent_can_be_pickled(data):
     found = data.scan().evaluate(metrics=["ibs", "auc"], n_kept=50)
     again = pickle.loads(pickle.dumps(found.results["imputed"].fits["full"].for_others()))

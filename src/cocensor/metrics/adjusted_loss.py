@@ -134,6 +134,8 @@ class AdjustedLoss:
             raise TypeError(f"estimate must be a {self.place}, as like is, but is of {estimate.dtype}.")
         if estimate.ndim == 1 and self._weights.shape[0] == 1:
             estimate = estimate[:, None]
+        if rows is not None and not hasattr(rows, "shape"):
+            raise TypeError(f"rows must be an array of whole numbers, but is a {kind_of(rows)}.")
         n = self._status.n if rows is None else rows.shape[0]
         if tuple(estimate.shape) != (n, self._weights.shape[0]):
             shape = (n, self._weights.shape[0])
