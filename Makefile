@@ -55,6 +55,8 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
 	$(BIN)/python -m benchmarks.demo
 	$(BIN)/python -m benchmarks.evaluation
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.growth --quick
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.stream --n 200000 --repeats 1
 	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.auc

@@ -205,7 +205,7 @@ def main() -> None:
     rows = list[Row]()
     for job in JOBS:
         if asked.only in job.name:
-            for row in growth(job, *((2, 1) if asked.quick else (4, 3))):
+            for row in growth(job, *((2, 1) if asked.quick else (3, 2))):
                 print(
                     f"{row.job}, {row.size:,} {row.along}: {row.seconds:.3f} s, {row.mebibytes:.0f} MiB",
                     flush=True,

@@ -72,7 +72,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "files"
-        make_files(folder, asked.n, "snappy")
+        make_files(folder, asked.n)
         reading = processor_seconds(lambda: read_alone(folder))
         print(f"Reading alone: {asked.n / reading:,.0f} subjects per second of a core.\n")
         print(

@@ -219,8 +219,8 @@ def test_rare_events_and_small_differences_have_fine_cells():
 
 
 def test_more_subjects_have_finer_cells():
-    assert cells_for(10**8, 100) > cells_for(10**6, 100) > cells_for(10**4, 100)
-    assert cells_for(10**6, 1) > cells_for(10**6, 100)
+    assert cells_for(10**8, 100) > cells_for(10**7, 100) > cells_for(10**6, 100)
+    assert cells_for(10**6, 1) > cells_for(10**6, 10) > cells_for(10**6, 100)
 
 
 def test_accumulators_travel():

@@ -216,9 +216,12 @@ class Predictions:
 
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """Probabilities of some ``rows`` at ``times``, in double precision; nothing is checked again."""
+        return self._read(times, rows)
+
+    def _read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
         table = _taken(self.probabilities, rows)
         if times.size != self.times.size or not np.array_equal(times, self.times):
-            table = self._between(table, times)
+            table = self._between(table, times, room)
         values = np.asarray(table, dtype=np.float64)
         return np.clip(values, 0.0, 1.0) if self.n_rounded else values
 
@@ -226,18 +229,23 @@ class Predictions:
         """What orders some ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
         return -self.read(times, rows)
 
-    def on(self, times: FloatArray) -> Predictions:
-        """The same, kept at ``times`` (sorted, each once) alone, where it is read without interpolation."""
+    def on(self, times: FloatArray, room: FloatArray | None = None) -> Predictions:
+        """The same, kept at ``times`` (sorted, each once) alone, where it is read without interpolation.
+
+        Where values lie by columns, they may be put into a ``room`` of shape (times, subjects or more).
+        """
         if np.array_equal(times, self.times) or self.only_at is not None:
             return self
         if _by_columns(self.probabilities):
-            return Predictions.trusted(times, self.read(times, slice(None)), source=self.source)
+            return Predictions.trusted(times, self._read(times, slice(None), room), source=self.source)
         values = np.empty((len(self), times.size))
         for rows in row_blocks(*values.shape):
             values[rows] = self.read(times, rows)
         return Predictions.trusted(times, values, source=self.source)
 
-    def _between(self, table: npt.NDArray[np.floating[Any]], t: FloatArray) -> npt.NDArray[np.floating[Any]]:
+    def _between(
+        self, table: npt.NDArray[np.floating[Any]], t: FloatArray, room: FloatArray | None = None
+    ) -> npt.NDArray[np.floating[Any]]:
         """The curves of a block off their grid."""
         grid = self.times
         left = np.searchsorted(grid, t, side="right") - 1
@@ -252,7 +260,7 @@ class Predictions:
         weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
         if self.interpolation == "step":
             weight[:] = 0.0
-        result = _on_lines(table, left, right, weight)
+        result = _on_lines(table, left, right, weight, room)
         beyond = t > grid[-1]
         if beyond.any():
             tail = self._tail_beyond(float(t.max()), "times")
@@ -332,7 +340,11 @@ def _by_columns(table: npt.NDArray[Any]) -> bool:
 
 
 def _on_lines(
-    table: npt.NDArray[np.floating[Any]], left: IntArray, right: IntArray, weight: FloatArray
+    table: npt.NDArray[np.floating[Any]],
+    left: IntArray,
+    right: IntArray,
+    weight: FloatArray,
+    room: FloatArray | None = None,
 ) -> FloatArray:
     """Columns between two of a table each, where 1 is to the left of the first: in double precision.
 
@@ -344,7 +356,8 @@ def _on_lines(
         if weight.any():
             result += weight * (table[:, right] - result)
         return result
-    columns, rise = np.empty((left.size, len(table))), np.empty(len(table))
+    columns = np.empty((left.size, len(table))) if room is None else room[:, : len(table)]
+    rise = np.empty(len(table))
     for column, before, after, share in zip(columns, left, right, weight, strict=True):
         column[:] = table[:, before] if before >= 0 else 1.0
         if share:
@@ -361,6 +374,8 @@ def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.fl
     """
     if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
         return table[rows]
+    if table.strides[0] == 0:  # one curve for all
+        return np.broadcast_to(table[0], (rows.size, table.shape[1]))
     if table.flags.c_contiguous and table.flags.aligned:
         return table.take(rows, axis=0)
     first, last = int(rows.min()), int(rows.max())

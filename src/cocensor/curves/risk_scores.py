@@ -63,7 +63,7 @@ class RiskScores(Predictions):
         """There are no probabilities."""
         return np.asarray(self.probabilities, dtype=np.float64)
 
-    def on(self, times: FloatArray) -> Predictions:
+    def on(self, times: FloatArray, room: FloatArray | None = None) -> Predictions:
         """The same: it holds at all times."""
         return self
 

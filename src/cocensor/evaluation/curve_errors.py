@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,6 +37,9 @@ class CurveErrors:
         By model, why there are no errors.
     range : pair of float
         What intervals and bands of values are cut to.
+    bounds : dict of array
+        By model, how far its values may be from those of all subjects held at once, where they were not: intervals and
+        bands allow for it.
     """
 
     x: dict[str, FloatArray]
@@ -44,35 +47,40 @@ class CurveErrors:
     rows: dict[str, FloatArray]
     missing: dict[str, str]
     range: tuple[float, float] = (-np.inf, np.inf)
+    bounds: dict[str, FloatArray] = field(default_factory=dict)
 
     def of(self, model: str, minus: str | None = None) -> Estimates:
         """The values of a model, or their differences from those of another, with intervals and a band."""
-        for name in (model,) if minus is None else (model, minus):
+        asked = (model,) if minus is None else (model, minus)
+        for name in asked:
             check_choice(name, "model", tuple(self.values))
         if minus is not None and not np.array_equal(self.x[model], self.x[minus]):
             raise ValueError(
                 f"minus must have its curve at the points of {model!r}, but {minus!r} has others."
             )
-        why = next((self.missing[name] for name in (model, minus) if name in self.missing), None)
+        why = next((self.missing[name] for name in asked if name in self.missing), None)
         names = tuple(f"{x:g} ({k})" for k, x in enumerate(self.x[model]))
-        values = self.values[model] - (0.0 if minus is None else self.values[str(minus)])
+        values = self.values[model] - (0.0 if minus is None else self.values[minus])
+        off = sum((self.bounds[name] for name in asked if name in self.bounds), np.zeros(values.size))
         if why is not None:
             return Estimates(
                 names, values, np.full((1, values.size), np.nan), missing=dict.fromkeys(names, why)
             )
         if minus is None:
-            return Estimates(names, values, self.rows[model], range=self.range)
-        return Estimates(names, values, _difference(self.rows[model], self.rows[minus]))
+            return Estimates(names, values, self.rows[model], range=self.range, bounds=off)
+        return Estimates(names, values, _difference(self.rows[model], self.rows[minus]), bounds=off)
 
 
 def curve_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:
     """The values over time of all models, and of the reference, that have some."""
-    values = {name: each.curve for name, each in _found(scores, metric).items() if each.curve is not None}
+    found = _found(scores, metric)
+    values = {name: each.curve for name, each in found.items() if each.curve is not None}
+    bounds = {name: each.curve_bounds for name, each in found.items() if each.curve_bounds is not None}
     if not values:
         raise ValueError(f"metric must have values over time, but {metric.name!r} has none.")
     x = dict.fromkeys(values, data.grid.times)
     rows, missing = _rows(data, scores, metric, x, data.grid, metric.functionals_over_time)
-    return CurveErrors(x, values, rows, missing, metric.range)
+    return CurveErrors(x, values, rows, missing, metric.range, bounds)
 
 
 def profile_errors(data: EvaluationData, scores: AdjustmentScores, metric: Metric) -> CurveErrors:

@@ -155,7 +155,7 @@ class Findings:
         value = found.value(by.name, model)
         error = self._error(found.errors.get(by.name), model)
         return Score(
-            **(error | {"value": value}),
+            **(error | {"value": value, "bound": found.bound(by.name, model)}),
             model=model,
             metric=by.name,
             adjustment=found.name,
@@ -209,8 +209,9 @@ class Findings:
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
         difference = found.value(by.name, a) - found.value(by.name, b)
+        bound = found.bound(by.name, a) + found.bound(by.name, b)
         why = self._error(errors, a)["missing"] or self._error(errors, b)["missing"]
-        return Comparison(a, b, float(difference), np.nan, missing=why)
+        return Comparison(a, b, float(difference), np.nan, missing=why, bound=bound)
 
     def pairs(self, metric: str | None = None, adjustment: str | None = None) -> tuple[Comparison, ...]:
         """All pairs of models that have a score compared, with p-values adjusted for their number."""
@@ -284,7 +285,8 @@ class Findings:
         errors = found.errors.get(by.name)
         values = {model: each.value for model, each in found.values[by.name].items()}
         if errors is None:
-            return as_estimates(values, {}, dict.fromkeys(values, NOT_ASKED))[0]
+            bounds = np.array([found.bound(by.name, model) for model in values])
+            return as_estimates(values, {}, dict.fromkeys(values, NOT_ASKED), bounds)[0]
         return errors.only([name for name in errors.names if name != REFERENCE])
 
     def _error(self, errors: Estimates | None, model: str) -> dict[str, Any]:
@@ -297,6 +299,7 @@ class Findings:
                 "standard_error": known.standard_error,
                 "replicates": known.replicates,
                 "missing": known.missing,
+                "bound": known.bound,
             }
         why = NOT_ASKED if errors is None else "there is no score"
         return {"standard_error": np.nan, "missing": why}
@@ -315,12 +318,14 @@ class Findings:
     def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:
         """The rank of every contender that has a score; equal scores share the better rank.
 
+        So do scores whose order is not known, where they are bounded.
         Nothing ranks by an adjustment that does not vote where there is one that does.
         """
         by, found = self.metric(metric), self.under(adjustment)
         if found.name not in self.voting:
             return {}
-        return by.ranks({model: found.value(by.name, model) for model in self.contenders})
+        values = {model: found.value(by.name, model) for model in self.contenders}
+        return by.ranks(values, {model: found.bound(by.name, model) for model in self.contenders})
 
     def table(self) -> Any:
         """One row per metric, adjustment and model: score with its error and interval, skill and rank.

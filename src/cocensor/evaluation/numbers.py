@@ -172,7 +172,7 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
             name: {model: found.value for model, found in each.values[metric.name].items()}
             for name, each in by.items()
         },
-        **_off(by, metric.name),
+        **_bounds(by, metric.name),
         "reference": {name: _value(each.reference.get(metric.name)) for name, each in by.items()},
         "skill": {
             name: {
@@ -210,15 +210,13 @@ def _metric(evaluation: Evaluation, metric: Metric) -> dict[str, Any]:
     }
 
 
-def _off(by: Mapping[str, AdjustmentScores], metric: str) -> dict[str, Any]:
-    """How far scores may be from those of all subjects held at once, None where unknown; empty where they were."""
+def _bounds(by: Mapping[str, AdjustmentScores], metric: str) -> dict[str, Any]:
+    """How far scores may be from those of all subjects held at once; empty where they were."""
     found = {
-        name: {model: finite(each.bound) for model, each in scores.values[metric].items()}
+        name: {model: finite(each.bound) for model, each in scores.values[metric].items() if each.bound != 0}
         for name, scores in by.items()
     }
-    return (
-        {"off_by_at_most": found} if any(bound != 0 for of in found.values() for bound in of.values()) else {}
-    )
+    return {"bound": found} if any(found.values()) else {}
 
 
 def _errors(evaluation: Evaluation, metric: str, by: Mapping[str, AdjustmentScores]) -> dict[str, Any]:

@@ -23,7 +23,8 @@ class Score(Estimate):
     """One score, or a skill: of a model, by a metric, under an adjustment, with its sampling error.
 
     ``value`` is NaN where there is none, and ``notes`` say why; ``missing`` says why there is no interval. ``at`` is
-    the time of a score at one time, and ``range`` what its interval is cut to.
+    the time of a score at one time, and ``range`` what its interval is cut to. ``bound`` is how far the value may be
+    from that of all subjects held at once, where they were not: the interval allows for it.
 
     Examples
     --------
@@ -122,6 +123,11 @@ class AdjustmentScores:
         """The score of a model; NaN where there is none."""
         found = self.values[metric].get(model)
         return np.nan if found is None else found.value
+
+    def bound(self, metric: str, model: str) -> float:
+        """How far it may be from that of all subjects held at once; 0 where they were, or where there is no score."""
+        found = self.values[metric].get(model)
+        return 0.0 if found is None else found.bound
 
     def notes_of(self, kind: str) -> tuple[Note, ...]:
         """The notes of one kind."""

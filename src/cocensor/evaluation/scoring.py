@@ -42,10 +42,15 @@ class Scoring:
             return {}
         found = {}
         for metric, values in self.values.items():
-            known = {name: each.value for name, each in values.items()}
+            known = dict(values)
             if metric in self.reference:
-                known[REFERENCE] = self.reference[metric].value
-            found[metric] = as_estimates(known, self._influences[metric], self._unknown[metric])
+                known[REFERENCE] = self.reference[metric]
+            found[metric] = as_estimates(
+                {name: each.value for name, each in known.items()},
+                self._influences[metric],
+                self._unknown[metric],
+                np.array([each.bound for each in known.values()]),
+            )
         return found
 
     @property

@@ -108,7 +108,7 @@ class Subsample:
         """Parts of the errors, as in an :class:`Influence`, with the number of subjects that each stands for.
 
         They are made of what the M subjects, or batches of them, add themselves, and of what is ``pulled`` back to the
-        sample that was fitted to. Where that are the N, it has the M first, and then the others.
+        sample that was fitted to. Where that are the N, it has the M first, and then, where n < N, the others.
         """
         n, n_fitted, n_test = self.n, len(self.sample), self.rows.size
         if pulled is None or fit.sample is None or not fit.same:
@@ -164,12 +164,15 @@ def batched_rows(
 
 
 def as_estimates(
-    values: Mapping[str, float], influences: Mapping[str, Influence], missing: Mapping[str, str]
+    values: Mapping[str, float],
+    influences: Mapping[str, Influence],
+    missing: Mapping[str, str],
+    bounds: FloatArray | None = None,
 ) -> tuple[Estimates, FloatArray]:
     """Values by name with the errors that their influences, of single values in the same samples, tell.
 
-    Those without an influence are ``missing``, which says why. Beside them come the rows of the errors by batches of
-    subjects, to be held against those of other values in the same samples.
+    Those without an influence are ``missing``, which says why; ``bounds`` are as in :class:`Estimates`. Beside them
+    come the rows of the errors by batches of subjects, to be held against those of other values in the same samples.
     """
     known = {name: influences[name] for name in values if name in influences}
     at = [k for k, name in enumerate(values) if name in known]
@@ -189,7 +192,7 @@ def as_estimates(
             _widened(each, at, found.size)
             for each in (np.asarray(np.linalg.qr(np.concatenate(scaled), mode="r")), np.concatenate(sums))
         )
-    return Estimates(tuple(values), found, errors, missing=dict(missing)), batches
+    return Estimates(tuple(values), found, errors, missing=dict(missing), bounds=bounds), batches
 
 
 def _widened(values: FloatArray, at: list[int], size: int) -> FloatArray:
@@ -200,15 +203,16 @@ def _widened(values: FloatArray, at: list[int], size: int) -> FloatArray:
 
 
 class _Places(NamedTuple):
-    """Where what subjects add is summed up: each in a row of its own, or several in one."""
+    """Where what subjects add is summed up: each in a row of its own, several in one, or, below 0, in none."""
 
-    of: IntArray | None
-    sizes: FloatArray
+    of: IntArray
+    #: How many subjects are in each row.
+    sizes: IntArray
 
     @classmethod
     def each(cls, n: int) -> _Places:
         """A row for each of n subjects."""
-        return cls(None, np.ones(n))
+        return cls(np.arange(n), np.ones(n, dtype=np.intp))
 
     @classmethod
     def batched(cls, n: int) -> _Places:
@@ -216,29 +220,31 @@ class _Places(NamedTuple):
         if n <= N_BATCHES:
             return cls.each(n)
         batch = np.random.default_rng(n).permutation(n) % N_BATCHES
-        return cls(batch, np.bincount(batch).astype(np.float64))
+        return cls(batch, np.bincount(batch))
 
     def sums(self, blocks: Iterator[tuple[Rows, FloatArray]], size: int) -> FloatArray:
-        """Values of subjects, added up."""
+        """Values of subjects, added up; in a block each of them comes once."""
         total = np.zeros((self.sizes.size, size))
+        alone = self.sizes.max(initial=1) == 1
         for rows, values in blocks:
-            if self.of is None:
-                put_rows(total, rows, total.take(rows, axis=0) + values)
-                continue
             at = self.of[rows]
+            if at.size and at.min() < 0:
+                at, values = at[at >= 0], values[at >= 0]
+            if alone:
+                put_rows(total, at, total.take(at, axis=0) + values)
+                continue
             order = np.argsort(at, kind="stable")
             first = np.flatnonzero(np.diff(at[order], prepend=-1))
             total[at[order][first]] += np.add.reduceat(values[order], first, axis=0)
         return total
 
-    def first_of(self, rows: Rows, others: _Places) -> _Places:
-        """Those of a sample, in which subjects with these places are at ``rows``; the ``others`` come after them."""
-        n = rows.size + (others.sizes.size if others.of is None else others.of.size)
-        place = np.empty(n, dtype=np.intp)
-        rest = np.ones(n, dtype=bool)
-        rest[rows] = False
-        place[rows] = np.arange(rows.size) if self.of is None else self.of
-        place[rest] = self.sizes.size + (np.arange(others.sizes.size) if others.of is None else others.of)
+    def first_of(self, rows: Rows, n: int, others: _Places | None) -> _Places:
+        """Those of n subjects, among whom these are at ``rows``; the ``others`` come after them, or nowhere."""
+        place = np.full(n, -1)
+        place[rows] = self.of
+        if others is None:
+            return _Places(place, self.sizes)
+        place[place < 0] = self.sizes.size + others.of
         return _Places(place, np.concatenate((self.sizes, others.sizes)))
 
 
@@ -261,7 +267,9 @@ class _Fit(NamedTuple):
             return cls(sample, sample.equals(y), test, places(len(sample)))
         if not sample.equals(subsample.sample):
             return cls(sample, False, test, places(len(sample)))
-        return cls(sample, True, test, test.first_of(subsample.rows, places(len(sample) - len(y))))
+        # Those who were not drawn count where values are those of the ones drawn, and the fit is not.
+        others = places(len(sample) - len(y)) if subsample.n < len(sample) else None
+        return cls(sample, True, test, test.first_of(subsample.rows, len(sample), others))
 
 
 def _gathered(status: Status, values: Linearised, fit: _Fit) -> tuple[FloatArray, FloatArray | None]:

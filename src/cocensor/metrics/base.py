@@ -162,9 +162,14 @@ class Metric(ABC):
         way = self.best - reference
         return (value - reference) / way if self.has_skill and np.isfinite(way) and way != 0 else np.nan
 
-    def ranks(self, values: Mapping[str, float]) -> dict[str, int]:
-        """1 for the best; equal values share the better rank, and those without a value have none."""
+    def ranks(self, values: Mapping[str, float], bounds: Mapping[str, float] | None = None) -> dict[str, int]:
+        """1 for the best; equal values share the better rank, and those without a value have none.
+
+        Where values may be off by ``bounds``, a rank is one more than the number of those that are better in any case.
+        """
         sign = 1.0 if self.direction == "smaller" else -1.0
         known = {name: sign * value for name, value in values.items() if not isnan(value)}
-        ordered = sorted(known.values())
-        return {name: 1 + bisect_left(ordered, own) for name, own in known.items()}
+        off = {name: (bounds or {}).get(name, 0.0) for name in known}
+        off = {name: 0.0 if isnan(bound) else bound for name, bound in off.items()}
+        worst = sorted(own + off[name] for name, own in known.items())
+        return {name: 1 + bisect_left(worst, own - off[name]) for name, own in known.items()}

@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, FloatArray, HorizonWarning, collected
+from cocensor._validation import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WholeSample
 from cocensor.curves import Predictions, TimeGrid
-from cocensor.evaluation.data import REFERENCE, EvaluationData, Streamed
+from cocensor.evaluation.data import EvaluationData, Streamed
 from cocensor.evaluation.scores import AdjustmentScores, with_scores
 from cocensor.evaluation.scoring import Scoring
-from cocensor.inference import Estimates
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
+from cocensor.metrics.calibration import CalibrationMetric
 from cocensor.stream.accumulators import Accumulator
 from cocensor.stream.passes import Outcomes, Plan, Stage, Sums, Task, covariates_of
 from cocensor.stream.source import Scan
@@ -97,18 +97,6 @@ class _StreamedScoring(Scoring):
         self.task = -1
         self._stages = {stage.grid.times.tobytes(): s for s, stage in enumerate(plan.stages)}
 
-    def errors(self) -> dict[str, tuple[Estimates, FloatArray]]:
-        """Sampling errors, and how far values may be off for cells: of that, only the bound is known."""
-        found = super().errors()
-        for metric, (estimates, batches) in found.items():
-            known = {**self.values[metric], REFERENCE: self.reference.get(metric)}
-            bounds = [0.0 if each is None else each.bound for each in map(known.get, estimates.names)]
-            if any(bound > 0 for bound in bounds):
-                # Anything up to the bound is as likely: two models that order subjects alike do not differ.
-                off = np.diag(np.nan_to_num(bounds) / np.sqrt(3.0))
-                found[metric] = replace(estimates, rows=np.concatenate((estimates.rows, off))), batches
-        return found
-
     def make_status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Of the subjects kept, up to when there is an answer for all."""
         place = self.task, self._stages[grid.times.tobytes()]
@@ -183,33 +171,37 @@ def about_subjects(data: EvaluationData) -> list[Note]:
 
 def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) -> list[Note]:
     """How far values may be from those of all subjects held at once, against their standard errors."""
+    reasoned = [metric for metric in data.metrics if isinstance(metric, CalibrationMetric)]
+    proven = [metric for metric in data.metrics if metric not in reasoned]
+    said = [
+        f"{how} {found}"
+        for how, metrics in (("at most", proven), ("about", reasoned))
+        if (found := _largest_bound(metrics, results))
+    ]
+    if not said:
+        return []
+    text = (
+        "Values that hold subjects against each other are added up in cells of scores: for that they may be off by "
+        f"{', and by '.join(said)}. Intervals, comparisons and ranks allow for it."
+    )
+    return [Note("decision", text)]
+
+
+def _largest_bound(metrics: Sequence[Metric], results: Mapping[str, AdjustmentScores]) -> str:
+    """The largest bound against a standard error, in words; empty where all are 0."""
     off = [
         (value.bound / error, value.bound, metric.label)
-        for metric in data.metrics
+        for metric in metrics
         for each in results.values()
         for name, value in each.values[metric.name].items()
         for error in (_standard_error(each, metric.name, name),)
         if value.bound > 0 and not error <= 0
     ]
-    notes = [
-        Note(
-            "decision",
-            f"Weights below 0: how far the {metric.label} is off for being added up in cells of scores is not known.",
-            adjustment=each.name,
-        )
-        for each in results.values()
-        for metric in data.metrics
-        if any(np.isnan(value.bound) for value in each.values[metric.name].values())
-    ]
     if not off:
-        return notes
+        return ""
     share, bound, label = max(off, key=lambda each: (not np.isnan(each[0]), *each[:2]))
     against = "" if np.isnan(share) else f", or {share:.1g} standard errors"
-    text = (
-        "Values that hold subjects against each other are added up in cells of scores: for that they are off by at "
-        f"most {bound:.1g}{against} ({label})."
-    )
-    return [Note("decision", text), *notes]
+    return f"{bound:.1g}{against} ({label})"
 
 
 def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:

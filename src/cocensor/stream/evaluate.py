@@ -111,8 +111,7 @@ class _Study:
         """In passes over all subjects."""
         outcomes = read_outcomes(self.scan, self.n_fit, self._passes.reduce)
         drawn = outcomes.drawn.result()
-        first = next(self.scan.batches(self.scan.parts[0]))[:1]
-        data, ends, notes = self._data(drawn, first.predictions)
+        data, ends, notes = self._data(drawn, self._heads())
         learning = data
         if self.judges:
             read = self._scores(drawn.y, data)
@@ -140,6 +139,18 @@ class _Study:
         scored = self.request.times_of(samples)
         data, ends = self.request.data(samples, predictions, {}, scored, self.scan.models, "all", notes)
         return data, ends, notes
+
+    def _heads(self) -> dict[str, Predictions]:
+        """Of each model the predictions of one subject, which tell their kind; the values say nothing."""
+        one: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(0, 1))
+        found = {}
+        for name, each in next(self.scan.batches(self.scan.parts[0], one)).predictions.items():
+            times = self.scan.grid(name)
+            if times is not None:
+                certain = np.ones((1, times.size))
+                each = Predictions.trusted(times, certain, each.interpolation, each.tail, each.source)
+            found[name] = each
+        return found
 
     def _scores(self, y: Survival, data: EvaluationData) -> Batch:
         """The predictions of those drawn, with outcomes ``y``, at the columns that judges read."""

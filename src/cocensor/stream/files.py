@@ -23,6 +23,10 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 _SUFFIXES = (".parquet", ".parq", ".pq")
 # Bytes read at once of a column: without, the compressed columns of whole row groups would be held.
 _BUFFER = 2**18
+# A row group of at most so many values is held; of a larger one, pages of all columns are.
+_HELD_VALUES = 2**24
+# So many columns of it are decoded at once: what that takes is several times what comes of it.
+_COLUMNS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +147,11 @@ class Files:
                 self.groups[k]
             ):
                 raise ValueError(f"{path} has changed since the scan began.")
-            for batch in file.iter_batches(size, list(range(first, last + 1)), names, False):
+            groups = range(int(first), int(last) + 1)
+            for batch in (each for j in groups for each in _batches(file, j, names, size)):
                 begin, end = max(start - row, 0), min(stop - row, batch.num_rows)
                 if begin < end:
-                    # A name such as "1" reads columns like "1.5" too, which pyarrow takes for a part of it.
-                    yield Piece(path, row + begin, batch.select(names).slice(begin, end - begin))
+                    yield Piece(path, row + begin, batch.slice(begin, end - begin))
                 row += batch.num_rows
                 if row >= stop:
                     break
@@ -231,6 +235,25 @@ def _footer(path: str) -> tuple[tuple[int, ...], dict[str, Any]]:
             raise ValueError(f"{path}: two columns have the name {twice[0]!r}.")
         groups = tuple(file.metadata.row_group(k).num_rows for k in range(file.num_row_groups))
         return groups, dict(zip(names, file.schema_arrow.types, strict=True))
+
+
+def _batches(file: Any, group: int, names: list[str], size: int) -> Iterator[Any]:
+    """The rows of a row group with some columns: all at once, or ``size`` of many."""
+    import pyarrow as pa
+
+    # A name such as "1" reads columns like "1.5" too, which pyarrow takes for a part of it.
+    n_rows = file.metadata.row_group(group).num_rows
+    if n_rows * len(names) > _HELD_VALUES:
+        for batch in file.iter_batches(size, [group], names, use_threads=False):
+            yield batch.select(names)
+        return
+    lots = [names[k : k + _COLUMNS_AT_ONCE] for k in range(0, len(names), _COLUMNS_AT_ONCE)]
+    columns = [
+        column.combine_chunks()
+        for lot in lots
+        for column in file.read_row_group(group, lot, use_threads=False).select(lot).columns
+    ]
+    yield pa.RecordBatch.from_arrays(columns, names)
 
 
 @contextmanager

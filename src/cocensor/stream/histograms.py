@@ -37,6 +37,8 @@ from cocensor.stream.sections import DCalibrationAccumulator, SectionAccumulator
 
 # What rounding leaves of a difference is a smaller share than this of what was taken off.
 _ROUNDING = 1e-13
+# Cells at each time, at least; and at all times, 25 bytes each, unless more are needed, of which there is a limit too.
+_FEWEST, _HELD, _MOST_AT_EACH = 2**10, 2**20, 2**16
 
 
 class _PairSums:
@@ -174,22 +176,28 @@ def _roc(cells: Cells) -> Profile:
 def histogram_accumulator(
     metric: Metric, grid: TimeGrid, models: Sequence[str], n: int | None = None
 ) -> PairAccumulator | SectionAccumulator | DCalibrationAccumulator | None:
-    """What adds up over batches a metric that holds subjects against each other; None of others, and unknown ones.
-
-    The number of cells grows with the root of the number ``n`` of subjects, as standard errors fall with it.
-    """
+    """What adds up over batches a metric that holds subjects against each other; None of others, and unknown ones."""
     grid = metric.grid(grid)
     if isinstance(metric, CumulativeDynamicAUC | Concordance):
         return PairAccumulator(metric, grid, models, cells_for(n, grid.sorted.size))
     if isinstance(metric, CalibrationMetric | PartOfBrier):
-        return SectionAccumulator(metric, grid, models, 2 * cells_for(n, 1))
+        return SectionAccumulator(metric, grid, models, cells_for(n, 1) // 2)
     if isinstance(metric, DCalibration):
         return DCalibrationAccumulator(metric, grid, models)
     return None
 
 
 def cells_for(n: int | None, n_times: int) -> int:
-    """How many cells there are at each time, a power of 2."""
-    n = 10**7 if n is None else n
-    wanted = (32.0 if n_times == 1 else 8.0) * np.sqrt(max(n, 1))
-    return 2 ** int(np.clip(np.ceil(np.log2(wanted)), 10, 18 if n_times == 1 else 16))
+    """How many cells there are at each time, a power of 2.
+
+    They grow with the root of the number ``n`` of subjects, as standard errors fall with it: to so many that a bound is
+    small against the error of a difference of two models; at many times to as many as memory holds, or as are enough
+    for the errors of single scores.
+    """
+    root = np.sqrt(max(10**7 if n is None else n, 1))
+    fine, enough = _power_of_2(128.0 * root), min(_power_of_2(8.0 * root), _MOST_AT_EACH)
+    return max(_FEWEST, min(fine, max(enough, _HELD // _power_of_2(n_times))))
+
+
+def _power_of_2(least: float) -> int:
+    return 2 ** int(np.ceil(np.log2(least)))

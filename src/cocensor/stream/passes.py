@@ -195,16 +195,17 @@ class Plan:
     def __call__(self, part: Part) -> Sums:
         """The sums of a part."""
         sums = Sums(Drawn(self.n_kept, self.scan.n), np.zeros((3, self.counted.size + 1), dtype=np.int64))
+        rooms = dict[str, FloatArray]()
         for batch in self.scan.batches(part, dict.fromkeys(self.models, slice(None))):
-            self._update(sums, batch)
+            self._update(sums, batch, rooms)
         return sums
 
-    def _update(self, sums: Sums, batch: Batch) -> None:
+    def _update(self, sums: Sums, batch: Batch, rooms: dict[str, FloatArray]) -> None:
         sums.kept.update(batch)
         sums.count(batch, self.counted)
         x, first = covariates_of(self.scan, batch), int(batch.rows[0])
         for s, stage in enumerate(self.stages):
-            read = dict(self._read(batch, stage, self.reference[s]))
+            read = dict(self._read(batch, stage, self.reference[s], rooms))
             given = {**batch.predictions, REFERENCE: read[REFERENCE]}
             for t, task in enumerate(self.tasks):
                 try:
@@ -231,12 +232,21 @@ class Plan:
                     except ValueError as error:
                         sums.fail(key, first, str(error))
 
-    def _read(self, batch: Batch, stage: Stage, reference: FloatArray) -> Iterator[tuple[str, Predictions]]:
-        """The predictions of a batch as they are scored at some times, the reference among them."""
+    def _read(
+        self, batch: Batch, stage: Stage, reference: FloatArray, rooms: dict[str, FloatArray]
+    ) -> Iterator[tuple[str, Predictions]]:
+        """The predictions of a batch as they are scored at some times, the reference among them.
+
+        They are kept in ``rooms``, which batches share: memory that is asked for anew costs as much as what is done.
+        """
         times = stage.grid.sorted
         for name in self.models:
             each = batch.predictions[name]
-            yield name, each.on(times) if stage.grid is self.main else each
+            if stage.grid is self.main:
+                if name not in rooms or rooms[name].shape[1] < len(batch):
+                    rooms[name] = np.empty((times.size, len(batch)))
+                each = each.on(times, rooms[name])
+            yield name, each
         everybody = np.broadcast_to(reference, (len(batch), times.size))
         yield REFERENCE, Predictions.trusted(times, everybody, source="reference curve")
 

@@ -167,8 +167,8 @@ class Scan(ABC):
         The error of a score over n subjects with an adjustment fitted to N of them is
         :math:`\frac1n\sum_i d_i + \frac1N\sum_j \psi_j`, with d the part of each subject and ψ what it adds by way
         of the fit; its variance :math:`V(d)/n + V(\psi)/N + 2\,\mathrm{Cov}(d, \psi)/n` is that of the subjects kept,
-        and V(d) that of all where a score is a mean of losses. A value from cells of scores, which is off by at most B
-        for that, has a further :math:`B^2/3`, as of anything up to B: models that order subjects alike do not differ.
+        and V(d) that of all where a score is a mean of losses. A value from cells of scores is off by at most a bound,
+        which intervals and tests add.
 
         Parameters
         ----------

@@ -31,6 +31,8 @@ class Standing:
         Of the contenders that have one.
     best : tuple of str
         Those that cannot be distinguished from the best.
+    leaders : tuple of str
+        Those with the best score, whether or not they can be told from others.
     compared : tuple of str
         Those that have an interval, best score first.
     better : callable
@@ -44,15 +46,11 @@ class Standing:
     metric: Metric
     scores: dict[str, float]
     best: tuple[str, ...]
+    leaders: tuple[str, ...]
     compared: tuple[str, ...]
     better: Callable[[str, str], str | None]
     equal: Callable[[str, str], bool]
     asked: bool
-
-    @cached_property
-    def leaders(self) -> tuple[str, ...]:
-        """Those with the best score, whether or not they can be told from others."""
-        return tuple(model for model, rank in self.metric.ranks(self.scores).items() if rank == 1)
 
     @property
     def tells(self) -> bool:
@@ -90,7 +88,8 @@ def standing(evaluation: Evaluation, metric: str | None, adjustment: str) -> Sta
     compare = partial(evaluation.compare, metric=by.name, adjustment=adjustment)
     known = evaluation.under(adjustment).errors.get(by.name)
     best = evaluation.best(by.name, adjustment) if scores else ()
-    return _standing(by, scores, best, known, compare, evaluation.confidence_level)
+    bounds = {model: values[model].bound for model in scores}
+    return _standing(by, scores, bounds, best, known, compare, evaluation.confidence_level)
 
 
 def standing_at(grid: GridScores, line: str, point: float) -> Standing:
@@ -99,7 +98,7 @@ def standing_at(grid: GridScores, line: str, point: float) -> Standing:
     scores = {model: value for model, value in grid.values(line, point).items() if model in able}
     known, best = grid.errors(line, point), grid.best_at(line, point)
     compare = partial(grid.compare, line=line, point=point)
-    return _standing(by, scores, best, known, compare, grid.evaluation.confidence_level)
+    return _standing(by, scores, {}, best, known, compare, grid.evaluation.confidence_level)
 
 
 def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:
@@ -120,6 +119,7 @@ def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:
         first.metric,
         first.scores,
         best,
+        first.leaders,
         first.compared,
         better,
         lambda a, b: all(point.equal(a, b) for point in points),
@@ -130,17 +130,19 @@ def standing_at_start(sensitivity: Sensitivity, tau: float) -> Standing:
 def _standing(
     metric: Metric,
     scores: dict[str, float],
+    bounds: dict[str, float],
     best: tuple[str, ...],
     known: Estimates | None,
     compare: Callable[[str, str], Comparison],
     level: float | None,
 ) -> Standing:
-    ranked = metric.ranks(scores)
+    leaders = tuple(model for model, rank in metric.ranks(scores, bounds).items() if rank == 1)
+    by_score = metric.ranks(scores)
     # A score without error, such as that of a coin, has no interval of its own, but differences from it have.
     errors = {} if known is None else dict(zip(known.names, known.standard_errors, strict=True))
     compared = tuple(
         model
-        for model in sorted(ranked, key=lambda model: ranked[model])
+        for model in sorted(by_score, key=lambda model: by_score[model])
         if level is not None and isfinite(errors.get(model, nan))
     )
 
@@ -151,7 +153,7 @@ def _standing(
         found = compare(a, b)
         return found.difference == 0 and found.standard_error == 0
 
-    return Standing(metric, scores, best, compared, better, equal, level is not None)
+    return Standing(metric, scores, best, leaders, compared, better, equal, level is not None)
 
 
 @dataclass(frozen=True)
