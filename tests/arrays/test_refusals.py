@@ -103,6 +103,15 @@ def test_what_a_loss_is_made_of(study):
             loss(wrong)
     with refused(ValueError, r"\(2, 12\), but its shape is \(400, 12\)"):
         loss(curves, rows=torch.tensor([0, 1]))
+    for rows, named in (
+        ([0, 1], "list"),
+        (slice(0, 2), "slice"),
+        (torch.arange(400) < 2, r"torch.bool.*\(400,\)"),
+        (torch.tensor([0.0, 1.0]), "torch.float32"),
+        (torch.tensor([[0, 1]]), r"\(1, 2\)"),
+    ):
+        with refused(TypeError, f"rows must be .*{named}"):
+            loss(curves[:2], rows=rows)
 
 
 def test_without_the_extra(study, monkeypatch):

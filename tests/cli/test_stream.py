@@ -169,6 +169,16 @@ def test_options_that_take_all_subjects_at_once_are_refused_before_any_file_is_r
     )
 
 
+@pytest.mark.parametrize("train", ["", "*.parquet"])
+def test_a_training_sample_in_several_files_is_refused_before_any_file_is_read(tmp_path, train):
+    arguments = ["--test", tmp_path / "*.parquet", "--predictions", f"cox={tmp_path}", "--event", "died"]
+    refusal(
+        run("evaluate", *arguments, "--time", "months", "--train", tmp_path / train),
+        "--train must be one file",
+        train,
+    )
+
+
 def test_dates_are_refused(tmp_path):
     arguments = ["--stream", "--test", "t.parquet", "--predictions", "cox=c.parquet", "--event", "died"]
     dates = ["--entry", "begin", "--exit", "end", "--data-lock", "2020-01-01"]

@@ -230,17 +230,20 @@ def test_precision_is_double_where_one_file_has_it(tmp_path):
     assert np.array_equal(got.predictions["cox"].probabilities, curves.astype(np.float64))
 
 
-def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("how", "at"), [("read_row_group", 1), ("iter_batches", 2)])
+def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch, how, at):
+    """Of small row groups all rows at once, of large ones some after the other."""
     read = []
-    whole_read = parquet.ParquetFile.read_row_group
+    really = getattr(parquet.ParquetFile, how)
 
-    def noted(self, group, columns, **options):
-        read.append(list(columns))
-        return whole_read(self, group, columns, **options)
+    def noted(self, *asked, **options):
+        read.append(list(asked[at]))
+        return really(self, *asked, **options)
 
+    monkeypatch.setattr("cocensor.stream.files._HELD_VALUES", 10**9 if how == "read_row_group" else 0)
     test, cox, _ = study(10)
     found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox"))
-    monkeypatch.setattr(parquet.ParquetFile, "read_row_group", noted)
+    monkeypatch.setattr(parquet.ParquetFile, how, noted)
     (batch,) = found.outcomes(found.parts[0])
     assert batch.predictions == {}
     assert read == [["months", "died"]]

@@ -328,6 +328,16 @@ def test_ids_that_are_missing_or_of_other_types_are_refused(tmp_path, monkeypatc
     write(cox.drop_columns(["id"]), tmp_path / "other")
     write(test, tmp_path / "test")
     refuses(lambda: scan(tmp_path / "test", tmp_path / "other", id="id"), "'id'", "other")
+    write(
+        cox.rename_columns(["customer" if name == "id" else name for name in cox.column_names]),
+        tmp_path / "renamed",
+    )
+    refuses(
+        lambda: scan(tmp_path / "test", tmp_path / "renamed", id="id"),
+        "no column 'id'",
+        "renamed",
+        "'customer'",
+    )
 
 
 def test_ids_in_another_order_beyond_memory_get_one_sentence(tmp_path, monkeypatch):

@@ -73,7 +73,9 @@ def _is_several(path: Path) -> bool:
 
 
 def check_streamed(study: Study, bootstrap: int | None) -> None:
-    """Refuse what takes all subjects at once."""
+    """Refuse what takes all subjects at once, and a training sample in several files."""
+    if study.train is not None and _is_several(study.train):
+        raise ValueError(f"--train must be one file, for it is held in memory, but is {study.train}.")
     columns = study.columns
     asked: dict[str, Any] = {
         "--risk": next((f"{name}={column}" for name, column in study.risks.items()), None),

@@ -134,6 +134,8 @@ class AdjustedLoss:
             raise TypeError(f"estimate must be a {self.place}, as like is, but is of {estimate.dtype}.")
         if estimate.ndim == 1 and self._weights.shape[0] == 1:
             estimate = estimate[:, None]
+        if rows is not None:
+            _check_rows(rows)
         n = self._status.n if rows is None else rows.shape[0]
         if tuple(estimate.shape) != (n, self._weights.shape[0]):
             shape = (n, self._weights.shape[0])
@@ -142,3 +144,13 @@ class AdjustedLoss:
                 f"{tuple(estimate.shape)}."
             )
         return mean_losses(self._status, self._loss, estimate, rows)
+
+
+def _check_rows(rows: Any) -> None:
+    """Refuse what does not number subjects, by its type alone: values stay on the device."""
+    if not hasattr(rows, "dtype"):
+        raise TypeError(f"rows must be an array of whole numbers, but is of type {type(rows).__name__}.")
+    if "int" not in str(rows.dtype) or rows.ndim != 1:
+        raise TypeError(
+            f"rows must be whole numbers along one axis, but are of {rows.dtype} with shape {tuple(rows.shape)}."
+        )

@@ -20,7 +20,7 @@ from cocensor.evaluation.scoring import Scoring
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.metrics.calibration import CalibrationMetric
-from cocensor.stream.accumulators import Accumulator, MeanOfLosses
+from cocensor.stream.accumulators import Accumulator
 from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
 from cocensor.stream.source import Scan
 
@@ -104,7 +104,7 @@ class _StreamedScoring(Scoring):
         """Of the subjects kept, up to when there is an answer for all."""
         place = self.task, self._stages[grid.times.tobytes()]
         if (*place, "") in self.sums.failures:
-            raise ValueError(self.sums.failures[*place, ""][1])
+            raise ValueError(self.sums.failures[*place, ""][1] + self._fitted_to_some)
         status = super().make_status(fitted, grid)
         load, whole = self.sums.loads[place], self.plan.whole
         status.until = min(status.until, fitted.until(load, grid, whole))
@@ -134,11 +134,20 @@ class _StreamedScoring(Scoring):
             return None
         # Also that of a reference whose value needs no sums: errors of one metric are made of the same parts.
         found = streamed.subsample(self.plan.whole.n)
-        covariance = added.covariance if isinstance(added, MeanOfLosses) else None
-        if added is None or covariance is None:
+        if added is None or (covariance := added.covariance) is None:
             return found
         at = [added.models.index(name) for name in models]
         return replace(found, covariance=covariance[np.ix_(at, at)])
+
+    @property
+    def _fitted_to_some(self) -> str:
+        """What may lie behind a failure, as a further sentence: with more subjects to fit to there may be none."""
+        samples, n = self.data.learning.samples, self.plan.whole.n
+        if samples.y_train is not None or len(samples.y_test) == n:
+            return ""
+        return (
+            f" The adjustment is fitted to {len(samples.y_test):,} of the {n:,} test subjects, as n_fit asks."
+        )
 
     def _added(self, metric: Metric) -> Accumulator | None:
         grid = self.data.grid_of(metric)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, IntArray
+from cocensor._validation import FloatArray, IntArray, refuse_column
 from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
 from cocensor.curves.columns import is_risk, times_of
 from cocensor.stream.columns import Piece, checked, is_number, matrix, named, numbers
@@ -36,6 +36,8 @@ class Model:
     ) -> Model:
         """The predictions in some files, whose columns are checked."""
         files.check_alike()
+        if identity is not None and identity not in files.columns:
+            refuse_column(identity, files.columns, files.paths[0])
         columns = tuple(name for name in files.columns if name != identity)
         times = None
         if not is_risk(columns):
