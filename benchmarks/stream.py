@@ -141,9 +141,9 @@ class Seconds:
 
 
 @contextmanager
-def by_pass(clock: Callable[[], float] = time.perf_counter) -> Iterator[Seconds]:
+def by_pass() -> Iterator[Seconds]:
     """The seconds of the passes over the files, and of the fits between them."""
-    seconds = Seconds(clock)
+    seconds = Seconds()
     kept = {name: getattr(streaming, name) for name in PASSES}
     for name, said in PASSES.items():
         setattr(streaming, name, seconds.timed(said, kept[name]))

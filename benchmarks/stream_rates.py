@@ -41,7 +41,7 @@ def in_passes(folder: Path, **asked: Any) -> dict[str, float]:
     """Processor seconds of the passes over the files, and of the rest: fits and errors."""
     models = {name: folder / name for name in MODELS}
     scan = cc.scan_parquet(folder / "test", models, time="time", event="event", covariates=COVARIATES)
-    with by_pass(time.process_time) as seconds:
+    with by_pass() as seconds:
         total = processor_seconds(lambda: scan.evaluate(**asked))
     found = {name: seconds.by.get(name, 0.0) for name in ("outcomes", "scores", "scoring")}
     return found | {"rest": total - sum(found.values())}
