@@ -122,27 +122,28 @@ def stream(folder: Path, job: str, level: float | None, n_fit: int) -> cc.Evalua
 
 @dataclass
 class Seconds:
-    """Seconds of the processor by what was done."""
+    """Seconds of a clock by what was done."""
 
+    clock: Callable[[], float]
     by: dict[str, float] = field(default_factory=dict)
 
     def timed(self, name: str, work: Callable[..., Any]) -> Callable[..., Any]:
         """The same work, its seconds added up."""
 
         def run(*args: Any, **named: Any) -> Any:
-            begin = time.process_time()
+            begin = self.clock()
             try:
                 return work(*args, **named)
             finally:
-                self.by[name] = self.by.get(name, 0.0) + time.process_time() - begin
+                self.by[name] = self.by.get(name, 0.0) + self.clock() - begin
 
         return run
 
 
 @contextmanager
-def by_pass() -> Iterator[Seconds]:
+def by_pass(clock: Callable[[], float] = time.perf_counter) -> Iterator[Seconds]:
     """The seconds of the passes over the files, and of the fits between them."""
-    seconds = Seconds()
+    seconds = Seconds(clock)
     kept = {name: getattr(streaming, name) for name in PASSES}
     for name, said in PASSES.items():
         setattr(streaming, name, seconds.timed(said, kept[name]))

@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import cocensor as cc
-from benchmarks.stream import COVARIATES, MODELS, make_files, read_alone
-from cocensor.stream import evaluate as streaming
+from benchmarks.stream import COVARIATES, MODELS, by_pass, make_files, read_alone
 
-PASSES = {"read_outcomes": "outcomes", "read_drawn": "scores", "read_everything": "all columns"}
 IMPUTED = {
     "τ = 0": cc.Imputation("everything"),
     "τ = 0.5": cc.Imputation("everything", cc.Clayton.from_tau(0.5)),
@@ -39,30 +37,14 @@ def processor_seconds(work: Callable[[], Any]) -> float:
     return time.process_time() - begin
 
 
-def by_pass(folder: Path, **asked: Any) -> dict[str, float]:
+def in_passes(folder: Path, **asked: Any) -> dict[str, float]:
     """Processor seconds of the passes over the files, and of the rest: fits and errors."""
-    seconds = dict.fromkeys([*PASSES.values(), "rest"], 0.0)
-    kept = {name: getattr(streaming, name) for name in PASSES}
-
-    def clocked(name: str) -> Callable[..., Any]:
-        def run(*args: Any) -> Any:
-            begin = time.process_time()
-            found = kept[name](*args)
-            seconds[PASSES[name]] += time.process_time() - begin
-            return found
-
-        return run
-
-    for name in PASSES:
-        setattr(streaming, name, clocked(name))
-    try:
-        models = {name: folder / name for name in MODELS}
-        scan = cc.scan_parquet(folder / "test", models, time="time", event="event", covariates=COVARIATES)
+    models = {name: folder / name for name in MODELS}
+    scan = cc.scan_parquet(folder / "test", models, time="time", event="event", covariates=COVARIATES)
+    with by_pass(time.process_time) as seconds:
         total = processor_seconds(lambda: scan.evaluate(**asked))
-    finally:
-        for name, work in kept.items():
-            setattr(streaming, name, work)
-    return seconds | {"rest": total - sum(seconds.values())}
+    found = {name: seconds.by.get(name, 0.0) for name in ("outcomes", "scores", "scoring")}
+    return found | {"rest": total - sum(found.values())}
 
 
 def main() -> None:
@@ -80,7 +62,7 @@ def main() -> None:
         )
         print("|---|---:|---:|---:|---:|---:|")
         for job, how in JOBS.items():
-            seconds = by_pass(folder, **how)
+            seconds = in_passes(folder, **how)
             rest = seconds.pop("rest")
             rates = [f"{asked.n / each:,.0f}" if each else "–" for each in seconds.values()]
             hours = 1e9 / asked.n * sum(seconds.values()) / 3600

@@ -1,4 +1,5 @@
 import os
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,13 +13,29 @@ settings.register_profile("new", max_examples=500, print_blob=True, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+@contextmanager
+def two_processes(folder):
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        silence_logs=50,
+        local_directory=str(folder),
+    ) as cluster:
+        yield cluster
+
+
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory):
     """A Dask cluster of two processes."""
-    from distributed import LocalCluster
+    with two_processes(tmp_path_factory.mktemp("dask")) as cluster:
+        yield cluster
 
-    folder = str(tmp_path_factory.mktemp("dask"))
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50, local_directory=folder
-    ) as cluster:
+
+@pytest.fixture
+def doomed_cluster(tmp_path_factory):
+    """The same for one test, which may kill processes: not all of them come back at once."""
+    with two_processes(tmp_path_factory.mktemp("dask")) as cluster:
         yield cluster

@@ -221,3 +221,19 @@ def test_dropouts_that_count_as_ends_of_study_are_of_the_test_sample_still():
         result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputed", metrics="ibs")
         errors.append(result.score("3").standard_error)
     assert errors[1] == pytest.approx(errors[0], rel=1e-9)
+
+
+def test_what_is_pulled_back_comes_in_small_blocks(monkeypatch):
+    """However many values there are: those of a curve by all subjects fitted to would not fit into memory."""
+    times, predictions = models(TEST.y)
+    fitted = cc.Imputation("everything", cc.Clayton.from_tau(0.4)).fit(TEST.y, TEST.X, predictions)
+    status = fitted.status(TEST.y, times)
+    functionals = cc.IntegratedBrierScore().functionals(status, predictions)
+    whole, parts = np.zeros((2, len(TEST.y), functionals.size))
+    for rows, values in status.pull_back(functionals):
+        whole[rows] += values
+    monkeypatch.setattr("cocensor._validation.blocks._BLOCK_ELEMENTS", 300)
+    for rows, values in status.pull_back(functionals):
+        assert values.size <= 300
+        parts[rows] += values
+    np.testing.assert_allclose(parts, whole, rtol=1e-9, atol=1e-12)

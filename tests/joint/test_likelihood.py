@@ -8,6 +8,7 @@ from torch.func import grad, jacrev
 import cocensor as cc
 from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import Basis
+from cocensor.joint.predictors import Drift
 
 CDF = {
     "independence": lambda t, u, v: u * v,
@@ -163,7 +164,36 @@ def test_the_contribution_of_ties_is_by_what_comes_first():
     likelihood = Likelihood(y, np.empty((3, 0)), bases("weibull"), np.array([1.0]))
     copula, margins = cc.Clayton(2.0), np.array([-0.3, 1.0, 0.2, 1.0])
     parts = [
-        part.formula(copula, *(p(slice(None), [margins[:2], margins[2:]]) for p in part.predictors))
+        part.formula(copula, *part.log_hazards(rows, designs, [margins[:2], margins[2:]]))
         for part in likelihood.contributions
+        for rows, designs in part.blocks()
     ]
     assert sum(float(np.exp(part[0])) for part in parts) == pytest.approx(1.0, abs=1e-13)
+
+
+@pytest.mark.parametrize("times", ["continuous", "grouped"])
+def test_derivatives_are_the_same_by_threads_and_after_memory_was_given_back(sample, times, monkeypatch):
+    X, y = sample
+    likelihood = Likelihood(y, X, bases("spline"), np.unique(y.time) if times == "grouped" else None, 0.5)
+    margins, copula = parameters("spline"), cc.Clayton(1.5)
+    first = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
+    value = likelihood.value(margins, copula)
+    likelihood.forget()
+    monkeypatch.setattr("cocensor.joint.likelihood._WORTH_THREADS", 0)
+    again = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
+    assert (again.value, likelihood.value(margins, copula)) == (first.value, value)
+    np.testing.assert_array_equal(again.gradient, first.gradient)
+    np.testing.assert_array_equal(again.hessian, first.hessian)
+
+
+def test_scores_of_subjects_add_up_to_the_gradient_in_blocks_of_any_size(sample, monkeypatch):
+    X, y = sample
+    likelihood = Likelihood(y, X, bases("spline"), drift=Drift((1,), 0.2, 0.7))
+    margins = np.insert(parameters("spline"), [6, 11], [0.02, -0.03])
+    at = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
+    monkeypatch.setattr("cocensor._validation.blocks._BLOCK_ELEMENTS", 60)
+    directions = np.eye(margins.size + 1)
+    found = list(likelihood.scores_along(margins, cc.Clayton, 1.5, directions, fixed=False))
+    assert max(values.size for _, values in found) <= 60
+    total = sum(values.sum(axis=0) for _, values in found)
+    np.testing.assert_allclose(total, at.gradient, rtol=1e-11, atol=1e-11)

@@ -8,8 +8,9 @@ import cocensor as cc
 from cocensor._newton import Derivatives, minimise
 from cocensor.joint.barrier import Barrier
 from cocensor.joint.design import Design
-from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import Basis
+from cocensor.joint.predictors import Drift
 from cocensor.joint.problem import JointProblem
 from cocensor.joint.ridge import ridge_weights
 from tests.refusals import refuses
@@ -38,7 +39,7 @@ def test_derivatives_against_differences(grouped):
     if grouped:
         y = cc.Survival(ends[np.searchsorted(ends, y.time)], y.event)
     bases = (Basis(np.log([0.1, 0.5, 1.0, 2.0])), Basis(np.empty(0)))
-    drift = Drift(x, 0.3, 0.7)
+    drift = Drift((0,), 0.3, 0.7)
     likelihood = Likelihood(y, x, bases, ends, 0.5, drift)
     point = np.array([0.1, 1.6, 0.02, -0.01, 0.4, 0.2, -0.2, 1.1, 0.3, -0.1, 1.3])
     at = likelihood.derivatives(point[:-1], cc.Clayton, point[-1], fixed=False)

@@ -84,12 +84,11 @@ def kill(folder, pids):
 
 
 @pytest.mark.parametrize("who", ["the one at work", "all"])
-def test_workers_that_die_cost_their_tasks_which_run_again(client, tmp_path, who):
-    pids = list(client.run(os.getpid).values()) if who == "all" else []
-    killer = Thread(target=kill, args=(tmp_path, pids), daemon=True)
-    killer.start()
-    found = reduce_parts(UntilKilled(tmp_path, len(pids) or 1), range(20), added, client=client)
-    killer.join()
+def test_workers_that_die_cost_their_tasks_which_run_again(doomed_cluster, tmp_path, who):
+    with connected(doomed_cluster.scheduler_address) as client:
+        pids = list(client.run(os.getpid).values()) if who == "all" else []
+        Thread(target=kill, args=(tmp_path, pids), daemon=True).start()
+        found = reduce_parts(UntilKilled(tmp_path, len(pids) or 1), range(20), added, client=client)
     np.testing.assert_allclose(found, VALUES.sum(0), rtol=0, atol=1e-12)
     assert len(runs(tmp_path)) == 2
 

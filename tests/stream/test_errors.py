@@ -124,3 +124,16 @@ def test_the_variance_is_made_of_own_parts_and_pulled_parts(judged, n):
         both, rest = d / m + psi[kept] / 200, np.delete(psi, kept, axis=0) / 200
         expected = both.T @ both * m / (m - 1) + rest.T @ rest
     np.testing.assert_allclose(found.T @ found, expected, rtol=1e-10)
+
+
+def test_what_is_pulled_back_comes_in_small_blocks(judged, monkeypatch):
+    """However many values there are: those of a curve by all subjects fitted to would not fit into memory."""
+    monkeypatch.setattr("cocensor._validation.blocks._BLOCK_ELEMENTS", 100)
+    kept, sizes = judged[3], []
+
+    def measure(status, values, y, subsample):
+        sizes.extend(each.size for _, each in status.pull_back(values))
+
+    rows_of(judged, kept, 500, measure)
+    assert len(sizes) > 1
+    assert max(sizes) <= 100

@@ -38,6 +38,8 @@ def test_rows_come_back_however_files_and_batches_are_cut(data):
         patch.setattr(source, "_BATCH_VALUES", data.draw(st.integers(1, 300)))
         patch.setattr("cocensor.stream.parquet_scan._SMALL_PART", data.draw(st.integers(1, n)))
         patch.setattr("cocensor.stream.parquet_scan._PART_ROWS", data.draw(st.integers(1, n)))
+        patch.setattr("cocensor.stream.files._HELD_VALUES", data.draw(st.sampled_from([0, 50, 2**24])))
+        patch.setattr("cocensor.stream.files._COLUMNS_AT_ONCE", data.draw(st.integers(1, 5)))
         patch.setattr("cocensor.stream.parquet.MOST_HELD", data.draw(st.sampled_from([0, 10**7])))
         folder = Path(name)
         found = scan(
@@ -228,17 +230,20 @@ def test_precision_is_double_where_one_file_has_it(tmp_path):
     assert np.array_equal(got.predictions["cox"].probabilities, curves.astype(np.float64))
 
 
-def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("how", "at"), [("read_row_group", 1), ("iter_batches", 2)])
+def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch, how, at):
+    """Of small row groups all rows at once, of large ones some after the other."""
     read = []
-    whole_read = parquet.ParquetFile.iter_batches
+    really = getattr(parquet.ParquetFile, how)
 
-    def noted(self, size, groups, columns, threads):
-        read.append(list(columns))
-        return whole_read(self, size, groups, columns, threads)
+    def noted(self, *asked, **options):
+        read.append(list(asked[at]))
+        return really(self, *asked, **options)
 
+    monkeypatch.setattr("cocensor.stream.files._HELD_VALUES", 10**9 if how == "read_row_group" else 0)
     test, cox, _ = study(10)
     found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox"))
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", noted)
+    monkeypatch.setattr(parquet.ParquetFile, how, noted)
     (batch,) = found.outcomes(found.parts[0])
     assert batch.predictions == {}
     assert read == [["months", "died"]]
@@ -286,3 +291,20 @@ def test_little_is_held_of_large_files(tmp_path, monkeypatch):
     held = [pa.total_allocated_bytes() - before for part in found.parts for _ in found.batches(part)]
     assert max(held) < 0.3 * 8 * n * width
     assert pa.total_allocated_bytes() <= before
+
+
+def test_of_wide_files_a_few_columns_are_decoded_at_once(tmp_path):
+    """All at once would take dictionaries and pages of all columns, several times what comes of them."""
+    n, width = 100_000, 60
+    rate = np.random.default_rng(0).exponential(size=n)
+    test = pa.table({"months": rate + 1.0, "died": np.ones(n, dtype=bool)})
+    cox = pa.table({str(k): np.exp(-rate * k).astype(np.float32) for k in range(1, width + 1)})
+    found = scan(write(test, tmp_path / "test"), write(cox, tmp_path / "cox"))
+    del test, cox
+    code = (
+        "import pickle, sys\nimport pyarrow as pa\nfound = pickle.load(sys.stdin.buffer)\n"
+        "for part in found.parts:\n    for _ in found.batches(part): pass\n"
+        "print(pa.default_memory_pool().max_memory())"
+    )
+    done = run([sys.executable, "-c", code], input=pickle.dumps(found), capture_output=True, check=True)
+    assert int(done.stdout) < 2 * 4 * n * width

@@ -172,6 +172,10 @@ class Fitted(ABC):
         """
         return self
 
+    def forget(self) -> None:
+        """Give back the memory of what the next fit would make again."""
+        return
+
     def with_copula(self, copula: Any) -> Fitted:
         """Fitted to the same under another copula; what does not depend on it is shared."""
         raise ValueError(f"{self.adjustment!r} does not rest on a copula.")

@@ -157,6 +157,11 @@ class ImputationFromJoint(Fitted):
         design = None if self.design is None else self.design[:0]
         return replace(self, joint=self.joint.model_alone, y=None, design=design, later=later)
 
+    def forget(self) -> None:
+        """The designs of the joint model."""
+        if self.joint.problem is not None:
+            self.joint.problem.likelihood.forget()
+
     def with_copula(self, copula: Any) -> Fitted:
         """Fitted again, from the fits so far."""
         return replace(

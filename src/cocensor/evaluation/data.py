@@ -216,9 +216,8 @@ class EvaluationData:
         """Predictions as they are scored, the reference among them; no curve is read twice where that is affordable."""
         times = self.grid.sorted
         size = sum(8 * len(each) * times.size for each in self.predictions.values())
-        kept = {
-            name: each.on(times) if size <= _MOST_KEPT else each for name, each in self.predictions.items()
-        }
+        affordable = self.streamed is None and size <= _MOST_KEPT
+        kept = {name: each.on(times) if affordable else each for name, each in self.predictions.items()}
         return kept | {REFERENCE: self.reference}
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._newton import Derivatives
-from cocensor._validation import FloatArray, IntArray
+from cocensor._validation import FloatArray, IntArray, row_blocks
+from cocensor.joint.predictors import Table
 
 # A root is good to this share of its bracket; what a barrier is worth does not hang on more.
 _PRECISION = 1e-14
@@ -31,7 +32,7 @@ class Barrier:
     margin: int
     at: IntArray
     bounds: FloatArray
-    drifts: FloatArray | None
+    drifts: Table | None
     weight: float
 
     def value(self, parameters: FloatArray) -> float:
@@ -49,14 +50,20 @@ class Barrier:
         scaled = self.bounds / above[:, None]
         gradient, hessian = scaled.sum(axis=0), -(scaled.T @ scaled)
         if self.drifts is not None:
-            n, size = len(self.drifts), gradient.size
-            pulled = self.drifts / below[:, None]
-            gradient = np.concatenate((gradient, pulled.mean(axis=0)))
+            (n, n_drifts), size = self.drifts.shape, gradient.size
+            total, product, squares = np.zeros(n_drifts), np.zeros((n_drifts, n_drifts)), np.zeros(n_drifts)
+            for rows in row_blocks(n, n_drifts):
+                room = below[rows]
+                pulled = self.drifts[rows] / room[:, None]
+                total += pulled.sum(axis=0)
+                product += pulled.T @ pulled
+                squares += (1.0 / room) @ pulled
+            gradient = np.concatenate((gradient, total / n))
             whole = np.zeros((gradient.size, gradient.size))
             whole[:size, :size] = hessian
-            whole[size:, size:] = -(pulled.T @ pulled) / n
+            whole[size:, size:] = -product / n
             # c moves along with the parameters.
-            along = np.concatenate(((1.0 / above) @ scaled, -((1.0 / below) @ pulled) / n))
+            along = np.concatenate(((1.0 / above) @ scaled, -squares / n))
             hessian = whole + np.outer(along, along) / (np.sum(above**-2.0) + np.mean(below**-2.0))
         return Derivatives(self._worth(above, below), self.weight * gradient, self.weight * hessian)
 
@@ -69,7 +76,9 @@ class Barrier:
         slopes = self.bounds @ parameters[:size]
         if self.drifts is None:
             return (slopes, np.empty(0)) if (slopes > 0).all() else None
-        drifts = self.drifts @ parameters[size:]
+        drifts = np.concatenate(
+            [self.drifts[rows] @ parameters[size:] for rows in row_blocks(*self.drifts.shape)]
+        )
         if not slopes.min() + drifts.min() > 0:
             return None
         c = _between(slopes, drifts)

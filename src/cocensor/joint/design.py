@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from cocensor._numerics import mean_and_sd, squares_beyond
-from cocensor._validation import BoolArray, FloatArray, Rows, as_matrix, column_names
+from cocensor._validation import BoolArray, FloatArray, Rows, as_matrix, column_names, row_blocks
+from cocensor.joint.predictors import Standardised
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +75,8 @@ class Design:
         return (*names, *(f"{names[i]} × log time" for i in self.varying))
 
 
-def standardised(
-    design: Design, counted: BoolArray, weight: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The matrix in units of the standard deviations of those ``counted``, with centres and scales.
+def standardised(design: Design, counted: BoolArray, weight: FloatArray | None = None) -> Standardised:
+    """The matrix in units of the standard deviations of those ``counted``.
 
     A column that others make up is refused, and one that is constant, unless a ridge shrinks it.
     """
@@ -101,14 +100,17 @@ def standardised(
         column = int(np.argmax(constant & free))
         raise ValueError(f"X must vary in every column, but {named(column)} is constant.")
     scale = np.where(constant, 1.0, scale)
-    Z = (everyone - centre) / scale
-    unshrunk = Z[np.ix_(counted, free)]
-    if unshrunk.shape[1] > 1:
+    found = Standardised(everyone, centre, scale)
+    if free.sum() > 1:
+        products = np.zeros((design.n_columns, design.n_columns))
+        for rows in row_blocks(*everyone.shape):
+            Z = found[rows][counted[rows]]
+            products += Z.T @ Z
         # What of each column the columns before it do not explain.
-        unexplained = np.abs(np.diag(np.linalg.qr(unshrunk.T @ unshrunk / len(unshrunk), mode="r")))
+        unexplained = np.abs(np.diag(np.linalg.qr(products[np.ix_(free, free)] / counted.sum(), mode="r")))
         if unexplained.min() < 1e-11:
             dependent = int(np.flatnonzero(free)[np.argmax(unexplained < 1e-11)])
             raise ValueError(
                 f"X has linearly dependent columns: {named(dependent)} is a combination of those before it."
             )
-    return Z, centre, scale
+    return found

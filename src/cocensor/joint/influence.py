@@ -83,9 +83,11 @@ class JointInfluence:
                 * (self.model.copula.theta - family.independence_theta)
                 * directions[-1]
             )
-        shift = np.full((n, mean.size), -held)
-        shift[counted] += scale * (held - mean)
-        yield np.arange(n), shift
+        counts = np.zeros(n, dtype=bool)
+        counts[counted] = True
+        for part in row_blocks(n, mean.size):
+            rows = np.arange(part.start, part.stop)
+            yield rows, np.where(counts[part, None], scale * (held - mean) - held, -held)
 
 
 def parameter_gradient(

@@ -17,19 +17,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from threading import Event
 from typing import Any
 
 import numpy as np
 
 from cocensor._jets import Jet
 from cocensor._newton import Derivatives
-from cocensor._numerics import LOG_LARGEST_HAZARD, LOG_SMALLEST_HAZARD, by_weight, hazard_from_log
+from cocensor._numerics import LOG_LARGEST_HAZARD, by_weight, hazard_from_log
+from cocensor._parallel import in_threads
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 from cocensor.joint.barrier import Barrier
 from cocensor.joint.margins import Basis, informative, last_end, start_of_group
+from cocensor.joint.predictors import Drift, DriftSlopes, Predictor, Slopes, Table
 from cocensor.outcomes import Survival
+
+# From so many subjects on threads are worth their while, each with so many blocks at once.
+_WORTH_THREADS = 2**17
+_JOB_BLOCKS = 16
 
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
@@ -48,66 +56,40 @@ def outlasted(copula: Copula, own: Any, other: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictor:
-    """A log-hazard that is linear in the parameters of one margin (0 the event, 1 the dropout)."""
-
-    margin: int
-    design: FloatArray
-    offset: FloatArray | None = None
-
-    def __call__(self, rows: slice, parameters: list[FloatArray]) -> FloatArray:
-        """The log-hazards of ``rows`` at the parameters of both margins."""
-        value = self.design[rows] @ parameters[self.margin]
-        return value if self.offset is None else value + self.offset[rows]
-
-
-@dataclass(frozen=True, eq=False)
-class Drift:
-    """Columns whose effect changes with log time: they act by (log t − centre) / scale."""
-
-    matrix: FloatArray
-    centre: float = 0.0
-    scale: float = 1.0
-
-    def values(self, log_t: FloatArray, rows: Any) -> FloatArray:
-        """The columns times log t."""
-        return self.matrix[rows] * ((log_t - self.centre) / self.scale)[:, None]
-
-    def slopes(self, rows: Any) -> FloatArray:
-        """Their derivatives in log t."""
-        return self.matrix[rows] / self.scale
-
-
-@dataclass(frozen=True, eq=False)
-class Slopes:
-    """The terms log d/dlog t log H(t) of ``subjects``.
-
-    The design multiplies the parameters ``at`` of the margin. Each of its rows counts by a ``weight`` (None for 1),
-    which is that of all subjects where they share one row.
-    """
-
-    margin: int
-    at: IntArray
-    design: FloatArray
-    weight: FloatArray | None
-    subjects: Rows
-
-
-@dataclass(frozen=True, eq=False)
 class Contribution:
     """Subjects, by number, that contribute in the same way."""
 
     formula: Callable[..., Any]
     predictors: tuple[Predictor, ...]
+    X: Table
     subjects: Rows
     #: By subject; None for 1 each.
     weight: FloatArray | None = None
 
-    @property
-    def blocks(self) -> Any:
-        """Slices of subjects whose temporaries stay in the cache."""
-        n, q = self.predictors[0].design.shape
-        return row_blocks(n, q)
+    def forget(self) -> None:
+        """Give back memory."""
+        self.__dict__.pop("kept", None)
+
+    @cached_property
+    def kept(self) -> list[tuple[slice, list[FloatArray]]]:
+        """The blocks, for a fit."""
+        return list(self.blocks())
+
+    def blocks(self, size: int = 0) -> Iterator[tuple[slice, list[FloatArray]]]:
+        """Some subjects and their designs, where each has about ``size`` values beside."""
+        width = self.predictors[0].basis.size + self.X.shape[1]
+        for rows in row_blocks(self.subjects.size, max(width, size)):
+            X = self.X[self.subjects[rows]]
+            yield rows, [each.design(rows, X) for each in self.predictors]
+
+    def log_hazards(
+        self, rows: slice, designs: list[FloatArray], margins: list[FloatArray]
+    ) -> list[FloatArray]:
+        """Those of some subjects, at the parameters of both margins."""
+        return [
+            each.log_hazard(rows, design, margins)
+            for each, design in zip(self.predictors, designs, strict=True)
+        ]
 
     def __call__(self, rows: slice, copula: Copula, log_hazards: list[Any]) -> Any:
         """What the subjects ``rows`` contribute, each by its weight: arrays or jets."""
@@ -125,7 +107,7 @@ class Likelihood:
     def __init__(
         self,
         y: Survival,
-        X: FloatArray,
+        X: Table,
         bases: tuple[Basis, Basis],
         ends: FloatArray | None = None,
         barrier: float = 0.0,
@@ -144,7 +126,7 @@ class Likelihood:
             counted &= weight > 0
         self.subjects = np.flatnonzero(counted)
         self.n: float = self.subjects.size if weight is None else float(weight[counted].sum())
-        n_drifts = 0 if drift is None else drift.matrix.shape[1]
+        n_drifts = 0 if drift is None else len(drift.varying)
         self.sizes = tuple(basis.size + X.shape[1] + n_drifts if basis.size else 0 for basis in bases)
         ended = np.zeros(len(y), dtype=bool) if y.administrative is None else y.administrative
         self.contributions: list[Contribution] = []
@@ -152,19 +134,8 @@ class Likelihood:
         self.constant = 0.0
         self._last: tuple[Any, Derivatives] | None = None
 
-        def design(margin: int, log_t: FloatArray, rows: Any) -> FloatArray:
-            parts = [bases[margin].values(log_t), X[rows]]
-            return np.hstack(parts if drift is None else [*parts, drift.values(log_t, rows)])
-
-        def predictor(margin: int, t: FloatArray, rows: Any) -> Predictor:
-            if not bases[margin].size:  # never happens
-                return Predictor(margin, np.empty((t.size, 0)), np.full(t.size, LOG_SMALLEST_HAZARD))
-            started = t > 0
-            if started.all():
-                return Predictor(margin, design(margin, np.log(t), rows))
-            matrix = design(margin, np.log(np.where(started, t, 1.0)), rows)
-            matrix[~started] = 0.0
-            return Predictor(margin, matrix, np.where(started, 0.0, LOG_SMALLEST_HAZARD))
+        def predictor(margin: int, t: FloatArray) -> Predictor:
+            return Predictor(margin, bases[margin], t, drift)
 
         for own, happened in ((0, y.event), (1, ~y.event & ~ended)):
             rows = np.flatnonzero(happened & counted)
@@ -173,27 +144,26 @@ class Likelihood:
             t, other = y.time[rows], 1 - own
             own_weight = None if weight is None else weight[rows]
             if ends is None:
-                pair = predictor(own, t, rows), predictor(other, t, rows)
-                self.contributions.append(Contribution(at_the_time, pair, rows, own_weight))
-                log_t = np.log(t)
+                pair = predictor(own, t), predictor(other, t)
+                self.contributions.append(Contribution(at_the_time, pair, X, rows, own_weight))
                 straight = not bases[own].knots.size and drift is None
-                slopes = bases[own].slopes(log_t[:1] if straight else log_t)
-                if drift is not None:
-                    slopes = np.hstack((slopes, drift.slopes(rows)))
                 at = slope_parameters(bases[own].size, self.sizes[own], n_drifts)
-                total = float(rows.size if own_weight is None else own_weight.sum())
+                total = np.array([float(rows.size if own_weight is None else own_weight.sum())])
                 self.slopes.append(
-                    Slopes(own, at, slopes, np.array([total]) if straight else own_weight, rows)
+                    Slopes(
+                        own, at, bases[own], t, X, drift, total if straight else own_weight, rows, straight
+                    )
                 )
-                self.constant -= float(by_weight(log_t, own_weight).sum())
+                self.constant -= float(by_weight(np.log(t), own_weight).sum())
             else:
                 before = start_of_group(ends, t)
                 # At one time events come first: a dropout has outlasted the events of its own group.
-                triple = predictor(own, before, rows), predictor(own, t, rows)
-                meanwhile = predictor(other, before if own == 0 else t, rows)
+                both = predictor(own, before), predictor(own, t)
+                meanwhile = predictor(other, before if own == 0 else t)
                 self.contributions.append(
-                    Contribution(within_the_group, (*triple, meanwhile), rows, own_weight)
+                    Contribution(within_the_group, (*both, meanwhile), X, rows, own_weight)
                 )
+        self._drifts = None if drift is None else DriftSlopes(X, drift)
         # A straight line rises by its event terms alone.
         bent = [
             (i, b)
@@ -205,7 +175,7 @@ class Likelihood:
                 i,
                 slope_parameters(basis.size, self.sizes[i], n_drifts),
                 basis.slope_bounds(),
-                None if drift is None else drift.slopes(slice(None)),
+                self._drifts,
                 barrier,
             )
             for i, basis in bent
@@ -215,9 +185,16 @@ class Likelihood:
         if rows.size:
             # Between the ends of groups nothing is known to have happened or not.
             t = y.time[rows] if ends is None else last_end(ends, y.time[rows])
-            pair = predictor(0, t, rows), predictor(1, t, rows)
+            pair = predictor(0, t), predictor(1, t)
             own_weight = None if weight is None else weight[rows]
-            self.contributions.append(Contribution(outlasted, pair, rows, own_weight))
+            self.contributions.append(Contribution(outlasted, pair, X, rows, own_weight))
+
+    def forget(self) -> None:
+        """Give back the memory of what the next fit would make again."""
+        drifts = [] if self._drifts is None else [self._drifts]
+        kept: list[Contribution | Slopes | DriftSlopes] = [*self.contributions, *self.slopes, *drifts]
+        for each in kept:
+            each.forget()
 
     def with_barriers(self, factor: float) -> Likelihood:
         """The same with barriers that weigh ``factor`` times as much."""
@@ -238,8 +215,8 @@ class Likelihood:
         with np.errstate(all="ignore"):
             total += self._of_slopes(margins) + self.barrier_at(parameters)
             for part in self.contributions:
-                for rows in part.blocks:
-                    each = [predictor(rows, margins) for predictor in part.predictors]
+                for rows, designs in part.kept:
+                    each = part.log_hazards(rows, designs, margins)
                     if any(log_hazard.max() > LOG_LARGEST_HAZARD for log_hazard in each):
                         return -np.inf
                     total += float(np.sum(part(rows, copula, each)))
@@ -254,10 +231,11 @@ class Likelihood:
         """The weighted sum of the logs of slopes at events; −∞ where one is not positive."""
         total = 0.0
         for slope in self.slopes:
-            values = slope.design @ margins[slope.margin][slope.at]
-            if not (values > 0).all():
-                return -np.inf
-            total += float(by_weight(np.log(values), slope.weight).sum())
+            for _, design, weight in slope.kept:
+                values = design @ margins[slope.margin][slope.at]
+                if not (values > 0).all():
+                    return -np.inf
+                total += float(by_weight(np.log(values), weight).sum())
         return total
 
     def derivatives(
@@ -276,40 +254,60 @@ class Likelihood:
     def _derivatives(
         self, parameters: FloatArray, family: type[Copula], theta: float, fixed: bool
     ) -> Derivatives:
-        margins = self._split(parameters)
-        starts = (0, self.sizes[0])
-        size = self.n_parameters + (not fixed)
+        starts, size = (0, self.sizes[0]), self.n_parameters + (not fixed)
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
             for slope in self.slopes:
                 at = starts[slope.margin] + slope.at
-                inverse = 1.0 / (slope.design @ parameters[at])
-                value -= float(by_weight(np.log(inverse), slope.weight).sum())
-                scaled = slope.design * inverse[:, None]
-                counted = by_weight(scaled, slope.weight)
-                gradient[at] += counted.sum(axis=0)
-                hessian[np.ix_(at, at)] -= counted.T @ scaled
+                for _, design, weight in slope.kept:
+                    inverse = 1.0 / (design @ parameters[at])
+                    value -= float(by_weight(np.log(inverse), weight).sum())
+                    scaled = design * inverse[:, None]
+                    counted = by_weight(scaled, weight)
+                    gradient[at] += counted.sum(axis=0)
+                    hessian[np.ix_(at, at)] -= counted.T @ scaled
             for barrier in self.barriers:
                 at = starts[barrier.margin] + barrier.at
                 found = barrier.derivatives(parameters[at])
                 value += found.value
                 gradient[at] += found.gradient
                 hessian[np.ix_(at, at)] += found.hessian
-            for part in self.contributions:
-                m = len(part.predictors)
-                spans = [
-                    slice(starts[p.margin], starts[p.margin] + self.sizes[p.margin]) for p in part.predictors
-                ]
-                copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1))
-                for rows in part.blocks:
-                    each = [
-                        Jet.variable(predictor(rows, margins), i, m + (not fixed))
-                        for i, predictor in enumerate(part.predictors)
-                    ]
-                    result = part(rows, copula, each)
-                    designs = [predictor.design[rows] for predictor in part.predictors]
-                    value += float(np.sum(result.value))
-                    _gather(gradient, hessian, result, designs, spans)
+            jobs = [
+                partial(self._of_blocks, part, some, parameters, family, theta, fixed)
+                for part in self.contributions
+                for some in (part.kept[k : k + _JOB_BLOCKS] for k in range(0, len(part.kept), _JOB_BLOCKS))
+            ]
+            worth = self.subjects.size >= _WORTH_THREADS
+            for found in in_threads(jobs) if worth else (job(Event()) for job in jobs):
+                value += found.value
+                gradient += found.gradient
+                hessian += found.hessian
+        return Derivatives(value, gradient, hessian)
+
+    def _of_blocks(
+        self,
+        part: Contribution,
+        blocks: list[tuple[slice, list[FloatArray]]],
+        parameters: FloatArray,
+        family: type[Copula],
+        theta: float,
+        fixed: bool,
+        stopped: Event,
+    ) -> Derivatives:
+        """What some subjects add."""
+        margins, starts, m = self._split(parameters), (0, self.sizes[0]), len(part.predictors)
+        size = self.n_parameters + (not fixed)
+        value, gradient, hessian = 0.0, np.zeros(size), np.zeros((size, size))
+        spans = [slice(starts[p.margin], starts[p.margin] + self.sizes[p.margin]) for p in part.predictors]
+        copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1))
+        for rows, designs in blocks:
+            if stopped.is_set():
+                break
+            log_hazards = part.log_hazards(rows, designs, margins)
+            each = [Jet.variable(own, i, m + (not fixed)) for i, own in enumerate(log_hazards)]
+            result = part(rows, copula, each)
+            value += float(np.sum(result.value))
+            _gather(gradient, hessian, result, designs, spans)
         return Derivatives(value, gradient, hessian)
 
     def scores_along(
@@ -329,23 +327,24 @@ class Likelihood:
         margins = self._split(parameters)
         spans = (slice(0, self.sizes[0]), slice(self.sizes[0], self.n_parameters))
         for slope in self.slopes:
-            along = slope.design @ directions[spans[slope.margin]][slope.at]
-            found = along / (slope.design @ margins[slope.margin][slope.at])[:, None]
-            yield slope.subjects, np.broadcast_to(found, (slope.subjects.size, found.shape[1]))
+            for subjects, design, _ in slope.blocks(directions.shape[1]):
+                along = design @ directions[spans[slope.margin]][slope.at]
+                found = along / (design @ margins[slope.margin][slope.at])[:, None]
+                yield subjects, np.broadcast_to(found, (subjects.size, found.shape[1]))
         for part in self.contributions:
             m = len(part.predictors)
             copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1, order=1))
-            for rows in part.blocks:
+            for rows, designs in part.blocks(directions.shape[1]):
+                log_hazards = part.log_hazards(rows, designs, margins)
                 with np.errstate(all="ignore"):
                     each = [
-                        Jet.variable(predictor(rows, margins), i, m + (not fixed), order=1)
-                        for i, predictor in enumerate(part.predictors)
+                        Jet.variable(own, i, m + (not fixed), order=1) for i, own in enumerate(log_hazards)
                     ]
                     slopes = part.formula(copula, *each).first
                 found = np.zeros((part.subjects[rows].size, directions.shape[1]))
-                for slope_, predictor in zip(slopes, part.predictors, strict=False):
+                for slope_, predictor, design in zip(slopes, part.predictors, designs, strict=False):
                     if slope_ is not None:
-                        along = predictor.design[rows] @ directions[spans[predictor.margin]]
+                        along = design @ directions[spans[predictor.margin]]
                         found += np.reshape(slope_, (-1, 1)) * along
                 if not fixed and slopes[m] is not None:
                     found += np.reshape(slopes[m], (-1, 1)) * directions[-1]

@@ -26,8 +26,9 @@ from cocensor._validation import (
 from cocensor.copulas import Copula
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
-from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import Margin
+from cocensor.joint.predictors import Drift
 from cocensor.joint.settings import TimeKind
 from cocensor.outcomes import Survival
 
@@ -160,7 +161,7 @@ class JointModel:
         """
         outcomes = Survival.coerce(y)
         design = self.covariates(X, len(outcomes))
-        drift = Drift(design[:, self.event.varying]) if self.event.varying else None
+        drift = Drift(self.event.varying) if self.event.varying else None
         likelihood = Likelihood(
             outcomes, design, (self.event.basis, self.dropout.basis), self.ends_, drift=drift
         )

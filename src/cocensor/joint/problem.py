@@ -28,10 +28,11 @@ from cocensor.joint.bases import check_enough, margin_bases
 from cocensor.joint.design import Design, standardised
 from cocensor.joint.estimates import fitted_model
 from cocensor.joint.knots import constant_hazard
-from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.link import LARGEST_TAU, Link
 from cocensor.joint.margins import Basis, MarginForm, informative
 from cocensor.joint.model import JointModel
+from cocensor.joint.predictors import Drift, Standardised
 from cocensor.joint.ridge import ridge_weights
 from cocensor.joint.scouts import risen, scouts_of
 from cocensor.joint.settings import AskedTimeKind, Knots, TimeKind, as_time_kind, check_settings
@@ -113,11 +114,11 @@ class JointProblem:
         log_t = np.log(outcomes.time)
         ends = np.unique(outcomes.time[outcomes.event | outcomes.dropout]) if kind == "grouped" else None
         bases, fewer = margin_bases(outcomes, design.n_unshrunk, margins, knots, ends, BARRIER, own_weight)
-        Z, centre, scale = standardised(design, counted, weight)
+        Z = standardised(design, counted, weight)
         drift = None
         if design.varying:
             mean, sd = mean_and_sd(log_t, own_weight)
-            drift = Drift(Z[:, design.varying], float(mean), float(sd) or 1.0)
+            drift = Drift(design.varying, float(mean), float(sd) or 1.0)
         likelihood = Likelihood(everyone, Z, bases, ends, BARRIER, drift, included, weight)
         return cls(
             everyone,
@@ -127,8 +128,8 @@ class JointProblem:
             design,
             likelihood,
             bases,
-            centre,
-            scale,
+            Z.centre,
+            Z.scale,
             drift,
             penalty,
             kind,
@@ -151,7 +152,7 @@ class JointProblem:
         for basis, happened, what in zip(self.bases, (y.event, y.dropout), ("event", "dropout"), strict=True):
             if basis.present:
                 check_enough(int(happened.sum()), basis.size + self.design.n_unshrunk, what)
-        Z = (self.design.matrix - self.centre) / self.scale
+        Z = Standardised(self.design.matrix, self.centre, self.scale)
         likelihood = Likelihood(
             self.sample, Z, self.bases, self.ends, BARRIER, self.drift, self.included, weight
         )

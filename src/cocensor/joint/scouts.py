@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cocensor._validation import FloatArray
-from cocensor.joint.likelihood import Drift, Likelihood
+from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import informative
+from cocensor.joint.predictors import Drift, Standardised
 
 if TYPE_CHECKING:
     from cocensor.joint.problem import JointProblem
@@ -33,17 +34,16 @@ def scouts_of(problem: JointProblem, barrier: float) -> JointProblem | None:
     for basis, happened in zip(problem.bases, (y.event, y.dropout), strict=True):
         if basis.present and happened.sum() < _FEWEST * (basis.size + len(design.ridge_of_effects)):
             return None
-    drift = None if problem.drift is None else replace(problem.drift, matrix=problem.drift.matrix[rows])
-    Z = (design.matrix - problem.centre) / problem.scale
-    likelihood = Likelihood(sample, Z, problem.bases, problem.ends, barrier, drift)
-    return replace(problem, sample=sample, y=y, design=design, drift=drift, likelihood=likelihood)
+    Z = Standardised(design.matrix, problem.centre, problem.scale)
+    likelihood = Likelihood(sample, Z, problem.bases, problem.ends, barrier, problem.drift)
+    return replace(problem, sample=sample, y=y, design=design, likelihood=likelihood)
 
 
 def risen(likelihood: Likelihood, drift: Drift | None, point: FloatArray) -> FloatArray:
     """Parameters with as much of the changes of effects with time as leaves the hazards of all subjects rising."""
     if drift is None:
         return point
-    n_drifts = drift.matrix.shape[1]
+    n_drifts = len(drift.varying)
     changes = np.concatenate([np.arange(size) >= size - n_drifts for size in likelihood.sizes])
     tried = (np.where(changes, share, 1.0) * point for share in _SHARES)
     return next((each for each in tried if np.isfinite(likelihood.barrier_at(each))), point)

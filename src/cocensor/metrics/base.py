@@ -31,7 +31,8 @@ class MetricValue:
 
     ``curve`` has a value for each time of the status, in the order given, or is None. ``profile`` is the curve behind a
     value at one time, such as the ROC curve. ``bound`` is how far the value may be from that of all subjects held at
-    once, where they were not, and ``curve_bounds`` the same of the values over time; 0 and None where they were.
+    once, where they were not, NaN where that is unknown, and ``curve_bounds`` the same of the values over time; 0 and
+    None where they were.
     """
 
     value: float

@@ -22,6 +22,10 @@ class Accumulator(Protocol):
 
     models: tuple[str, ...]
 
+    @property
+    def covariance(self) -> FloatArray | None:
+        """Of the own parts of all subjects, by model; None where they are not known."""
+
     def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
         """Take up the subjects of a batch."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from cocensor._notes import Note
-from cocensor._validation import FitWarning, HorizonWarning, collected
+from cocensor._validation import FitWarning, HorizonWarning, IntArray, collected
 from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WholeSample
@@ -19,8 +20,8 @@ from cocensor.evaluation.scoring import Scoring
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.metrics.calibration import CalibrationMetric
-from cocensor.stream.accumulators import Accumulator, MeanOfLosses
-from cocensor.stream.passes import Outcomes, Plan, Stage, Sums, Task, covariates_of
+from cocensor.stream.accumulators import Accumulator
+from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
 from cocensor.stream.source import Scan
 
 
@@ -54,8 +55,10 @@ def planned(
     )
 
 
-def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, outcomes: Outcomes) -> EvaluationData:
-    """The subjects that were kept, and what is known of all."""
+def kept_data(
+    plan: Plan, sums: Sums, learning: EvaluationData, rows: IntArray, reasons: Counter[str]
+) -> EvaluationData:
+    """The subjects that were kept of those drawn, with the numbers ``rows``, and what is known of all."""
     kept, samples = sums.kept.result(), learning.samples
     x = None if samples.x_test is None else covariates_of(plan.scan, kept)
     table = sums.risk_table(plan.counted, kept.y.administrative is not None)
@@ -63,10 +66,10 @@ def kept_data(plan: Plan, sums: Sums, learning: EvaluationData, outcomes: Outcom
     streamed = Streamed(
         plan.whole,
         learning,
-        np.searchsorted(outcomes.drawn.result().rows, kept.rows),
+        np.searchsorted(rows, kept.rows),
         frozenset(added_up),
         table,
-        dict(sorted(outcomes.reasons.most_common(), key=lambda each: (-each[1], each[0]))),
+        dict(sorted(reasons.most_common(), key=lambda each: (-each[1], each[0]))),
     )
     return replace(
         learning,
@@ -101,7 +104,7 @@ class _StreamedScoring(Scoring):
         """Of the subjects kept, up to when there is an answer for all."""
         place = self.task, self._stages[grid.times.tobytes()]
         if (*place, "") in self.sums.failures:
-            raise ValueError(self.sums.failures[*place, ""][1])
+            raise ValueError(self.sums.failures[*place, ""][1] + self._fitted_to_some)
         status = super().make_status(fitted, grid)
         load, whole = self.sums.loads[place], self.plan.whole
         status.until = min(status.until, fitted.until(load, grid, whole))
@@ -131,11 +134,20 @@ class _StreamedScoring(Scoring):
             return None
         # Also that of a reference whose value needs no sums: errors of one metric are made of the same parts.
         found = streamed.subsample(self.plan.whole.n)
-        covariance = added.covariance if isinstance(added, MeanOfLosses) else None
-        if added is None or covariance is None:
+        if added is None or (covariance := added.covariance) is None:
             return found
         at = [added.models.index(name) for name in models]
         return replace(found, covariance=covariance[np.ix_(at, at)])
+
+    @property
+    def _fitted_to_some(self) -> str:
+        """What may lie behind a failure, as a further sentence: with more subjects to fit to there may be none."""
+        samples, n = self.data.learning.samples, self.plan.whole.n
+        if samples.y_train is not None or len(samples.y_test) == n:
+            return ""
+        return (
+            f" The adjustment is fitted to {len(samples.y_test):,} of the {n:,} test subjects, as n_fit asks."
+        )
 
     def _added(self, metric: Metric) -> Accumulator | None:
         grid = self.data.grid_of(metric)

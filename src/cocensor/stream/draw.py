@@ -107,11 +107,11 @@ class Drawn:
         self._held += other._held
 
     def result(self) -> Batch:
-        """The subjects drawn, in the order of their numbers."""
+        """The subjects drawn, in the order of their numbers; none are held any more."""
         if not self._held:
             raise ValueError(f"no subject was drawn out of {self.n}: the scan has no rows.")
         held = Batch.joined(self._held)
+        self._held = []
         order = np.lexsort((held.rows, held.key))[: self.k]
         order = order[np.argsort(held.rows[order], kind="stable")]
-        self._held = [held[order]]
-        return self._held[0]
+        return held[order]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import Progress, check_whole
+from cocensor._validation import IntArray, Progress, check_whole
 from cocensor.adjustments import Fitted, Imputation
 from cocensor.adjustments.judge import wanted_times
 from cocensor.adjustments.samples import Samples
@@ -110,24 +110,27 @@ class _Study:
     def streamed(self) -> Evaluation:
         """In passes over all subjects."""
         outcomes = read_outcomes(self.scan, self.n_fit, self._passes.reduce)
-        drawn = outcomes.drawn.result()
-        data, ends, notes = self._data(drawn, self._heads())
-        learning = data
-        if self.judges:
-            read = self._scores(drawn.y, data)
-            learning = replace(data, predictions={name: read.predictions[name] for name in data.predictions})
+        rows, data, ends, notes = self._drawn(outcomes.drawn.result())
+        learning = replace(data, predictions=self._scores(data)) if self.judges else data
         assumed = self.request.assumed(learning, notes)
         fits = {
             name: fits_under(learning, name, label, each)
             for name, (label, each) in self.request.made(assumed, notes).items()
         }
+        for each in fits.values():
+            for fitted, _ in each.served:
+                fitted.forget()
         plan = planned(self.scan, data, fits, outcomes.whole, self.n_kept)
         sums = read_everything(plan, self._passes.reduce)
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
-        kept = kept_data(plan, sums, learning, outcomes)
+        kept = kept_data(plan, sums, learning, rows, outcomes.reasons)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
         notes += [*about_subjects(kept), *about_bounds(kept, results)]
         return concluded(kept, results, assumed, ends, notes, (self.x_train,))
+
+    def _drawn(self, drawn: Batch) -> tuple[IntArray, EvaluationData, Any, list[Note]]:
+        """The numbers of the subjects drawn, and what is scored."""
+        return drawn.rows, *self._data(drawn, self._heads())
 
     def _data(
         self, batch: Batch, predictions: Mapping[str, Predictions]
@@ -152,14 +155,15 @@ class _Study:
             found[name] = each
         return found
 
-    def _scores(self, y: Survival, data: EvaluationData) -> Batch:
-        """The predictions of those drawn, with outcomes ``y``, at the columns that judges read."""
+    def _scores(self, data: EvaluationData) -> dict[str, Predictions]:
+        """The predictions of those drawn at the columns that judges read."""
+        y = data.samples.y_test
         columns = {name: _columns(each, y, self.judges) for name, each in data.predictions.items()}
-        read = read_drawn(self.scan, self.n_fit, columns, self._passes.reduce)
+        read = self._read_drawn(columns)
         alike = {
             name: where
             for name, where in columns.items()
-            if isinstance(where, np.ndarray) and _constant(read.predictions[name])
+            if isinstance(where, np.ndarray) and _constant(read[name])
         }
         if not alike:
             return read
@@ -170,7 +174,11 @@ class _Study:
             grid, found = data.predictions[name].times, differ[name]
             near = found[np.abs(grid[found] - grid[where][:, None]).argmin(axis=1)] if found.size else found
             columns[name] = np.union1d(where, near)
-        return read_drawn(self.scan, self.n_fit, columns, self._passes.reduce)
+        return self._read_drawn(columns)
+
+    def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predictions]:
+        found = read_drawn(self.scan, self.n_fit, columns, self._passes.reduce).predictions
+        return {name: found[name] for name in columns}
 
 
 class _Passes:

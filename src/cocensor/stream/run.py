@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Condition, Event
@@ -55,6 +56,8 @@ def reduce_parts(
         count.count()
 
     in_threads([partial(job, number) for number in range(len(parts))])
+    if "pyarrow" in sys.modules:  # it keeps for itself what reading took
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
     return fold.state
 
 

@@ -24,7 +24,7 @@ Keys = npt.NDArray[np.uint64]
 #: Some columns of a model's predictions, by their places on its grid.
 Columns = slice | IntArray
 #: About this many numbers of one model make a batch, between these numbers of subjects.
-_BATCH_VALUES, _FEWEST, _MOST = 2**21, 2**12, 2**16
+_BATCH_VALUES, _FEWEST, _MOST = 2**20, 2**12, 2**16
 
 
 @dataclass(frozen=True, eq=False)
