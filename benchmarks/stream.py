@@ -122,20 +122,19 @@ def stream(folder: Path, job: str, level: float | None, n_fit: int) -> cc.Evalua
 
 @dataclass
 class Seconds:
-    """Seconds of a clock by what was done."""
+    """Seconds of the processor by what was done."""
 
-    clock: Callable[[], float]
     by: dict[str, float] = field(default_factory=dict)
 
     def timed(self, name: str, work: Callable[..., Any]) -> Callable[..., Any]:
         """The same work, its seconds added up."""
 
         def run(*args: Any, **named: Any) -> Any:
-            begin = self.clock()
+            begin = time.process_time()
             try:
                 return work(*args, **named)
             finally:
-                self.by[name] = self.by.get(name, 0.0) + self.clock() - begin
+                self.by[name] = self.by.get(name, 0.0) + time.process_time() - begin
 
         return run
 
