@@ -172,14 +172,13 @@ def test_the_contribution_of_ties_is_by_what_comes_first():
 
 
 @pytest.mark.parametrize("times", ["continuous", "grouped"])
-def test_derivatives_are_the_same_by_threads_and_after_memory_was_given_back(sample, times, monkeypatch):
+def test_derivatives_are_the_same_after_memory_was_given_back(sample, times):
     X, y = sample
     likelihood = Likelihood(y, X, bases("spline"), np.unique(y.time) if times == "grouped" else None, 0.5)
     margins, copula = parameters("spline"), cc.Clayton(1.5)
     first = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
     value = likelihood.value(margins, copula)
     likelihood.forget()
-    monkeypatch.setattr("cocensor.joint.likelihood._WORTH_THREADS", 0)
     again = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
     assert (again.value, likelihood.value(margins, copula)) == (first.value, value)
     np.testing.assert_array_equal(again.gradient, first.gradient)

@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from threading import Event
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ import numpy as np
 from cocensor._jets import Jet
 from cocensor._newton import Derivatives
 from cocensor._numerics import LOG_LARGEST_HAZARD, by_weight, hazard_from_log
-from cocensor._parallel import in_threads
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
@@ -34,10 +32,6 @@ from cocensor.joint.barrier import Barrier
 from cocensor.joint.margins import Basis, informative, last_end, start_of_group
 from cocensor.joint.predictors import Drift, DriftSlopes, Predictor, Slopes, Table
 from cocensor.outcomes import Survival
-
-# From so many subjects on threads are worth their while, each with so many blocks at once.
-_WORTH_THREADS = 2**17
-_JOB_BLOCKS = 16
 
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:
@@ -254,7 +248,9 @@ class Likelihood:
     def _derivatives(
         self, parameters: FloatArray, family: type[Copula], theta: float, fixed: bool
     ) -> Derivatives:
-        starts, size = (0, self.sizes[0]), self.n_parameters + (not fixed)
+        margins = self._split(parameters)
+        starts = (0, self.sizes[0])
+        size = self.n_parameters + (not fixed)
         value, gradient, hessian = self.constant, np.zeros(size), np.zeros((size, size))
         with np.errstate(all="ignore"):
             for slope in self.slopes:
@@ -272,42 +268,18 @@ class Likelihood:
                 value += found.value
                 gradient[at] += found.gradient
                 hessian[np.ix_(at, at)] += found.hessian
-            jobs = [
-                partial(self._of_blocks, part, some, parameters, family, theta, fixed)
-                for part in self.contributions
-                for some in (part.kept[k : k + _JOB_BLOCKS] for k in range(0, len(part.kept), _JOB_BLOCKS))
-            ]
-            worth = self.subjects.size >= _WORTH_THREADS
-            for found in in_threads(jobs) if worth else (job(Event()) for job in jobs):
-                value += found.value
-                gradient += found.gradient
-                hessian += found.hessian
-        return Derivatives(value, gradient, hessian)
-
-    def _of_blocks(
-        self,
-        part: Contribution,
-        blocks: list[tuple[slice, list[FloatArray]]],
-        parameters: FloatArray,
-        family: type[Copula],
-        theta: float,
-        fixed: bool,
-        stopped: Event,
-    ) -> Derivatives:
-        """What some subjects add."""
-        margins, starts, m = self._split(parameters), (0, self.sizes[0]), len(part.predictors)
-        size = self.n_parameters + (not fixed)
-        value, gradient, hessian = 0.0, np.zeros(size), np.zeros((size, size))
-        spans = [slice(starts[p.margin], starts[p.margin] + self.sizes[p.margin]) for p in part.predictors]
-        copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1))
-        for rows, designs in blocks:
-            if stopped.is_set():
-                break
-            log_hazards = part.log_hazards(rows, designs, margins)
-            each = [Jet.variable(own, i, m + (not fixed)) for i, own in enumerate(log_hazards)]
-            result = part(rows, copula, each)
-            value += float(np.sum(result.value))
-            _gather(gradient, hessian, result, designs, spans)
+            for part in self.contributions:
+                m = len(part.predictors)
+                spans = [
+                    slice(starts[p.margin], starts[p.margin] + self.sizes[p.margin]) for p in part.predictors
+                ]
+                copula = family(theta) if fixed else family.formulas_at(Jet.variable(theta, m, m + 1))
+                for rows, designs in part.kept:
+                    log_hazards = part.log_hazards(rows, designs, margins)
+                    each = [Jet.variable(own, i, m + (not fixed)) for i, own in enumerate(log_hazards)]
+                    result = part(rows, copula, each)
+                    value += float(np.sum(result.value))
+                    _gather(gradient, hessian, result, designs, spans)
         return Derivatives(value, gradient, hessian)
 
     def scores_along(

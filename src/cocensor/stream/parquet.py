@@ -67,8 +67,8 @@ def scan_parquet(
     Notes
     -----
     Of each file a row group is held at once, or of a large one some rows and a page of each column. Parts, which
-    several workers read at once, end where row groups do: those of about 100,000 rows, cut alike in all files, are read with
-    least memory and by most workers.
+    several workers read at once, end where row groups do: those of about 100,000 rows, cut alike in all files, take
+    least memory and occupy most workers.
 
     Examples
     --------
