@@ -81,6 +81,30 @@ class Known:
         )
         return KnownWeights(event_free, event)
 
+    def total_alike(self, rows: slice, event_free: FloatArray, event: FloatArray) -> FloatArray:
+        """The weighted sums over some subjects of losses at each time that are the same for all of them."""
+        cut, n_times = self.cut[rows], self.columns.size
+        total = np.zeros(n_times)
+        for subject, time in self.terms.event_free:
+            by_cut = np.bincount(cut, None if subject is None else subject[rows], n_times + 1)
+            total += _by_time(by_cut[::-1].cumsum()[::-1][1:] * event_free, time)
+        for subject, time in self.terms.event:
+            by_cut = np.bincount(cut, None if subject is None else subject[rows], n_times + 1)
+            total += _by_time(by_cut.cumsum()[:n_times] * event, time)
+        return total
+
+    def by_subject_alike(self, rows: slice, event_free: FloatArray, event: FloatArray) -> FloatArray:
+        """The weighted sums over time of such losses, which the weights of the times are a part of."""
+        cut = self.cut[rows]
+        total = np.zeros(cut.size)
+        for subject, time in self.terms.event_free:
+            before = np.append(0.0, _by_time(event_free, time).cumsum())[cut]
+            total += before if subject is None else subject[rows] * before
+        for subject, time in self.terms.event:
+            after = np.append(_by_time(event, time)[::-1].cumsum()[::-1], 0.0)[cut]
+            total += after if subject is None else subject[rows] * after
+        return total
+
 
 @dataclass(frozen=True, eq=False)
 class KnownWeights:

@@ -33,6 +33,11 @@ class DrawnPredictions(Predictions):
         """The table, copied when it is asked for."""
         return self._everyone.probabilities[self._rows]
 
+    @property
+    def alike(self) -> bool:
+        """Whether all subjects share one row of the table."""
+        return self._everyone.alike
+
     def __len__(self) -> int:
         return int(self._rows.size)
 

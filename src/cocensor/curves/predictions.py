@@ -210,6 +210,11 @@ class Predictions:
         """In words, why there are no survival curves; None where there are."""
         return None if self.only_at is None else f"predicts at time {self.only_at:g} alone"
 
+    @property
+    def alike(self) -> bool:
+        """Whether all subjects share one row of the table, as those of a reference curve do."""
+        return self.probabilities.strides[0] == 0
+
     def __call__(self, times: npt.ArrayLike) -> FloatArray:
         """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
         return self.read(as_times(as_vector(times, "times"), "times"), slice(None))

@@ -172,6 +172,11 @@ class _TimeBefore(Predictions):
     def __len__(self) -> int:
         return self._predicted.size
 
+    @property
+    def alike(self) -> bool:
+        """No: predicted times are by subject."""
+        return False
+
     def read(self, times: FloatArray, rows: Any) -> FloatArray:
         """The shares of some ``rows`` at sorted times."""
         gaps = np.diff(times)

@@ -166,10 +166,16 @@ class _Sums:
 
     def _add_known(self, known: Known, number: int, space: _Space, total: FloatArray) -> None:
         strip, times = self.status.strip(number), self.status.grid.sorted
-        for part in row_blocks(strip.stop - strip.start, times.size):
+        differ = []
+        for m, each in enumerate(self.predictions):
+            if each.alike:
+                self._add_alike(known, strip, m, total)
+            else:
+                differ.append((m, each))
+        for part in row_blocks(strip.stop - strip.start, times.size) if differ else ():
             rows = slice(strip.start + part.start, strip.start + part.stop)
             weights = known.weights(rows)
-            for m, each in enumerate(self.predictions):
+            for m, each in differ:
                 values = each.read(times, rows)
                 free, losses = space.two_like(values)
                 self.loss.write_known(known.event_free(rows, free), values, losses)
@@ -178,6 +184,15 @@ class _Sums:
                 if self.by_subject is not None:
                     over = self.by_subject.time_weights
                     self.by_subject.sums[rows, m] += weights.by_subject(losses, event_free, over)
+
+    def _add_alike(self, known: Known, rows: slice, m: int, total: FloatArray) -> None:
+        """The losses of a prediction that all share are those of one subject: sums of weights will do."""
+        one = self.predictions[m].read(self.status.grid.sorted, slice(rows.start, rows.start + 1))
+        losses = self.loss.event_free(one)[0], self.loss.event(one)[0]
+        total[m] += known.total_alike(rows, *losses)
+        if self.by_subject is not None:
+            over = self.by_subject.time_weights
+            self.by_subject.sums[rows, m] += known.by_subject_alike(rows, losses[0] * over, losses[1] * over)
 
     def _add_others(self, number: int, total: FloatArray) -> None:
         for strip in self.status.strips(number, groups=self.others):
