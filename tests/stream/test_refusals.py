@@ -320,7 +320,10 @@ def test_an_id_that_comes_again_is_named(tmp_path, monkeypatch, most_held):
 @HELD
 def test_ids_that_are_missing_or_of_other_types_are_refused(tmp_path, monkeypatch, most_held):
     ids = list(range(8))
-    call = lambda test, cox: lambda: by_id(tmp_path, monkeypatch, most_held, test, cox)  # noqa: E731
+
+    def call(test, cox):
+        return lambda: by_id(tmp_path, monkeypatch, most_held, test, cox)
+
     refuses(call(ids, list(map(str, ids))), "'id'", "string", "whole numbers", "cox")
     refuses(call([0.5, *ids[1:]], ids), "'id'", "double", "test")
     refuses(call(pa.array([0, 1, 2, None, 4]), ids[:5]), "'id'", "row 1", "part-1.parquet", "no value")
