@@ -104,7 +104,7 @@ def test_it_is_traced_whole(small_study, adjustment):
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
-@pytest.mark.filterwarnings("ignore")  # of torch's compiler
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of torch, by its own compiler
 def test_it_is_compiled(small_study):
     curves = tensor(small_study, requires_grad=True)
     loss = small_study.loss(curves, ADJUSTMENTS["clayton"])

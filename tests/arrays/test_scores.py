@@ -37,7 +37,6 @@ ADJUSTMENTS = {
 
 
 @pytest.mark.parametrize("adjustment", ADJUSTMENTS.values(), ids=ADJUSTMENTS)
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
 def test_all_adjustments(study, make, adjustment):
     expected = study.brier(study.predicted, adjustment)
     found = study.brier(make(study.predicted), adjustment)

@@ -334,7 +334,7 @@ def test_numbers_of_subjects_are_checked(data):
             data.scan().evaluate(**{name: 0})
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # few are at risk at the times asked for
 def test_an_adjustment_that_fails_for_some_subjects_has_no_score():
     """The censoring curve reaches 0 where a weight is needed: the same reason as in memory."""
     data, train = study(300, 9), study(200, 10)
@@ -354,7 +354,7 @@ def test_an_adjustment_that_fails_for_some_subjects_has_no_score():
     agree(found, held, ("score",))
 
 
-@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")
+@pytest.mark.filterwarnings("ignore::cocensor.HorizonWarning")  # few are at risk at the times asked for
 def test_times_after_those_of_the_subjects_fitted_to_are_refused_with_their_number(data):
     last = float(np.sort(data.y.time[data.y.event])[-1])
     asked = {"adjustments": ["ipcw"], "metrics": "ibs", "times": [0.4, last]}
