@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test coverage lint format bench vendor clean
+.PHONY: help demo test coverage lint format bench docs vendor clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -61,11 +61,14 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 	$(BENCH_VENV)/bin/python -m benchmarks.brier
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.auc
 
+docs: $(VENV)/.installed-docs  ## The site, from its pages, docstrings and examples: docs/_build/html/index.html
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+
 vendor:  ## Bundle the library that the report draws with, by Node.js
 	cd vendor && npm ci --no-audit --no-fund && node build.mjs
 
 clean:  ## Remove the environments and caches
-	rm -rf $(VENV) $(BENCH_VENV) vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(BENCH_VENV) docs/_build docs/gallery docs/api/generated vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 # A stamp is older than what it depends on when the environment is stale.
 $(BIN)/python:
@@ -80,6 +83,10 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(PIP) --group test
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed-test
+	$(PIP) --group docs
 	@touch $@
 
 $(VENV)/.installed-lint: $(VENV)/.installed

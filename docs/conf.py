@@ -1,0 +1,88 @@
+"""How the site is built: ``make docs``, without a network."""
+
+import os
+import sys
+from pathlib import Path
+
+import cocensor
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+project = "cocensor"
+author = copyright = "The cocensor developers"
+version = release = cocensor.__version__
+
+extensions = [
+    "mathml",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py"]
+templates_path = ["_templates"]
+default_role = "code"
+nitpicky = False
+
+# Pages: Markdown as the public host shows it too.
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+html_math_renderer = "mathml"
+suppress_warnings = ["config.cache"]  # functions in the settings of the gallery cannot be cached
+
+# The reference: one page for every public name.
+autosummary_generate = True
+autodoc_typehints = "none"  # docstrings say types in words
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+# Examples, run by every build; `make docs` fails where one does.
+sphinx_gallery_conf = {
+    "examples_dirs": str(DOCS.parent / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("cocensor",),
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "copyfile_regex": r".*\.(R|csv)",
+}
+
+# Names of other packages lead to their sites where the inventories are at hand: in a folder, as NAME.inv, that
+# COCENSOR_INVENTORIES names. Without them these names are plain text, and nothing is fetched.
+_sites = {
+    "python": "https://docs.python.org/3",
+    "numpy": "https://numpy.org/doc/stable",
+    "scipy": "https://docs.scipy.org/doc/scipy",
+    "sksurv": "https://scikit-survival.readthedocs.io/en/stable",
+    "pandas": "https://pandas.pydata.org/docs",
+}
+_inventories = Path(os.environ.get("COCENSOR_INVENTORIES", DOCS / "_inventories"))
+intersphinx_mapping = {
+    name: (site, str(_inventories / f"{name}.inv"))
+    for name, site in _sites.items()
+    if (_inventories / f"{name}.inv").exists()
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "cocensor"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_show_sourcelink = False
