@@ -5,6 +5,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import status as statuses
+from cocensor.adjustments.hazard_ratio import geometric_mean
 from cocensor.inference.influence import influence
 from cocensor.simulate import SyntheticDesign
 
@@ -41,3 +42,22 @@ def test_the_influence_is_the_same_by_one_time_at_once_and_by_all(name, asked, m
     monkeypatch.setattr(statuses, "_TILE_ELEMENTS", 1)
     parts = influence(status, metric.functionals(status, predictions), y)
     np.testing.assert_allclose(parts.rows, whole.rows, rtol=1e-8, atol=1e-11 * np.abs(whole.rows).max())
+
+
+def test_a_fit_that_moves_beyond_double_precision_has_no_error(monkeypatch):
+    """As under τ = 0.99 of Gumbel's family, times of 1e-8 and predictions of 0 and 1."""
+    data = SyntheticDesign(n=N, n_features=2, copula=COPULA).draw(3)
+    times = np.quantile(data.y.time, (0.3, 0.6))
+    status = cc.IPCW().fit(data.y).status(data.y, times)
+    read = {"a": cc.Predictions(times, np.full((N, 2), 0.5))}
+    monkeypatch.setattr(
+        type(status), "pull_back_parts", lambda _self, _parts: iter([(slice(None), np.full((N, 1), 1e200))])
+    )
+    with pytest.raises(ValueError, match="double precision"):
+        influence(status, cc.metric("ibs").functionals(status, read), data.y)
+
+
+def test_hazard_ratios_beyond_double_precision_are_0_or_infinite():
+    assert geometric_mean(np.array([-1e4, -2e3])) == 0.0
+    assert geometric_mean(np.array([1e4, np.nan])) == np.inf
+    assert geometric_mean(np.array([np.nan])) is None

@@ -125,4 +125,5 @@ def in_words(ratio: Ratio) -> str:
 def geometric_mean(log_ratio: FloatArray) -> float | None:
     """Of the ratios that are known; None where none is."""
     known = log_ratio[np.isfinite(log_ratio)]
-    return float(np.exp(known.mean())) if known.size else None
+    with np.errstate(over="ignore", under="ignore"):  # inf and 0 beyond double precision
+        return float(np.exp(known.mean())) if known.size else None

@@ -59,7 +59,8 @@ class Scoring:
         ratios = [ratio for _, ratio in self._hazard_ratios.values() if ratio is not None]
         if not ratios or len(ratios) < len(self._hazard_ratios):
             return None
-        return float(np.exp(np.mean(np.log(ratios))))
+        with np.errstate(divide="ignore"):  # 0 where a ratio is below double precision
+            return float(np.exp(np.mean(np.log(ratios))))
 
     def answer(self, models: Sequence[str], fitted: Fitted) -> None:
         """Score some models by a fit."""

@@ -27,6 +27,8 @@ from cocensor.outcomes import Survival
 N_BATCHES = 4096
 # Directions in which values vary less than by this share of the most are alike but for rounding.
 _ROUNDING = 1e-9
+# Squares of larger influences, and sums of them, are beyond double precision.
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,6 +293,10 @@ def _gathered(status: Status, values: Linearised, fit: _Fit) -> tuple[FloatArray
             size = values.size if places is None else len(places)
             pulled[:, at] += fit.of_sample.sums(status.pull_back_parts(parts), size)
         deque(parts, maxlen=0)  # whatever nothing was pulled back of
+    if pulled is not None and not np.all(np.abs(pulled) < _LARGEST):
+        raise ValueError(
+            "the fit moves with single subjects beyond double precision; assume a weaker dependence."
+        )
     return test, pulled
 
 
