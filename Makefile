@@ -63,6 +63,7 @@ bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, 
 
 docs: $(VENV)/.installed-docs  ## The site, from its pages, docstrings and examples: docs/_build/html/index.html
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python -m pytest -m site tests/docs
 
 vendor:  ## Bundle the library that the report draws with, by Node.js
 	cd vendor && npm ci --no-audit --no-fund && node build.mjs
