@@ -42,19 +42,19 @@ def with_shell(page: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """A folder with all files that pages speak of: 120 test subjects, and as many to train with."""
+    """A folder with all files that pages speak of: 60 test subjects, and as many to train with."""
     folder = tmp_path_factory.mktemp("study")
-    data = SyntheticDesign(n=240, n_features=2, copula=cc.Clayton.from_tau(0.3)).draw(1)
+    data = SyntheticDesign(n=120, n_features=2, copula=cc.Clayton.from_tau(0.3)).draw(1)
     rng = np.random.default_rng(1)
     months = np.maximum(np.round(data.y.time / np.quantile(data.y.time, 0.9) * 60, 1), 0.1)
-    admitted = pd.Timestamp("2014-01-01") + pd.to_timedelta(rng.integers(0, 700, 240), unit="D")
+    admitted = pd.Timestamp("2014-01-01") + pd.to_timedelta(rng.integers(0, 700, 120), unit="D")
     last_seen = admitted + pd.to_timedelta(np.round(months * 30.4375), unit="D")
     locked = pd.Timestamp("2020-12-31")
     ended = last_seen > locked
     died = data.y.event & ~ended
     table = pd.DataFrame(
         {
-            "patient": np.arange(240),
+            "patient": np.arange(120),
             "months": months,
             "died": died,
             "age": 60 + 10 * data.X[:, 0],
@@ -67,19 +67,19 @@ def study(tmp_path_factory):
         }
     )
     times = [6.0, 12.0, 24.0, 36.0, 48.0, 60.0]
-    outcomes = cc.Survival(months[:120], died[:120])
-    for name, part in (("train", table[:120]), ("test", table[120:])):
+    outcomes = cc.Survival(months[:60], died[:60])
+    for name, part in (("train", table[:60]), ("test", table[60:])):
         part.to_csv(folder / f"{name}.csv", index=False)
     predicted = {}
     for name, columns in (("cox", [0, 1]), ("rsf", [0])):
-        curves = cc.CoxPH().fit(data.X[:120, columns], outcomes).survival(times, data.X[120:, columns])
+        curves = cc.CoxPH().fit(data.X[:60, columns], outcomes).survival(times, data.X[60:, columns])
         predicted[name] = pd.DataFrame(curves, columns=[f"{time:g}" for time in times])
-        predicted[name].insert(0, "patient", np.arange(120, 240))
+        predicted[name].insert(0, "patient", np.arange(60, 120))
     predicted["cox"].to_csv(folder / "cox.csv", index=False)
     predicted["rsf"].to_parquet(folder / "rsf.parquet", index=False)
-    for name, part in {"test": table[120:], **predicted}.items():
+    for name, part in {"test": table[60:], **predicted}.items():
         (folder / name).mkdir()
-        for k, rows in enumerate((slice(0, 50), slice(50, None))):
+        for k, rows in enumerate((slice(0, 25), slice(25, None))):
             part[rows].to_parquet(folder / name / f"part-{k}.parquet", index=False)
     return folder
 
@@ -113,7 +113,7 @@ def test_the_commands_of_a_page_run(page, study, tmp_path, request):
     for kept in study.iterdir():
         (tmp_path / kept.name).symlink_to(kept)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "src"), "OPENBLAS_NUM_THREADS": "1"}
     for block in blocks(page):
         if block.language == "toml":
             (tmp_path / "by_hand.toml").write_text(block.text, encoding="utf-8")
