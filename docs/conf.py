@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("cocensor",),
+    "image_scrapers": ("matplotlib", "reports.report_scraper"),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
