@@ -52,15 +52,20 @@ test.head()
 times = np.arange(6, 73, 6)
 models = {
     "cox": (CoxPHSurvivalAnalysis(), measured),
-    "forest": (RandomSurvivalForest(50, min_samples_leaf=15, random_state=0), measured),
+    "forest": (
+        RandomSurvivalForest(50, min_samples_leaf=15, random_state=0),
+        measured,
+    ),
     "grade": (CoxPHSurvivalAnalysis(), ["tgrade_II", "tgrade_III"]),
 }
 predictions = {}
 for name, (model, columns) in models.items():
     model.fit(train[columns], Surv.from_dataframe("relapsed", "months", train))
-    curves = [curve(times) for curve in model.predict_survival_function(test[columns])]
-    predictions[name] = pd.DataFrame(curves, index=test.patient, columns=times).round(4)
-    predictions[name].to_csv(folder / f"{name}.csv")
+    steps = model.predict_survival_function(test[columns])
+    curves = np.round([step(times) for step in steps], 4)
+    table = pd.DataFrame(curves, index=test.patient, columns=times)
+    table.to_csv(folder / f"{name}.csv")
+    predictions[name] = table
 predictions["cox"].head()
 
 # %%
@@ -71,15 +76,21 @@ predictions["cox"].head()
 # are five.
 
 command = """
-    cocensor evaluate --test test.csv --train train.csv --id patient --time months --event relapsed
-        --covariates all --predictions cox=cox.csv --predictions forest=forest.csv
-        --predictions grade=grade.csv --families clayton,frank --no-hint --out report.html
+    cocensor evaluate --test test.csv --train train.csv
+        --id patient --time months --event relapsed --covariates all
+        --predictions cox=cox.csv --predictions forest=forest.csv
+        --predictions grade=grade.csv
+        --families clayton,frank --no-hint --out report.html
 """
 finished = subprocess.run(
-    [sys.executable, "-m", *shlex.split(command)], cwd=folder, capture_output=True, text=True, check=True
+    [sys.executable, "-m", *shlex.split(command)],
+    cwd=folder,
+    capture_output=True,
+    text=True,
+    check=True,
 )
 for line in finished.stdout.splitlines():
-    print(textwrap.fill(line, 100))
+    print(textwrap.fill(line, 76))
 
 # %%
 # First come the scores with their intervals, then who is best by each metric, or cannot be told apart. Last
@@ -92,7 +103,6 @@ for line in finished.stdout.splitlines():
 # you assume. Send it as it is.
 
 report = folder / "report.html"
-print(f"{report.name}: {report.stat().st_size / 1e6:.1f} MB")
 
 # %%
 # The same from Python

@@ -17,11 +17,18 @@ from sksurv.ensemble import RandomSurvivalForest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
+from cocensor.plots import ComparisonDisplay
 
 X, y = load_whas500()
-X_train, X_test, y_train, y_test = train_test_split(X.astype(float), y, test_size=0.5, random_state=0)
+X_train, X_test, y_train, y_test = train_test_split(
+    X.astype(float),
+    y,
+    test_size=0.5,
+    random_state=0,
+)
 cox = CoxPHSurvivalAnalysis(alpha=0.1).fit(X_train, y_train)
-forest = RandomSurvivalForest(100, min_samples_leaf=10, random_state=0).fit(X_train, y_train)
+forest = RandomSurvivalForest(100, min_samples_leaf=10, random_state=0)
+forest.fit(X_train, y_train)
 
 # %%
 # The same call, the same number
@@ -30,12 +37,14 @@ forest = RandomSurvivalForest(100, min_samples_leaf=10, random_state=0).fit(X_tr
 # 1/G(t) in scikit-survival and 1/G(t−) here, as in R. Asked to do it their way, the numbers are equal.
 
 times = np.linspace(100, 1500, 57)
-curves = np.array([curve(times) for curve in cox.predict_survival_function(X_test)])
+steps = cox.predict_survival_function(X_test)
+curves = np.array([curve(times) for curve in steps])
 given = y_train, y_test, curves, times
 
 theirs = metrics.integrated_brier_score(*given)
 ours = cc.integrated_brier_score(*given)
-their_way = cc.integrated_brier_score(*given, adjustment=cc.IPCW(convention="scikit-survival"))
+convention = cc.IPCW(convention="scikit-survival")
+their_way = cc.integrated_brier_score(*given, adjustment=convention)
 print(f"scikit-survival:         {theirs:.12f}")
 print(f"cocensor, the same way:  {their_way:.12f}")
 print(f"cocensor:                {ours:.12f}")
@@ -48,13 +57,26 @@ print(f"cocensor:                {ours:.12f}")
 # scikit-survival's step functions, because the others have more columns.
 
 age = CoxPHSurvivalAnalysis().fit(X_train[["age"]], y_train)
-models = {"cox": cox, "forest": forest, "age": age.predict_survival_function(X_test[["age"]])}
-result = cc.evaluate(models, y_test, X_test, y_train=y_train, metrics="ibs", time_unit="days")
+by_age = age.predict_survival_function(X_test[["age"]])
+models = {"cox": cox, "forest": forest, "age": by_age}
+result = cc.evaluate(
+    models,
+    y_test,
+    X_test,
+    y_train=y_train,
+    metrics="ibs",
+    time_unit="days",
+)
 result
 
 # %%
-# Most of the error is shared by the models, because all of them are scored on the same patients. So
-# differences are known better than scores:
+# As a figure: a filled marker cannot be distinguished from the best.
+
+ComparisonDisplay.from_evaluation(result).plot()
+
+# %%
+# Intervals that overlap do not mean that models are alike: all are scored on the same patients, and share a part
+# of their error. Each difference has an interval of its own, here under imputation:
 
 result.comparisons().round(4)
 
@@ -71,7 +93,7 @@ grid.plot()
 # %%
 # In words:
 
-print(textwrap.fill(grid.statement, 100))
+print(textwrap.fill(grid.statement, 72))
 
 # %%
 # The numbers of scikit-survival are one column of a larger table: the one that assumes that leaving told nothing.

@@ -20,7 +20,11 @@ patients = pd.get_dummies(load_gbsg2(), drop_first=True, dtype=float)
 train = patients.sample(frac=0.6, random_state=0)
 test = patients.drop(train.index)
 
-models = {"Cox": CoxPHFitter(), "Weibull": WeibullAFTFitter(), "log-normal": LogNormalAFTFitter()}
+models = {
+    "Cox": CoxPHFitter(),
+    "Weibull": WeibullAFTFitter(),
+    "log-normal": LogNormalAFTFitter(),
+}
 for model in models.values():
     model.fit(train, duration_col="time", event_col="cens")
 
@@ -44,9 +48,16 @@ result
 # Over time
 # ---------
 # The table has means over time. Where do the models part? The figure has the Brier score less that of the Cox
-# model at each time, with a band that holds the whole curve: below 0 a model is better than Cox's.
+# model at each time, with a band that holds the whole curve: below 0 a model is better than Cox's. Kaplan–Meier, the
+# same curve for everybody, soon leaves the figure.
 
-ScoreCurveDisplay.from_evaluation(result, band="simultaneous", minus="Cox").plot()
+display = ScoreCurveDisplay.from_evaluation(
+    result,
+    minus="Cox",
+    band="simultaneous",
+)
+axes = display.plot()
+axes.set_ylim(-0.02, 0.02)
 
 # %%
 # Under dependence
@@ -60,7 +71,7 @@ grid.plot_differences()
 # %%
 # In words:
 
-print(textwrap.fill(grid.statement, 100))
+print(textwrap.fill(grid.statement, 72))
 
 # %%
 # Models of lifelines need no detour through arrays: fit them, name them, and ask how far the order of their scores
