@@ -26,9 +26,9 @@ X_train, X_test, y_train, y_test = train_test_split(
     test_size=0.5,
     random_state=0,
 )
-cox = CoxPHSurvivalAnalysis(alpha=0.1).fit(X_train, y_train)
 forest = RandomSurvivalForest(100, min_samples_leaf=10, random_state=0)
 forest.fit(X_train, y_train)
+cox = CoxPHSurvivalAnalysis(alpha=0.1).fit(X_train, y_train)
 
 # %%
 # The same call, the same number

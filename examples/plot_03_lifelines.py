@@ -57,7 +57,7 @@ display = ScoreCurveDisplay.from_evaluation(
     band="simultaneous",
 )
 axes = display.plot()
-axes.set_ylim(-0.02, 0.02)
+axes.set(ylim=(-0.02, 0.02))
 
 # %%
 # Under dependence

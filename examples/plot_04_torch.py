@@ -48,8 +48,8 @@ class Network(torch.nn.Module):
 
 x = torch.tensor(train.X, dtype=torch.float32)
 x_test = torch.tensor(test.X, dtype=torch.float32)
-oracle = cc.Oracle(test.event_time)
-truth = cc.AdjustedLoss("ibs", None, test.y, times, adjustment=oracle, like=x)
+known = cc.Oracle(test.event_time)
+truth = cc.AdjustedLoss("ibs", None, test.y, times, adjustment=known, like=x)
 
 
 def trained(copula, epochs=40):
@@ -117,8 +117,10 @@ above.legend(title="dropout is assumed", frameon=False)
 # independence has the same blind spot as the network that does:
 
 with torch.no_grad():
-    curves = {name: net(x_test).numpy() for name, (net, *_) in found.items()}
-models = {name: (times, curve) for name, curve in curves.items()}
+    models = {
+        name: (times, network(x_test).numpy())
+        for name, (network, _, _) in found.items()  # with its losses
+    }
 result = cc.evaluate(
     models,
     test.y,
