@@ -49,6 +49,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("cocensor",),
+    "image_scrapers": ("matplotlib", "reports.report_scraper"),
+    "ignore_repr_types": r"matplotlib|'list'",  # axes, which figures show
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
