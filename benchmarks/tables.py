@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
+#: Prints a row of cells.
+PrintRow = Callable[..., None]
 _MARK = re.compile(r"<!-- (table|end): ([a-z0-9-]+) -->")
 
 
@@ -19,11 +22,23 @@ def marked(slug: str, text: str) -> str:
     return f"{_begin(slug)}\n\n{text}\n\n{_end(slug)}"
 
 
-def print_table(slug: str, head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> None:
-    """Print a table between its marks, each row as soon as it is known."""
-    print(f"{_begin(slug)}\n")
-    for line in _lines(head, rows, left):
-        print(line, flush=True)
+def section(title: str, slug: str, table: str) -> str:
+    """A marked table below its heading."""
+    return f"## {title}\n\n{marked(slug, table)}"
+
+
+def slug_of(*words: object) -> str:
+    """A mark's name from labels and numbers."""
+    return "-".join(
+        re.findall(r"[a-z0-9]+", " ".join(map(str, words)).lower().replace(",", " ").replace("τ", "tau"))
+    )
+
+
+@contextmanager
+def printed_table(slug: str, head: Sequence[str], left: int = 1) -> Iterator[PrintRow]:
+    """Print a table between its marks: what is handed over prints a row of cells at once."""
+    print(f"{_begin(slug)}\n\n" + "\n".join(_lines(head, (), left)), flush=True)
+    yield lambda *cells: print(_line(cells), flush=True)
     print(f"\n{_end(slug)}\n", flush=True)
 
 
@@ -48,7 +63,7 @@ def _without_tables(text: str) -> str:
     return re.sub(r"<!-- table: ([a-z0-9-]+) -->.*?<!-- end: \1 -->", "", text, flags=re.DOTALL)
 
 
-def _lines(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> Iterable[str]:
+def _lines(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> Iterator[str]:
     yield _line(head)
     yield "|" + "---|" * left + "---:|" * (len(head) - left)
     for row in rows:
@@ -56,7 +71,8 @@ def _lines(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> Ite
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    # A bar within a cell, as in |error|, would end it.
+    return f"| {' | '.join(cell.replace('|', r'\|') for cell in cells)} |"
 
 
 def _begin(slug: str) -> str:
