@@ -72,7 +72,7 @@ def _lines(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> Ite
 
 def _line(cells: Sequence[str]) -> str:
     # A bar within a cell, as in |error|, would end it.
-    return f"| {' | '.join(cell.replace('|', r'\|') for cell in cells)} |"
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
 def _begin(slug: str) -> str:
