@@ -33,7 +33,7 @@ from scipy.stats import kendalltau
 import cocensor as cc
 from benchmarks.impartiality.measures import Estimate
 from benchmarks.reproduction.collect import RESULTS
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown, section
 from cocensor._validation import FloatArray
 from cocensor.simulate import SyntheticDesign
 from cocensor.simulate.synthetic import SyntheticSample
@@ -189,7 +189,11 @@ def tables() -> Iterator[str]:
             cells.append(f"{size.value:.2f} ± {size.error:.2f} ({bias:+.2f})")
         rows.append([truth, judge, *cells])
     heads = [f"ρ = {ratio:g}, τ = {frank(ratio).tau:.2f}" for ratio in RATIOS]
-    yield markdown(["truth", "judge", *heads], rows)
+    yield section(
+        "Mean |error| ± standard error (bias), in units of 0.001",
+        "errors",
+        markdown(["truth", "judge", *heads], rows, left=2),
+    )
     found["held"] = np.abs(found["value"] - found["truth"]) <= 1.959964 * found["error"]
     rows = []
     for (judge, what), mine in found.groupby(["judge", "what"], sort=False):
@@ -199,7 +203,11 @@ def tables() -> Iterator[str]:
             spread = each["error"].mean() / each["value"].std()
             cells.append(f"{100 * each['held'].mean():.1f} % of {len(each)} ({spread:.2f})")
         rows.append([judge, what, *cells])
-    yield markdown(["judge", "of", *(f"ρ = {ratio:g}" for ratio in RATIOS)], rows)
+    yield section(
+        "Intervals that hold the truth (mean standard error over standard deviation)",
+        "coverage",
+        markdown(["judge", "of", *(f"ρ = {ratio:g}" for ratio in RATIOS)], rows, left=2),
+    )
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from cocensor._validation import FloatArray
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import scores_at_copula
@@ -54,13 +55,14 @@ def coverage(repeats: int) -> None:
     """By score and end of study, the share of intervals, and of bounds alone, that hold either extreme."""
     rng = np.random.default_rng(0)
     truth = dict(bounds_of(draw(rng, 200_000, ended=False)))
-    print(
-        f"{repeats} samples of 300; standard error of a share of 95 %: {100 * (0.95 * 0.05 / repeats) ** 0.5:.1f} %"
-    )
-    print(
-        "| score | end of study | true bounds | interval holds lowest | highest | bounds hold lowest | highest |"
-    )
-    print("|---|---|---|---|---|---|---|")
+    error = 100 * (0.95 * 0.05 / repeats) ** 0.5
+    print(f"{repeats} samples of 300; standard error of a share of 95 %: {error:.1f} %\n")
+    head = ["score", "end of study", "true bounds", "interval holds lowest", "highest"]
+    with printed_table("bounds", [*head, "bounds hold lowest", "highest"], left=2) as row:
+        _print_shares(row, rng, truth, repeats)
+
+
+def _print_shares(row: PrintRow, rng: np.random.Generator, truth: dict[str, Bound], repeats: int) -> None:
     for ended in (False, True):
         held: dict[str, list[list[bool]]] = {name: [] for name in truth}
         for _ in range(repeats):
@@ -70,8 +72,8 @@ def coverage(repeats: int) -> None:
                 held[name].append([*(low <= end <= high for end in ends), *map(bound.holds, ends)])
         for name, rows in held.items():
             shares: FloatArray = 100 * np.mean(rows, axis=0)
-            said = " | ".join(f"{share:.1f}" for share in shares)
-            print(f"| {name} | {ended} | {truth[name].low:.4f} to {truth[name].high:.4f} | {said} |")
+            between = f"{truth[name].low:.4f} to {truth[name].high:.4f}"
+            row(name, "yes" if ended else "no", between, *(f"{share:.1f}" for share in shares))
 
 
 def cost(n: int = 20_000) -> None:

@@ -22,7 +22,7 @@ import pandas as pd
 
 import cocensor as cc
 from benchmarks.reproduction import collect
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown
 from cocensor._validation import FloatArray
 from cocensor.paper.base import Cell
 from cocensor.paper.synthetic import SyntheticConfig, SyntheticExperiment
