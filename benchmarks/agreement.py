@@ -1,9 +1,9 @@
 """Do other packages give the same values? Brier scores under IPCW, Copula-Graphic curves and margin times.
 
-1,000 test and as many training subjects, half of them censored, with times as drawn and rounded up to a twentieth. Brier
-scores at 20 times: the largest difference from ours, where an event at t weighs 1/G(t−), as by default, or 1/G(t). pycox
-takes G from the test sample, and so do we beside it. Copula-Graphic curves of SurvivalEVAL at all observed times, and its
-margin times of the censored.
+1,000 test and as many training subjects, half of them censored, with times as drawn and rounded up to a twentieth.
+Brier scores at 20 times: the largest difference from ours, where an event at t weighs 1/G(t−), the default, or 1/G(t).
+pycox takes G from the test sample, and so do we beside it. Copula-Graphic curves of SurvivalEVAL at all observed times,
+and its margin times of the censored.
 
 Run: python -m benchmarks.agreement (in the environment of the peers)
 """
@@ -21,6 +21,7 @@ import cocensor as cc
 from benchmarks.brier import Data, draw, our_margin_times, peer_margin_times
 from benchmarks.copula_graphic import COPULAS, peer_fit
 from benchmarks.copula_graphic import PEERS as FAMILIES
+from benchmarks.tables import PrintRow, printed_table
 
 N, T, GRAIN = 1_000, 20, 20
 
@@ -87,8 +88,12 @@ PEERS: dict[str, Callable[[Data], np.ndarray]] = {
 
 def brier() -> None:
     untied = draw(N, T)
-    print("| package | weights from | times | 1/G(t−), as by default | 1/G(t) |")
-    print("|---|---|---|---:|---:|")
+    head = ["package", "weights from", "times", "1/G(t−), as by default", "1/G(t)"]
+    with printed_table("brier", head, left=3) as row:
+        _print_brier(row, untied)
+
+
+def _print_brier(row: PrintRow, untied: Data) -> None:
     for name, peer in PEERS.items():
         for kind, data in (("as drawn", untied), ("rounded", rounded(untied))):
             train, test = data.outcomes
@@ -104,22 +109,20 @@ def brier() -> None:
                 )
                 cells.append(shown(found - expected))
             sample = "test sample" if name == "pycox" else "training sample"
-            print(f"| {name} | {sample} | {kind} | {' | '.join(cells)} |")
+            row(name, sample, kind, *cells)
 
 
 def curves() -> None:
     data = draw(N, T)
     y = data.train_time, data.train_event
     at = np.unique(data.train_time)
-    print("| what | before the last time | at the last time, an event |\n|---|---:|---:|")
-    for name in FAMILIES:
-        copula = COPULAS[name]
-        difference = cc.CopulaGraphic(copula).fit(y).predict(at) - peer_curve(name, copula.theta, *y)(at)
-        print(
-            f"| Copula-Graphic curve, {name}, τ = 0.5 | {shown(difference[:-1])} | {shown(difference[-1:])} |"
-        )
-    difference = our_margin_times(data) - np.asarray(peer_margin_times(data)())
-    print(f"| margin times of the censored, Kaplan–Meier | {shown(difference)} | |")
+    with printed_table("curves", ["what", "before the last time", "at the last time, an event"]) as row:
+        for name in FAMILIES:
+            copula = COPULAS[name]
+            difference = cc.CopulaGraphic(copula).fit(y).predict(at) - peer_curve(name, copula.theta, *y)(at)
+            row(f"Copula-Graphic curve, {name}, τ = 0.5", shown(difference[:-1]), shown(difference[-1:]))
+        difference = our_margin_times(data) - np.asarray(peer_margin_times(data)())
+        row("margin times of the censored, Kaplan–Meier", shown(difference), "")
 
 
 def peer_curve(
@@ -138,5 +141,4 @@ def shown(difference: np.ndarray) -> str:
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     brier()
-    print()
     curves()

@@ -21,7 +21,7 @@ from cocensor._validation import FloatArray
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import scores_at_copula
 from cocensor.sensitivity import Bound
-from cocensor.simulate import SyntheticDesign
+from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 TIMES = np.linspace(0.25, 5.0, 20)
 LEVEL = 0.95
@@ -81,6 +81,13 @@ def cost(n: int = 20_000) -> None:
     data = SyntheticDesign(n=n + 2000, n_features=5, copula=cc.Clayton.from_tau(0.5)).draw(1)
     train, test = data[:2000], data[2000:]
     times = np.linspace(0.0, float(np.quantile(test.y.time, 0.9)), 100)
+    with printed_table(
+        "cost", ["models", "bounds [s]", "one copula [s]", "grid [s]", "bounds, share of grid"]
+    ) as row:
+        _print_cost(row, train, test, times)
+
+
+def _print_cost(row: PrintRow, train: SyntheticSample, test: SyntheticSample, times: FloatArray) -> None:
     for n_models in (3, 5):
         models = {
             f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])(times)
@@ -97,10 +104,7 @@ def cost(n: int = 20_000) -> None:
         result.sensitivity()
         seconds.append(time.perf_counter())
         bounds, point, grid = np.diff(seconds)
-        print(
-            f"{n_models} models: bounds {bounds:.2f} s, one copula {point:.2f} s, grid {grid:.1f} s: a share of "
-            f"{100 * bounds / grid:.1f} %"
-        )
+        row(str(n_models), f"{bounds:.2f}", f"{point:.2f}", f"{grid:.1f}", f"{bounds / grid:.1%}")
 
 
 if __name__ == "__main__":
