@@ -65,8 +65,8 @@ def ratios(adjustment: cc.Adjustment, by_training: bool) -> list[str]:
 
 def _errors(result: Evaluation, metric: str) -> FloatArray:
     """Standard errors of both models' scores, and of their difference."""
-    scores = [result.score(name, metric=metric) for name in MODELS]
-    return np.array([each.standard_error for each in (*scores, result.compare(*MODELS, metric=metric))])
+    errors = [result.score(name, metric=metric).standard_error for name in MODELS]
+    return np.array([*errors, result.compare("three", "one", metric=metric).standard_error])
 
 
 def main() -> None:

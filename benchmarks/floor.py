@@ -1,4 +1,4 @@
-"""How far from the floor? Tables for docs/accuracy.md from benchmarks/results/floor-matched.csv.gz.
+"""How far from the floor? Tables for docs/validation/accuracy.md from benchmarks/results/floor-matched.csv.gz.
 
 The rows are those of ``cocensor reproduce floor``, kept by ``python -m benchmarks.reproduction.collect``.
 

@@ -1,4 +1,4 @@
-"""Markdown tables for docs/accuracy.md."""
+"""Markdown tables for docs/validation/coverage.md."""
 
 from __future__ import annotations
 
