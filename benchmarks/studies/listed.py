@@ -46,7 +46,7 @@ COVERAGE = (
         lambda unit: population.rows(unit["law"], unit["tau"]),
         ("law", "tau"),
         ("judge", "assumed"),
-        seconds=60.0,
+        seconds=100.0,
     ),
     *(
         Study(
@@ -102,7 +102,7 @@ DISCRIMINATION = (
         lambda unit: coverage.population_rows(unit["law"]),
         ("law",),
         ("metric",),
-        seconds=60.0,
+        seconds=100.0,
     ),
     Study(
         "discrimination-coverage",
