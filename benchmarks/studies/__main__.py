@@ -6,7 +6,8 @@
     python -m benchmarks.studies --only impartiality coverage-scores
 
 A run that was stopped goes on where it was. ``--check`` takes one unit of every study, the quick ones first, then a
-second of each; ``--seed`` says which. It prints a table, and ends with status 1 where a difference is beyond the tolerance.
+second of each; ``--seed`` says which. It prints a table, and ends with status 1 where a difference is beyond the
+tolerance.
 """
 
 from __future__ import annotations
@@ -21,9 +22,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import cocensor as cc
+from benchmarks.__main__ import KEPT, ROOT
+from benchmarks.record import Source
 from benchmarks.studies.listed import STUDIES
 from benchmarks.studies.study import Differences, Study, Unit
 from benchmarks.tables import markdown, marked
+from cocensor._files import write_whole
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", type=int, metavar="K", help="compute K units of each anew and compare")
     parser.add_argument("--minutes", type=float, default=np.inf, help="begin no unit to check after so long")
     parser.add_argument("--seed", type=int, default=0, help="fixes which units are checked")
+    parser.add_argument(
+        "--write", action="store_true", help="keep what a check found in results/bench/studies.md"
+    )
     asked = parser.parse_args(arguments)
     studies = [study for study in STUDIES if study.name in asked.only]
     for category in (cc.FitWarning, cc.HorizonWarning):
@@ -44,19 +51,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(listed(studies))
         return 0
     if asked.check is not None:
-        return check(studies, asked.check, asked.minutes, asked.seed)
+        text, is_same = check(studies, asked.check, asked.minutes, asked.seed)
+        print(text)
+        if asked.write:
+            write_whole(KEPT / "studies.md", f"{text}\n")
+        return int(not is_same)
     return run(studies)
 
 
 def listed(studies: Sequence[Study]) -> str:
     """A table of units, those done and seconds of one."""
-    lines = []
-    for study in studies:
-        done = study.done()
-        units = "?" if study.lacks else f"{len(study.wanted):,}"
-        missing = f"needs {study.lacks}" if study.lacks else f"{len(study.missing()):,}"
-        lines.append([study.name, units, f"{len(done):,}", missing, f"{study.seconds:g}"])
-    return markdown(["study", "units", "done", "missing", "seconds of a unit"], lines)
+    lines = [[study.name, *study.counts, f"{study.seconds:g}"] for study in studies]
+    return markdown(["study", "units", "done", "seconds of a unit"], lines)
 
 
 def run(studies: Sequence[Study]) -> int:
@@ -81,14 +87,14 @@ class Checked:
 
     def one_more(self) -> None:
         """Compute the next unit."""
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             found = self.study.differences(self.units[self.n])
         except Exception as error:  # whatever keeps a unit from being computed is a finding
             found = Differences(n_failed=1, where=f"{type(error).__name__}: {error}")
         self.found = self.found.joined(found)
         self.n += 1
-        self.seconds += time.perf_counter() - start
+        self.seconds += time.process_time() - start
 
     @property
     def is_same(self) -> bool:
@@ -98,9 +104,10 @@ class Checked:
     @property
     def cells(self) -> list[str]:
         """As a row of a table."""
-        found, study = self.found, self.study
+        units = [self.study.name, *self.study.counts, str(self.n)]
         if not self.n:
-            return [study.name, "0", "–", "–", "–", f"needs {study.lacks}" if study.lacks else "no time"]
+            return [*units, "–", "–", "–", "–"]
+        found = self.found
         verdict = "the same" if self.is_same else found.where
         if found.n_failed:
             verdict += f"; {found.n_failed} units failed"
@@ -108,12 +115,12 @@ class Checked:
             verdict += f"; {found.other_rows} rows in one only"
         if found.n_other_words:
             verdict += f"; {found.n_other_words} values with other words"
-        size = f"{found.largest:.0e}" if found.largest else "0"
-        return [study.name, str(self.n), f"{found.n_values:,}", size, f"{self.seconds / self.n:.1f}", verdict]
+        largest = f"{found.largest:.0e}" if found.largest else "0"
+        return [*units, f"{self.seconds / self.n:.1f}", f"{found.n_values:,}", largest, verdict]
 
 
-def check(studies: Sequence[Study], k: int, minutes: float, seed: int) -> int:
-    """Compute units that are done anew and print how far they are from the files."""
+def check(studies: Sequence[Study], k: int, minutes: float, seed: int) -> tuple[str, bool]:
+    """Compute units that are done anew; a table of how far they are from the files, and whether all are the same."""
     end = time.monotonic() + 60.0 * minutes
     every = [Checked(study, [] if study.lacks else _drawn(study, k, seed)) for study in studies]
     for number in range(k):
@@ -121,13 +128,23 @@ def check(studies: Sequence[Study], k: int, minutes: float, seed: int) -> int:
             if number < len(each.units) and time.monotonic() < end:
                 each.one_more()
                 _say(" | ".join(each.cells))
-    print(
-        f"{sum(each.n for each in every)} units computed anew, drawn by seed {seed}; relative differences beyond the "
-        "last digit that a file keeps:\n"
+    n, n_values = sum(each.n for each in every), sum(each.found.n_values for each in every)
+    head = [
+        "study",
+        "units",
+        "done",
+        "computed anew",
+        "seconds of a unit",
+        "values",
+        "largest difference",
+        "verdict",
+    ]
+    text = (
+        f"At {Source.of(ROOT, KEPT)}, {n:,} units, drawn by seed {seed}, were computed anew, and their {n_values:,} "
+        "values held against the files. Relative differences, beyond the last digit that a file keeps:\n\n"
+        + marked("check", markdown(head, [each.cells for each in every]))
     )
-    head = ["study", "units", "values", "largest difference", "seconds of a unit", "verdict"]
-    print(marked("check", markdown(head, [each.cells for each in every])))
-    return int(not all(each.is_same for each in every))
+    return text, all(each.is_same for each in every)
 
 
 def _drawn(study: Study, k: int, seed: int) -> list[Unit]:

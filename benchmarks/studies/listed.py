@@ -56,7 +56,6 @@ COVERAGE = (
             ("law", "tau", "n", "repeat"),
             within,
             seconds,
-            digits=7,
         )
         for name, within, seconds in (("scores", ("judge",), 1.0), ("tau", ("curve",), 3.0))
         for of in (repeats.STUDIES[name],)
@@ -94,7 +93,6 @@ DISCRIMINATION = (
         ("truth", "family", "tau", "n", "seed"),
         ("judge", "metric"),
         seconds=10.0,
-        digits=6,
     ),
     Study(
         "discrimination-population",
@@ -115,7 +113,6 @@ DISCRIMINATION = (
         ("law", "family", "tau", "repeat"),
         ("judge", "metric"),
         seconds=3.0,
-        digits=4,
     ),
 )
 
@@ -144,9 +141,7 @@ def _judged(unit: Unit) -> Iterable[Row]:
     return study.rows_of(study.run_cell(cell, wanted))
 
 
-IMPARTIALITY = (
-    Study("impartiality", _cells, _judged, tuple(study.KEYS), ("judge",), seconds=30.0, digits=6),
-)
+IMPARTIALITY = (Study("impartiality", _cells, _judged, tuple(study.KEYS), ("judge",), seconds=30.0),)
 
 
 # --- hazard ratio after dropout ----------------------------------------------------------------------------
@@ -169,7 +164,6 @@ AFTER_DROPOUT = tuple(
         ("ratio", "repeat"),
         _WITHIN[part],
         seconds,
-        digits=7,
     )
     for part, n, seconds in (("errors", 40, 3.0), ("coverage", 200, 2.0))
 )

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ Unit = dict[str, Any]
 Row = dict[str, Any]
 Key = tuple[str, ...]
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+#: Files that round keep fewer.
+_MOST_DIGITS = 10
 _SECONDS_BETWEEN_WRITES = 60.0
 
 
@@ -40,8 +43,6 @@ class Study:
     within: tuple[str, ...]
     #: Of one unit, on one core.
     seconds: float
-    #: Digits after the point that the file keeps; None where it keeps all.
-    digits: int | None = None
     #: The largest relative difference that counts as none.
     tolerance: float = 1e-6
     #: Columns that a second run cannot give again: seconds, memory.
@@ -79,10 +80,22 @@ class Study:
         done = self.done()
         return [unit for key, unit in self.wanted.items() if key not in done]
 
+    @property
+    def counts(self) -> list[str]:
+        """How many units are wanted, and done; those beyond what is wanted count as done too."""
+        wanted = f"needs {self.lacks}" if self.lacks else f"{len(self.wanted):,}"
+        missing = 0 if self.lacks else len(self.missing())
+        return [wanted, f"{len(self.done()):,}" + (f", {missing:,} missing" if missing else "")]
+
     def computed(self, unit: Unit) -> pd.DataFrame:
         """The rows of a unit, as they would be read from the file."""
         text = pd.DataFrame(list(self.compute(unit))).to_csv(index=False)
         return pd.read_csv(io.StringIO(text), float_precision="round_trip")
+
+    @cached_property
+    def _last_digits(self) -> dict[str, float]:
+        """By column, what one more in the last digit that the file keeps adds; 0 where it keeps all digits."""
+        return {name: _last_digit(column) for name, column in self.rows().head(1_000).items()}
 
     def run(self, say: Callable[[str], None]) -> int:
         """Compute what is missing and keep it, once a minute and when stopped; how many units that were."""
@@ -104,7 +117,7 @@ class Study:
         """Add rows of units, in the order of units; the same rows, the same bytes."""
         if not found:
             return
-        every = pd.concat([self.rows(), *found], ignore_index=True)
+        every = pd.DataFrame([row for frame in (self.rows(), *found) for row in frame.to_dict("records")])
         places = {key: place for place, key in enumerate(self.wanted)}
         order = np.argsort([places.get(key, len(places)) for key in keys_of(every, self.keys)], kind="stable")
         text = every.iloc[order].to_csv(index=False).encode()
@@ -121,11 +134,11 @@ class Study:
         if len(sides[0]) < len(held) or len(sides[1]) < len(now):
             raise ValueError(f"{self.name}: the columns {self.within} do not tell all rows of a unit apart.")
         found.other_rows = len(sides[0].keys() ^ sides[1].keys())
-        last_digit = 0.0 if self.digits is None else 10.0**-self.digits
         for key in sides[0].keys() & sides[1].keys():
             for column in held.columns:
                 if column not in (*self.keys, *self.within, *self.measured):
-                    found.add(column, sides[0][key][column], sides[1][key].get(column), last_digit)
+                    cells = sides[0][key][column], sides[1][key].get(column)
+                    found.add(column, *cells, self._last_digits[column])
         return found
 
 
@@ -183,6 +196,12 @@ def key_of(values: Any, names: Sequence[str]) -> Key:
 def keys_of(rows: pd.DataFrame, names: Sequence[str]) -> list[Key]:
     """The key of every row."""
     return list(zip(*(map(_text, rows[name].to_list()) for name in names), strict=True))
+
+
+def _last_digit(column: pd.Series) -> float:
+    numbers = [each for each in column.to_list() if isinstance(each, float) and each == each]
+    digits = max((-int(Decimal(repr(each)).normalize().as_tuple().exponent) for each in numbers), default=0)
+    return 10.0**-digits if 0 < digits <= _MOST_DIGITS else 0.0
 
 
 def _text(value: Any) -> str:
