@@ -1,7 +1,7 @@
 """All benchmarks of ``make bench``, one after the other; what they print is kept for the pages of the site.
 
     python -m benchmarks                 all jobs (benchmarks/jobs.py)
-    python -m benchmarks --list          their names, commands and seconds
+    python -m benchmarks --list          their names, commands, and seconds when run last
     python -m benchmarks --only ties bias
     python -m benchmarks --resume        without those that are done at this commit
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -41,18 +42,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="say what there is and how long it takes")
     asked = parser.parse_args(arguments)
     jobs = [job for job in JOBS if job.name in asked.only]
-    if asked.list:
-        print(listed(jobs))
-        return 0
     record = Record.read(KEPT)
+    if asked.list:
+        print(listed(jobs, record))
+        return 0
     record.forget_others(names)
     return run_all(jobs, record, KEPT, Source.of(ROOT, KEPT), asked.resume)
 
 
-def listed(jobs: Sequence[Job]) -> str:
-    lines = [f"{job.name:<16}{job.seconds:>5} s  {_shown(job)}" for job in jobs]
-    total = sum(job.seconds for job in jobs)
-    return "\n".join([*lines, f"{len(jobs)} jobs, {total / 60:.0f} minutes"])
+def listed(jobs: Sequence[Job], record: Record) -> str:
+    """The jobs with what they took, on the clock and of the processor, when they were run last."""
+    lines = [f"{'':<18}{'seconds':>8}{'processor':>11}"]
+    for job in jobs:
+        done = record.jobs.get(job.name)
+        took = f"{done.seconds:>8}{done.processor:>11}" if done else f"{'?':>8}{'?':>11}"
+        lines.append(f"{job.name:<18}{took}  {_shown(job)}")
+    total = sum(done.seconds for done in record.jobs.values())
+    return "\n".join([*lines, f"{len(jobs)} jobs; all that were run took {total / 60:.0f} minutes."])
 
 
 def run_all(jobs: Sequence[Job], record: Record, folder: Path, source: Source, resume: bool = False) -> int:
@@ -64,8 +70,8 @@ def run_all(jobs: Sequence[Job], record: Record, folder: Path, source: Source, r
         if resume and record.is_done(job.name, source):
             _say(f"{heading}: done at this commit")
             continue
-        _say(f"{heading} (about {job.seconds} s): {_shown(job)}")
-        start = time.perf_counter()
+        _say(f"{heading}{_expected(job, record)}: {_shown(job)}")
+        start, processor = time.perf_counter(), _processor()
         error = ""
         try:
             write_whole(folder / f"{job.name}.md", printed(job))
@@ -73,7 +79,7 @@ def run_all(jobs: Sequence[Job], record: Record, folder: Path, source: Source, r
             error = str(stopped)
             failed += 1
         seconds = time.perf_counter() - start
-        record.note(job.name, Done.now(source, seconds, error))
+        record.note(job.name, Done.now(source, seconds, _processor() - processor, error))
         record.write(folder)
         _say(f"{heading}: {f'failed, {error}' if error else 'done'} ({seconds:.0f} s)")
     if failed:
@@ -120,6 +126,17 @@ def _check_private(text: str) -> None:
     for word in private - {"", "/", "localhost"}:
         if word in text:
             raise ValueError(f"its output tells of the machine: {word!r}.")
+
+
+def _processor() -> float:
+    """Seconds of the processor of all jobs that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _expected(job: Job, record: Record) -> str:
+    done = record.jobs.get(job.name)
+    return f" ({done.seconds} s last time)" if done else ""
 
 
 def _shown(job: Job) -> str:

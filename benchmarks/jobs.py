@@ -1,4 +1,4 @@
-"""The jobs of ``make bench``, in the order in which they run, each with the seconds that it took on two cores."""
+"""The jobs of ``make bench``, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class Job:
 
     name: str
     command: str
-    seconds: int
     #: In the second environment, which has peers under other licences.
     peers: bool = False
     #: With one thread of BLAS: what is timed is the work, not the cores.
@@ -41,40 +40,39 @@ class Job:
 
 
 JOBS = (
-    Job("slow-tests", "pytest -m slow -n auto -o faulthandler_timeout=0", 184, keep=counts_of_tests),
+    Job("slow-tests", "pytest -m slow -n auto -o faulthandler_timeout=0", keep=counts_of_tests),
     Job(
         "new-cases",
         "pytest -m hypothesis -n auto tests",
-        66,
         variables=(("HYPOTHESIS_PROFILE", "new"),),
         keep=counts_of_tests,
     ),
-    Job("fuzz", "tests.fuzz --seconds 60", 60, keep=last_line),
-    Job("coverage-curves", "benchmarks.coverage curves", 427),
-    Job("coverage", "benchmarks.coverage tables", 7),
-    Job("bootstrap", "benchmarks.bootstrap", 105, one_thread=True),
-    Job("ties", "benchmarks.ties", 60),
-    Job("bias", "benchmarks.bias", 60),
-    Job("accuracy", "benchmarks.accuracy", 60),
-    Job("bounds", "benchmarks.bounds", 60, one_thread=True),
-    Job("decision", "benchmarks.decision", 360, one_thread=True),
-    Job("concordance", "benchmarks.concordance", 60, one_thread=True),
-    Job("dependence", "benchmarks.dependence", 60, one_thread=True),
-    Job("plausible", "benchmarks.plausible formula bias", 60, one_thread=True),
-    Job("wide", "benchmarks.wide", 60, one_thread=True),
-    Job("impartiality", "benchmarks.impartiality tables", 30),
-    Job("discrimination", "benchmarks.discrimination tables", 30),
-    Job("floor", "benchmarks.floor", 3),
-    Job("after-dropout", "benchmarks.after_dropout tables", 5),
-    Job("margins", "benchmarks.margins", 60),
-    Job("joint", "benchmarks.joint", 60, one_thread=True),
-    Job("learners", "benchmarks.learners", 60, one_thread=True),
-    Job("demo", "benchmarks.demo", 60),
-    Job("evaluation", "benchmarks.evaluation", 60),
-    Job("growth", "benchmarks.growth --quick", 60, one_thread=True),
-    Job("stream", "benchmarks.stream --n 200000 --repeats 1", 60, one_thread=True),
-    Job("agreement", "benchmarks.agreement", 5, peers=True),
-    Job("copula-graphic", "benchmarks.copula_graphic", 60, peers=True),
-    Job("brier", "benchmarks.brier", 60, peers=True),
-    Job("auc", "benchmarks.auc", 60, one_thread=True),
+    Job("fuzz", "tests.fuzz --seconds 60", keep=last_line),
+    Job("coverage-curves", "benchmarks.coverage curves"),
+    Job("coverage", "benchmarks.coverage tables"),
+    Job("bootstrap", "benchmarks.bootstrap", one_thread=True),
+    Job("ties", "benchmarks.ties"),
+    Job("bias", "benchmarks.bias"),
+    Job("accuracy", "benchmarks.accuracy"),
+    Job("bounds", "benchmarks.bounds", one_thread=True),
+    Job("decision", "benchmarks.decision", one_thread=True),
+    Job("concordance", "benchmarks.concordance", one_thread=True),
+    Job("dependence", "benchmarks.dependence", one_thread=True),
+    Job("plausible", "benchmarks.plausible formula bias", one_thread=True),
+    Job("wide", "benchmarks.wide", one_thread=True),
+    Job("impartiality", "benchmarks.impartiality"),
+    Job("discrimination", "benchmarks.discrimination"),
+    Job("floor", "benchmarks.floor"),
+    Job("after-dropout", "benchmarks.after_dropout"),
+    Job("margins", "benchmarks.margins"),
+    Job("joint", "benchmarks.joint", one_thread=True),
+    Job("learners", "benchmarks.learners", one_thread=True),
+    Job("demo", "benchmarks.demo"),
+    Job("evaluation", "benchmarks.evaluation"),
+    Job("growth", "benchmarks.growth --quick", one_thread=True),
+    Job("stream", "benchmarks.stream --n 200000 --repeats 1", one_thread=True),
+    Job("agreement", "benchmarks.agreement", peers=True),
+    Job("copula-graphic", "benchmarks.copula_graphic", peers=True),
+    Job("brier", "benchmarks.brier", peers=True),
+    Job("auc", "benchmarks.auc", one_thread=True),
 )

@@ -41,12 +41,15 @@ class Done:
     source: Source
     ended: str
     seconds: int
+    #: Of the processor, on all cores; on a busy machine less than on the clock.
+    processor: int
     error: str = ""
 
     @staticmethod
-    def now(source: Source, seconds: float, error: str = "") -> Done:
+    def now(source: Source, seconds: float, processor: float, error: str = "") -> Done:
         """A job that has just ended."""
-        return Done(source, datetime.now(UTC).isoformat(timespec="seconds"), round(seconds), error)
+        ended = datetime.now(UTC).isoformat(timespec="seconds")
+        return Done(source, ended, round(seconds), round(processor), error)
 
     @property
     def place(self) -> str:
