@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: help demo test coverage lint format bench docs vendor clean
+.PHONY: help demo test coverage lint format bench studies docs vendor clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,35 +31,11 @@ format: $(VENV)/.installed-lint  ## Let ruff format and mend what it can
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Simulation studies, properties on new cases, then speed against peers
-	$(BIN)/python -m pytest -m slow -n auto -o faulthandler_timeout=0
-	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -m hypothesis -n auto tests
-	$(BIN)/python -m tests.fuzz --seconds 60
-	$(BIN)/python -m benchmarks.coverage curves
-	$(BIN)/python -m benchmarks.coverage tables
-	$(BIN)/python -m benchmarks.ties
-	$(BIN)/python -m benchmarks.bias
-	$(BIN)/python -m benchmarks.accuracy
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.bounds
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.decision
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.concordance
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.dependence
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.plausible formula bias
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.wide
-	$(BIN)/python -m benchmarks.impartiality tables
-	$(BIN)/python -m benchmarks.discrimination tables
-	$(BIN)/python -m benchmarks.floor
-	$(BIN)/python -m benchmarks.after_dropout tables
-	$(BIN)/python -m benchmarks.margins
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.joint
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.learners
-	$(BIN)/python -m benchmarks.demo
-	$(BIN)/python -m benchmarks.evaluation
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.growth --quick
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.stream --n 200000 --repeats 1
-	$(BENCH_VENV)/bin/python -m benchmarks.copula_graphic
-	$(BENCH_VENV)/bin/python -m benchmarks.brier
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.auc
+bench: $(VENV)/.installed-test $(BENCH_VENV)/.installed  ## Accuracy, properties on new cases, speed against peers: an hour, kept in benchmarks/results/bench
+	$(BIN)/python -m benchmarks $(BENCH)
+
+studies: $(VENV)/.installed-test  ## What is missing of the long simulation studies in benchmarks/results
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.studies $(STUDIES)
 
 docs: $(VENV)/.installed-docs  ## The site, from its pages, docstrings and examples: docs/_build/html/index.html
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html

@@ -17,6 +17,7 @@ from typing import Literal, cast
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import printed_table
 from cocensor.simulate import SyntheticDesign
 
 SEEDS = range(10)
@@ -92,25 +93,27 @@ def table(preset: Preset) -> None:
         for tau in TAUS
     }
     print(f"\nCensoring as in the {preset}: mean |error| of the IBS (bias), in units of 0.001\n")
-    print("| adjustment | " + " | ".join(f"τ = {tau:g}" for tau in TAUS) + " | all | of IPCW's |")
-    print("|---|" + "---:|" * (len(TAUS) + 2))
     reference = np.nan
-    for name in found[TAUS[0]][0]:
-        cells = []
-        values = {tau: 1000 * np.array([each[name] for each in found[tau]]) for tau in TAUS}
-        for tau in TAUS:
-            answered = values[tau][np.isfinite(values[tau])]
-            missing = values[tau].size - answered.size
-            note = f", {missing} of {values[tau].size} without answer" if missing else ""
-            cells.append(
-                f"{np.abs(answered).mean():.1f} ({answered.mean():+.1f}){note}" if answered.size else "none"
-            )
-        every = np.concatenate(list(values.values()))
-        overall = float(np.abs(every).mean())
-        if name == "IPCW (KM)":
-            reference = overall
-        cells += ["–", "–"] if np.isnan(overall) else [f"{overall:.2f}", f"{overall / reference:.2f}"]
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    head = ["adjustment", *(f"τ = {tau:g}" for tau in TAUS), "all", "of IPCW's"]
+    with printed_table(preset, head) as row:
+        for name in found[TAUS[0]][0]:
+            cells = []
+            values = {tau: 1000 * np.array([each[name] for each in found[tau]]) for tau in TAUS}
+            for tau in TAUS:
+                answered = values[tau][np.isfinite(values[tau])]
+                missing = values[tau].size - answered.size
+                note = f", {missing} of {values[tau].size} without answer" if missing else ""
+                cells.append(
+                    f"{np.abs(answered).mean():.1f} ({answered.mean():+.1f}){note}"
+                    if answered.size
+                    else "none"
+                )
+            every = np.concatenate(list(values.values()))
+            overall = float(np.abs(every).mean())
+            if name == "IPCW (KM)":
+                reference = overall
+            cells += ["–", "–"] if np.isnan(overall) else [f"{overall:.2f}", f"{overall / reference:.2f}"]
+            row(name, *cells)
 
 
 def main() -> None:

@@ -8,22 +8,16 @@ same test subjects, over 50 times up to the 90th percentile of the observed trai
 
 Coverage: test samples of 500 from one law, models fixed, held against the oracle's score of 100,000 subjects.
 
-Run (a run that was cut goes on where it was):
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.after_dropout errors FOLDER --repeats 20
-    OPENBLAS_NUM_THREADS=1 python -m benchmarks.after_dropout coverage FOLDER --repeats 200
-    python -m benchmarks.after_dropout keep FOLDER       (makes benchmarks/results/after-dropout-*.csv.gz of it)
-    python -m benchmarks.after_dropout tables
+Run:
+    python -m benchmarks.after_dropout
+    python -m benchmarks.studies --only after-dropout-errors after-dropout-coverage    (what is missing of the rows)
 """
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +27,7 @@ from scipy.stats import kendalltau
 import cocensor as cc
 from benchmarks.impartiality.measures import Estimate
 from benchmarks.reproduction.collect import RESULTS
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown, section
 from cocensor._validation import FloatArray
 from cocensor.simulate import SyntheticDesign
 from cocensor.simulate.synthetic import SyntheticSample
@@ -146,37 +140,9 @@ def coverage_rows(ratio: float, repeat: int) -> Iterator[Row]:
 PARTS: dict[str, Callable[[float, int], Iterable[Row]]] = {"errors": error_rows, "coverage": coverage_rows}
 
 
-def run(part: str, folder: Path, repeats: int) -> None:
-    """Compute what is missing of the first ``repeats``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{part}.csv"
-    known = set()
-    if path.exists():
-        before = pd.read_csv(path)
-        known = set(zip(before["ratio"], before["repeat"], strict=True))
-    for repeat in range(repeats):
-        for ratio in RATIOS:
-            if (ratio, repeat) in known:
-                continue
-            rows = pd.DataFrame(PARTS[part](ratio, repeat)).round(7)
-            text = rows.to_csv(index=False, header=not path.exists())
-            with path.open("a", encoding="utf-8") as file:
-                file.write(text)
-
-
-def keep(folder: Path) -> None:
-    """Keep what was computed; the same rows, the same bytes."""
-    for part in PARTS:
-        _kept(part).write_bytes(gzip.compress((folder / f"{part}.csv").read_bytes(), mtime=0))
-
-
-def _kept(part: str) -> Path:
-    return RESULTS / f"after-dropout-{part}.csv.gz"
-
-
 def tables() -> Iterator[str]:
     """Of what is kept."""
-    errors, found = (pd.read_csv(_kept(part)) for part in PARTS)
+    errors, found = (pd.read_csv(RESULTS / f"after-dropout-{part}.csv.gz") for part in PARTS)
     errors["error"] *= 1000
     rows = []
     for (truth, judge), mine in errors.groupby(["truth", "judge"], sort=False):
@@ -189,7 +155,11 @@ def tables() -> Iterator[str]:
             cells.append(f"{size.value:.2f} ± {size.error:.2f} ({bias:+.2f})")
         rows.append([truth, judge, *cells])
     heads = [f"ρ = {ratio:g}, τ = {frank(ratio).tau:.2f}" for ratio in RATIOS]
-    yield markdown(["truth", "judge", *heads], rows)
+    yield section(
+        "Mean |error| ± standard error (bias), in units of 0.001",
+        "errors",
+        markdown(["truth", "judge", *heads], rows, left=2),
+    )
     found["held"] = np.abs(found["value"] - found["truth"]) <= 1.959964 * found["error"]
     rows = []
     for (judge, what), mine in found.groupby(["judge", "what"], sort=False):
@@ -199,23 +169,15 @@ def tables() -> Iterator[str]:
             spread = each["error"].mean() / each["value"].std()
             cells.append(f"{100 * each['held'].mean():.1f} % of {len(each)} ({spread:.2f})")
         rows.append([judge, what, *cells])
-    yield markdown(["judge", "of", *(f"ρ = {ratio:g}" for ratio in RATIOS)], rows)
+    yield section(
+        "Intervals that hold the truth (mean standard error over standard deviation)",
+        "coverage",
+        markdown(["judge", "of", *(f"ρ = {ratio:g}" for ratio in RATIOS)], rows, left=2),
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.after_dropout")
-    parser.add_argument("command", choices=(*PARTS, "keep", "tables"))
-    parser.add_argument("folder", type=Path, nargs="?", default=Path("after-dropout"))
-    parser.add_argument("--repeats", type=int, default=20)
-    asked = parser.parse_args()
-    for category in (cc.FitWarning, cc.HorizonWarning):
-        warnings.simplefilter("ignore", category)
-    if asked.command == "tables":
-        print("\n\n".join(tables()))
-    elif asked.command == "keep":
-        keep(asked.folder)
-    else:
-        run(asked.command, asked.folder, asked.repeats)
+    print("\n\n".join(tables()))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best, peak_memory
 
 SIZES = (10**3, 10**4, 10**5)
@@ -52,8 +53,12 @@ def speed() -> None:
     print(
         f"AUC at {WIDTH} times and its mean, IPCW; scikit-survival's time over ours, and ours with influence:\n"
     )
-    print("| n | predicted | ours | scikit-survival | with influence | imputed, Clayton |")
-    print("|---:|---|---:|---:|---:|---:|")
+    head = ["n", "predicted", "ours", "scikit-survival", "with influence", "imputed, Clayton"]
+    with printed_table("speed", head, left=2) as row:
+        _print_speed(row)
+
+
+def _print_speed(row: PrintRow) -> None:
     for n in SIZES:
         for kind in KINDS:
             data = draw(n, kind)
@@ -62,11 +67,11 @@ def speed() -> None:
             peer = best(scikit_survival(*data), repeats)
             with_influence = best(partial(ours, *data, return_influence=True), 1)
             imputed = best(partial(ours, *data, adjustment=cc.Imputation((), cc.Clayton(2.0))), 1)
-            print(
-                f"| {n:.0e} | {kind} | {1e3 * seconds:.1f} ms | {peer / seconds:.1f} × | "
-                f"{with_influence / seconds:.1f} × ours | {imputed / seconds:.1f} × ours |",
-                flush=True,
+            times = (
+                f"{peer / seconds:.1f} ×",
+                *(f"{x / seconds:.1f} × ours" for x in (with_influence, imputed)),
             )
+            row(f"{n:.0e}", kind, f"{1e3 * seconds:.1f} ms", *times)
 
 
 def memory() -> None:
@@ -79,14 +84,15 @@ def memory() -> None:
         "open('/proc/self/clear_refs', 'w').write('5')"
     )
     print(f"\nPeak memory beside the data at n = {n:.0e} and {width} times, MiB:\n")
-    print("| what | MiB |\n|---|---:|")
-    for what, call in {
+    calls = {
         "AUCs": "ours(y, times, risk)",
         "AUCs with influence": "ours(y, times, risk, return_influence=True)",
         "ROC curve with limits": "cc.survival_roc_curve(y, y, risk, times[2])",
-    }.items():
-        before, after = peak_memory(setup, call)
-        print(f"| {what} | {after - before} |", flush=True)
+    }
+    with printed_table("memory", ["what", "MiB"]) as row:
+        for what, call in calls.items():
+            before, after = peak_memory(setup, call)
+            row(what, str(after - before))
 
 
 if __name__ == "__main__":

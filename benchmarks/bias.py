@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import printed_table
 
 TIMES = np.linspace(0.05, 1.2, 24)
 COPULAS = tuple(family.from_tau(0.5) for family in (cc.Clayton, cc.Frank, cc.Gumbel))
@@ -54,20 +55,19 @@ def errors(copula: cc.ArchimedeanCopula, n: int, predict: Predict, seed: int) ->
 def main() -> None:
     print(f"Mean error of the IBS over {REPEATS} samples (standard error), in units of 0.001:\n")
     names = list(errors(COPULAS[0], 100, same_curve, 0))
-    print(f"| prediction | copula (τ = 0.5) | n | {' | '.join(names)} |")
-    print("|---|---|---:|" + "---:|" * len(names))
-    for label, predict, sizes in (
-        ("same curve for all", same_curve, SIZES),
-        ("informed", informed, SIZES[-1:]),
-    ):
-        for copula in COPULAS:
-            for n in sizes:
-                found = [errors(copula, n, predict, seed) for seed in range(REPEATS)]
-                cells = []
-                for name in names:
-                    values = 1000 * np.array([each[name] for each in found])
-                    cells.append(f"{values.mean():+.1f} ({values.std(ddof=1) / np.sqrt(REPEATS):.1f})")
-                print(f"| {label} | {copula.name} | {n:.0e} | {' | '.join(cells)} |", flush=True)
+    with printed_table("bias", ["prediction", "copula (τ = 0.5)", "n", *names], left=2) as row:
+        for label, predict, sizes in (
+            ("same curve for all", same_curve, SIZES),
+            ("informed", informed, SIZES[-1:]),
+        ):
+            for copula in COPULAS:
+                for n in sizes:
+                    found = [errors(copula, n, predict, seed) for seed in range(REPEATS)]
+                    cells = []
+                    for name in names:
+                        values = 1000 * np.array([each[name] for each in found])
+                        cells.append(f"{values.mean():+.1f} ({values.std(ddof=1) / np.sqrt(REPEATS):.1f})")
+                    row(label, copula.name, f"{n:.0e}", *cells)
 
 
 if __name__ == "__main__":

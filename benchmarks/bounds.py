@@ -16,11 +16,12 @@ from collections.abc import Iterator
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from cocensor._validation import FloatArray
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import scores_at_copula
 from cocensor.sensitivity import Bound
-from cocensor.simulate import SyntheticDesign
+from cocensor.simulate import SyntheticDesign, SyntheticSample
 
 TIMES = np.linspace(0.25, 5.0, 20)
 LEVEL = 0.95
@@ -54,13 +55,14 @@ def coverage(repeats: int) -> None:
     """By score and end of study, the share of intervals, and of bounds alone, that hold either extreme."""
     rng = np.random.default_rng(0)
     truth = dict(bounds_of(draw(rng, 200_000, ended=False)))
-    print(
-        f"{repeats} samples of 300; standard error of a share of 95 %: {100 * (0.95 * 0.05 / repeats) ** 0.5:.1f} %"
-    )
-    print(
-        "| score | end of study | true bounds | interval holds lowest | highest | bounds hold lowest | highest |"
-    )
-    print("|---|---|---|---|---|---|---|")
+    error = 100 * (0.95 * 0.05 / repeats) ** 0.5
+    print(f"{repeats} samples of 300; standard error of a share of 95 %: {error:.1f} %\n")
+    head = ["score", "end of study", "true bounds", "interval holds lowest", "highest"]
+    with printed_table("bounds", [*head, "bounds hold lowest", "highest"], left=2) as row:
+        _print_shares(row, rng, truth, repeats)
+
+
+def _print_shares(row: PrintRow, rng: np.random.Generator, truth: dict[str, Bound], repeats: int) -> None:
     for ended in (False, True):
         held: dict[str, list[list[bool]]] = {name: [] for name in truth}
         for _ in range(repeats):
@@ -70,8 +72,8 @@ def coverage(repeats: int) -> None:
                 held[name].append([*(low <= end <= high for end in ends), *map(bound.holds, ends)])
         for name, rows in held.items():
             shares: FloatArray = 100 * np.mean(rows, axis=0)
-            said = " | ".join(f"{share:.1f}" for share in shares)
-            print(f"| {name} | {ended} | {truth[name].low:.4f} to {truth[name].high:.4f} | {said} |")
+            between = f"{truth[name].low:.4f} to {truth[name].high:.4f}"
+            row(name, "yes" if ended else "no", between, *(f"{share:.1f}" for share in shares))
 
 
 def cost(n: int = 20_000) -> None:
@@ -79,6 +81,13 @@ def cost(n: int = 20_000) -> None:
     data = SyntheticDesign(n=n + 2000, n_features=5, copula=cc.Clayton.from_tau(0.5)).draw(1)
     train, test = data[:2000], data[2000:]
     times = np.linspace(0.0, float(np.quantile(test.y.time, 0.9)), 100)
+    with printed_table(
+        "cost", ["models", "bounds [s]", "one copula [s]", "grid [s]", "bounds, share of grid"]
+    ) as row:
+        _print_cost(row, train, test, times)
+
+
+def _print_cost(row: PrintRow, train: SyntheticSample, test: SyntheticSample, times: FloatArray) -> None:
     for n_models in (3, 5):
         models = {
             f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])(times)
@@ -95,10 +104,7 @@ def cost(n: int = 20_000) -> None:
         result.sensitivity()
         seconds.append(time.perf_counter())
         bounds, point, grid = np.diff(seconds)
-        print(
-            f"{n_models} models: bounds {bounds:.2f} s, one copula {point:.2f} s, grid {grid:.1f} s: a share of "
-            f"{100 * bounds / grid:.1f} %"
-        )
+        row(str(n_models), f"{bounds:.2f}", f"{point:.2f}", f"{grid:.1f}", f"{bounds / grid:.1%}")
 
 
 if __name__ == "__main__":

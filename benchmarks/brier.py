@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, markdown, marked, printed_table
 from benchmarks.timing import best, peak_memory
 from cocensor._parallel import n_cores, one_core
 
@@ -147,9 +148,19 @@ def our_margin_times(data: Data) -> object:
 def speed() -> None:
     copula = cc.Clayton.from_tau(0.5)
     print("IPCW, time of each peer over ours:\n")
-    print(f"| n | T | one pass | ours | {' | '.join(PEERS)} |")
-    print("|---:|---:|---:|---:|" + "---:|" * len(PEERS))
-    rows: list[str] = []
+    with printed_table("speed", ["n", "T", "one pass", "ours", *PEERS]) as row:
+        rows, failures = _print_peers(row, copula)
+    print(
+        "Other adjustments (Clayton, τ = 0.5), time over our IPCW; last: SurvivalEVAL's Kaplan–Meier margin"
+    )
+    print("times of the censored test subjects over ours, fit included:\n")
+    print(marked("adjustments", markdown(["n", "T", *dependent(copula), "margin times"], rows)))
+    print("\n" + "\n".join(failures))
+
+
+def _print_peers(row: PrintRow, copula: cc.ArchimedeanCopula) -> tuple[list[list[str]], list[str]]:
+    """Print IPCW beside its peers; the rows of other adjustments, and why peers failed."""
+    rows: list[list[str]] = []
     failures: list[str] = []
     for n in SIZES:
         for width in WIDTHS:
@@ -165,30 +176,34 @@ def speed() -> None:
                 except Exception as error:  # a peer that cannot do it is a result
                     cells.append(f"fails ({type(error).__name__})")
                     failures.append(f"{name}, n = {n:.0e}, T = {width}: {error}")
-            print(
-                f"| {n:.0e} | {width} | {1e3 * base:.2f} ms | {1e3 * ipcw:.1f} ms | {' | '.join(cells)} |",
-                flush=True,
-            )
+            row(f"{n:.0e}", str(width), f"{1e3 * base:.2f} ms", f"{1e3 * ipcw:.1f} ms", *cells)
             ratios = [
                 f"{best(partial(ours, data, a), repeats) / ipcw:.2f}" for a in dependent(copula).values()
             ]
             margin = best(peer_margin_times(data), 3) / best(partial(our_margin_times, data), 3)
-            rows.append(f"| {n:.0e} | {width} | {' | '.join(ratios)} | {margin:.1f} × |")
-    print(
-        "\nOther adjustments (Clayton, τ = 0.5), time over our IPCW; last: SurvivalEVAL's Kaplan–Meier margin"
-    )
-    print("times of the censored test subjects over ours, fit included:\n")
-    print(f"| n | T | {' | '.join(dependent(copula))} | margin times |")
-    print("|---:|---:|" + "---:|" * (len(dependent(copula)) + 1))
-    print("\n".join(rows))
-    print("\n" + "\n".join(failures))
+            rows.append([f"{n:.0e}", str(width), *ratios, f"{margin:.1f} ×"])
+    return rows, failures
 
 
 def passes() -> None:
     """How many plain passes over the array a score takes, and how many times as long scikit-survival."""
     print("\nIPCW in passes over the same array, column by column (sum(0)) and all of it (sum()):\n")
-    print("| n | order | precision | threads | sum(0) | ours | of sum(0) | of sum() | scikit-survival |")
-    print("|---:|---|---|---:|---:|---:|---:|---:|---:|")
+    head = [
+        "n",
+        "order",
+        "precision",
+        "threads",
+        "sum(0)",
+        "ours",
+        "of sum(0)",
+        "of sum()",
+        "scikit-survival",
+    ]
+    with printed_table("passes", head, left=3) as row:
+        _print_passes(row)
+
+
+def _print_passes(row: PrintRow) -> None:
     for n in (10**5, 10**6):
         data = draw(n, 100)
         repeats = 15 if n <= 10**5 else 7
@@ -201,11 +216,10 @@ def passes() -> None:
                 for n_threads in sorted({1, n_cores()}):
                     with one_core() if n_threads == 1 else nullcontext():
                         seconds = best(partial(ours, own, cc.IPCW()), repeats)
-                    print(
-                        f"| {n:.0e} | {order} | {precision} | {n_threads} | {1e3 * by_column:.1f} ms "
-                        f"| {1e3 * seconds:.0f} ms | {seconds / by_column:.1f} | {seconds / by_all:.1f} "
-                        f"| {peer / seconds:.1f} × |",
-                        flush=True,
+                    row(
+                        *(f"{n:.0e}", order, precision, str(n_threads), f"{1e3 * by_column:.1f} ms"),
+                        *(f"{1e3 * seconds:.0f} ms", f"{seconds / by_column:.1f}", f"{seconds / by_all:.1f}"),
+                        f"{peer / seconds:.1f} ×",
                     )
 
 
@@ -219,14 +233,14 @@ def memory() -> None:
     print(
         f"\nPeak memory beside the data at n = {n:.0e}, T = {width} (predictions: {n * width * 8 / 2**20:.0f} MiB):\n"
     )
-    print("| adjustment | MiB |\n|---|---:|")
-    for name in ("IPCW", *dependent(cc.Clayton(2.0))):
-        pick = "cc.IPCW()" if name == "IPCW" else f"dependent(cc.Clayton(2.0))[{name!r}]"
-        # The peak of drawing the data is above what stays; only what exceeds it would show: release it first.
-        before, after = peak_memory(
-            setup + "\nopen('/proc/self/clear_refs', 'w').write('5')", f"ours(data, {pick})"
-        )
-        print(f"| {name} | {after - before} |", flush=True)
+    with printed_table("memory", ["adjustment", "MiB"]) as row:
+        for name in ("IPCW", *dependent(cc.Clayton(2.0))):
+            pick = "cc.IPCW()" if name == "IPCW" else f"dependent(cc.Clayton(2.0))[{name!r}]"
+            # The peak of drawing the data is above what stays; only what exceeds it would show: release it first.
+            before, after = peak_memory(
+                setup + "\nopen('/proc/self/clear_refs', 'w').write('5')", f"ours(data, {pick})"
+            )
+            row(name, str(after - before))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best
 
 SIZES = (10**4, 10**5)
@@ -50,8 +51,12 @@ def harrells(time: np.ndarray, event: np.ndarray, risk: np.ndarray) -> float:
 
 
 def main() -> None:
-    print("| n | IPCW, 100 times | scikit-survival over ours | imputed | Harrell's |")
-    print("|---:|---:|---:|---:|---:|")
+    head = ["n", "IPCW, 100 times", "scikit-survival over ours", "imputed", "Harrell's"]
+    with printed_table("speed", head) as row:
+        _print_speed(row)
+
+
+def _print_speed(row: PrintRow) -> None:
     theirs = 0.0
     for n in SIZES:
         data = draw(n)
@@ -65,10 +70,8 @@ def main() -> None:
         if 100 * theirs < PATIENCE:
             theirs = best(scikit_survival(*data), 3 if n <= 10**4 else 1)
             cell = f"{theirs / seconds:.0f} ×"
-        print(
-            f"| {n:.0e} | {1e3 * seconds:.1f} ms | {cell} | {1e3 * imputed:.1f} ms | {1e3 * harrell:.1f} ms |",
-            flush=True,
-        )
+        in_ms = [f"{1e3 * each:.1f} ms" for each in (seconds, imputed, harrell)]
+        row(f"{n:.0e}", in_ms[0], cell, *in_ms[1:])
 
 
 if __name__ == "__main__":

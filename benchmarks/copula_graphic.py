@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best, peak_memory
 
 SIZES = (10**4, 10**5, 10**6, 10**7)
@@ -47,9 +48,13 @@ def peer_fit(name: str, theta: float, times: np.ndarray, events: np.ndarray) -> 
 
 def speed() -> None:
     has_peer = importlib.util.find_spec("SurvivalEVAL") is not None
-    peer_header = " SurvivalEVAL | ours is faster by |" if has_peer else ""
-    print(f"| n | copula | argsort (stable) | CG | CG / argsort |{peer_header}")
-    print("|---:|---|---:|---:|---:|" + ("---:|---:|" if has_peer else ""))
+    peer_head = ["SurvivalEVAL", "ours is faster by"] if has_peer else []
+    head = ["n", "copula", "argsort (stable)", "CG", "CG / argsort", *peer_head]
+    with printed_table("speed", head, left=2) as row:
+        _print_speed(row, has_peer)
+
+
+def _print_speed(row: PrintRow, has_peer: bool) -> None:
     for n in SIZES:
         times, events = draw(n)
         repeats = 15 if n <= 10**5 else 5 if n <= 10**6 else 3
@@ -57,13 +62,14 @@ def speed() -> None:
             # In turn, so that a busy spell of the machine hits both.
             sort = best(partial(np.argsort, times, kind="stable"), repeats)
             ours = best(partial(fit, copula, times, events), repeats)
-            row = f"| {n:.0e} | {name} | {1e3 * sort:.2f} ms | {1e3 * ours:.2f} ms | {ours / sort:.2f} |"
+            beside = ["–", "–"] if has_peer else []
             if has_peer and name in PEERS:
                 peer = best(partial(peer_fit, name, copula.theta, times, events), min(repeats, 3))
-                row += f" {1e3 * peer:.1f} ms | {peer / ours:.1f} × |"
-            elif has_peer:
-                row += " – | – |"
-            print(row, flush=True)
+                beside = [f"{1e3 * peer:.1f} ms", f"{peer / ours:.1f} ×"]
+            row(
+                *(f"{n:.0e}", name, f"{1e3 * sort:.2f} ms", f"{1e3 * ours:.2f} ms", f"{ours / sort:.2f}"),
+                *beside,
+            )
 
 
 def memory() -> None:

@@ -20,6 +20,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.accuracy import errors
+from benchmarks.tables import printed_table, slug_of
 from cocensor.simulate import SyntheticDesign
 
 FAMILIES = (cc.Clayton, cc.Frank, cc.Gumbel)
@@ -87,35 +88,33 @@ def root_mean_square(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def against_ipcw(cells: list[Cell], name: str) -> str:
+def against_ipcw(cells: list[Cell], name: str) -> list[str]:
     """The root mean square error over IPCW's, on the samples where there is an answer, and how many have none."""
     pairs = np.array([(cell.errors[name], cell.errors["IPCW (KM)"]) for cell in cells])
     answered = pairs[np.isfinite(pairs).all(axis=1)]
     ratio = root_mean_square(answered[:, 0]) / root_mean_square(answered[:, 1])
-    return f"{ratio:.2f} | {len(pairs) - len(answered)} of {len(pairs)}"
+    return [f"{ratio:.2f}", f"{len(pairs) - len(answered)} of {len(pairs)}"]
 
 
-def table(title: str, columns: dict[str, list[Cell]], pooled: list[Cell] | None = None) -> None:
+def table(slug: str, title: str, columns: dict[str, list[Cell]], pooled: list[Cell] | None = None) -> None:
     sizes = " or ".join(str(size) for size in sorted({len(cells) for cells in columns.values()}))
     print(f"\n{title}; {sizes} samples a column: RMSE (bias) of the IBS in units of 0.001\n")
-    last = " | RMSE over IPCW's, same samples | without answer" if pooled else ""
-    print(f"| adjustment | {' | '.join(columns)}{last} |")
-    print("|---|" + "---:|" * (len(columns) + 2 * bool(pooled)))
-    for name in next(iter(columns.values()))[0].errors:
-        entries = [summary(cells, name) for cells in columns.values()]
-        if pooled:
-            entries.append(against_ipcw(pooled, name))
-        print(f"| {name} | {' | '.join(entries)} |")
+    last = ["RMSE over IPCW's, same samples", "without answer"] if pooled else []
+    with printed_table(slug, ["adjustment", *columns, *last]) as row:
+        for name in next(iter(columns.values()))[0].errors:
+            entries = [summary(cells, name) for cells in columns.values()]
+            row(name, *entries, *(against_ipcw(pooled, name) if pooled else []))
 
 
 def main() -> None:
     cells = measure()
     by_prediction = {p.name: [cell for cell in cells if cell.prediction == p.name] for p in PREDICTIONS}
-    table("All families, τ and censoring rates", by_prediction, cells)
+    table("predictions", "All families, τ and censoring rates", by_prediction, cells)
     by_rate = {f"{rate:.0%} censored": [cell for cell in cells if cell.rate == rate] for rate in RATES}
-    table("All families, τ and predictions", by_rate)
+    table("rates", "All families, τ and predictions", by_rate)
     for name, chosen in by_prediction.items():
         table(
+            slug_of("tau", name),
             f"Predictions: {name}",
             {f"τ = {tau:g}": [cell for cell in chosen if cell.tau == tau] for tau in TAUS},
         )

@@ -10,6 +10,7 @@ from collections import Counter
 from joblib import Parallel, delayed
 
 import cocensor as cc
+from benchmarks.tables import printed_table
 from cocensor.cli.demo import simulated
 
 SEEDS = range(20)
@@ -40,11 +41,16 @@ def winners(tau: float, seed: int) -> dict[str, str]:
 
 
 def main() -> None:
-    for tau in (0.0, 0.3, 0.5, 0.7):
-        draws = Parallel(n_jobs=2)(delayed(winners)(tau, seed) for seed in SEEDS)
-        truth = Counter(draw["truth"] for draw in draws)
-        wrong = {name: sum(d[name] != d["truth"] for d in draws) for name in draws[0] if name != "truth"}
-        print(f"tau {tau:g}: best in truth {dict(truth)}; draws of {len(SEEDS)} with another winner: {wrong}")
+    print(f"In how many draws of {len(SEEDS)} a model wins in truth, and an adjustment has another winner:\n")
+    with printed_table("demo", ["τ", "best in truth", "another winner"], left=3) as row:
+        for tau in (0.0, 0.3, 0.5, 0.7):
+            draws = Parallel(n_jobs=2)(delayed(winners)(tau, seed) for seed in SEEDS)
+            truth = Counter(draw["truth"] for draw in draws)
+            wrong = {name: sum(d[name] != d["truth"] for d in draws) for name in draws[0] if name != "truth"}
+            row(
+                f"{tau:g}",
+                *(", ".join(f"{name} {n}" for name, n in counts.items()) for counts in (truth, wrong)),
+            )
 
 
 if __name__ == "__main__":

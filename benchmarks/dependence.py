@@ -23,6 +23,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from cocensor.joint.margins import MarginForm
 from cocensor.simulate import SyntheticDesign
 
@@ -73,7 +74,7 @@ def tau_of_lognormal(spread: float) -> float:
     return float(kendalltau(*pair).statistic)
 
 
-def row(label: str, tau: float, samples: list[Sample]) -> None:
+def rows(row: PrintRow, label: str, tau: float, samples: list[Sample]) -> None:
     """A line per family: its error, and how often the interval of its standard error holds the truth."""
     for family in FAMILIES:
         cells = []
@@ -89,7 +90,7 @@ def row(label: str, tau: float, samples: list[Sample]) -> None:
             known = np.isfinite(se)
             held = f"{np.sum(np.abs(error[known]) < 1.96 * se[known])} of {known.sum()}"
             cells += [f"{error.mean():+.2f}", f"{error.min():+.2f} to {error.max():+.2f}", held]
-        print(f"| {label} | {tau:.2f} | {family.name} | {' | '.join(cells)} |", flush=True)
+        row(label, f"{tau:.2f}", family.name, *cells)
 
 
 def independent(seed: int) -> dict[str, Sample]:
@@ -112,32 +113,31 @@ def independent(seed: int) -> dict[str, Sample]:
     }
 
 
-def head() -> None:
-    heads = [f"{m}: {what}" for m in MARGINS for what in ("bias", "range of errors", "within 1.96 SE")]
-    print(f"\n| truth | τ | fitted | {' | '.join(heads)} |")
-    print("|---|---:|---|" + "---:|" * len(heads))
+_MEASURES = ("bias", "range of errors", "within 1.96 SE")
+HEAD = ("truth", "τ", "fitted", *(f"{m}: {what}" for m in MARGINS for what in _MEASURES))
 
 
-def frailty() -> None:
-    head()
+def frailty(row: PrintRow) -> None:
     for tau in TAUS:
-        row("no frailty", tau, [without_frailty(tau, seed) for seed in SEEDS])
+        rows(row, "no frailty", tau, [without_frailty(tau, seed) for seed in SEEDS])
     for tau in TAUS:
-        row("gamma frailty", tau, [with_gamma_frailty(tau, seed) for seed in SEEDS])
+        rows(row, "gamma frailty", tau, [with_gamma_frailty(tau, seed) for seed in SEEDS])
     for spread in SPREADS:
         samples = [with_lognormal_frailty(spread, seed) for seed in SEEDS]
-        row(f"lognormal frailty, {spread:g}", tau_of_lognormal(spread), samples)
+        rows(row, f"lognormal frailty, {spread:g}", tau_of_lognormal(spread), samples)
+
+
+def independence(row: PrintRow) -> None:
+    draws = [independent(seed) for seed in SEEDS]
+    for label in draws[0]:
+        rows(row, label, 0.0, [samples[label] for samples in draws])
 
 
 def main() -> None:
-    asked = sys.argv[1:] or ["frailty", "independent"]
-    if "frailty" in asked:
-        frailty()
-    if "independent" in asked:
-        head()
-        draws = [independent(seed) for seed in SEEDS]
-        for label in draws[0]:
-            row(label, 0.0, [samples[label] for samples in draws])
+    tables = {"frailty": frailty, "independent": independence}
+    for asked in sys.argv[1:] or tables:
+        with printed_table(asked, HEAD, left=3) as row:
+            tables[asked](row)
 
 
 if __name__ == "__main__":

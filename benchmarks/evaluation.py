@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best, peak_memory
 from cocensor.sensitivity import FAMILIES, HAZARD_RATIO, default_taus
 
@@ -88,21 +89,23 @@ def point(of: Data, metrics: str) -> tuple[float, float]:
 
 def default_metrics(held: Data, setup: str) -> None:
     """The default metrics: IBS, AUC, concordance and ICI, over time and at three times."""
-    print("\n| metrics | evaluate [s] | one copula [s] | ratio | memory [MiB] |\n|---|---:|---:|---:|---:|")
     alone = 0.0
-    for metrics in ("ibs", "default"):
-        evaluation, further = point(held, metrics)
-        alone = alone or further
-        before, after = peak_memory(setup, f"point(held, {metrics!r})")
-        print(
-            f"| {metrics} | {evaluation:.1f} | {further:.1f} | {further / alone:.1f} | {after - before} |",
-            flush=True,
-        )
+    head = ["metrics", "evaluate [s]", "one copula [s]", "ratio", "memory [MiB]"]
+    with printed_table("metrics", head) as row:
+        for metrics in ("ibs", "default"):
+            evaluation, further = point(held, metrics)
+            alone = alone or further
+            before, after = peak_memory(setup, f"point(held, {metrics!r})")
+            row(metrics, *(f"{x:.1f}" for x in (evaluation, further, further / alone)), str(after - before))
 
 
 def hazard_ratios() -> None:
     """Seconds of the processor for the default hazard ratios after dropout, beside those for the copulas."""
-    print("\n| metrics | copulas [s] | hazard ratios [s] | share |\n|---|---:|---:|---:|")
+    with printed_table("hazard-ratios", ["metrics", "copulas [s]", "hazard ratios [s]", "share"]) as row:
+        _print_hazard_ratios(row)
+
+
+def _print_hazard_ratios(row: PrintRow) -> None:
     models, y_train, y_test, x_train, x_test, times = data(20_000, 3)
     for metrics in ("ibs", "default"):
         result = cc.evaluate(
@@ -120,14 +123,17 @@ def hazard_ratios() -> None:
             tuple(family for family in FAMILIES if family != HAZARD_RATIO), default_taus(result)
         )
         further = seconds(("clayton", HAZARD_RATIO), (0.0,)) - seconds(("clayton",), (0.0,))
-        print(f"| {metrics} | {copulas:.1f} | {further:.1f} | {further / copulas:.0%} |", flush=True)
+        row(metrics, f"{copulas:.1f}", f"{further:.1f}", f"{further / copulas:.0%}")
 
 
 def growth() -> None:
     """One model under IPCW, by the number of subjects and by how the array of predictions lies in memory."""
-    print(
-        "| subjects | evaluate [s] | from the size before | predictions by columns [s] |\n|---:|---:|---:|---:|"
-    )
+    head = ["subjects", "evaluate [s]", "from the size before", "predictions by columns [s]"]
+    with printed_table("growth", head) as row:
+        _print_growth(row)
+
+
+def _print_growth(row: PrintRow) -> None:
     before = None
     for n in SIZES:
         models, y_train, y_test, _, _, times = data(n, 1)
@@ -148,7 +154,7 @@ def growth() -> None:
             for laid in (models, {name: np.asfortranarray(each) for name, each in models.items()})
         )
         factor = "" if before is None else f"{by_rows / before:.1f} ×"
-        print(f"| {n:,} | {by_rows:.3f} | {factor} | {by_columns:.3f} |", flush=True)
+        row(f"{n:,}", f"{by_rows:.3f}", factor, f"{by_columns:.3f}")
         before = by_rows
 
 
@@ -158,8 +164,13 @@ def main() -> None:
     held = data()
     default_metrics(held, setup)
     hazard_ratios()
-    print("\n| adjustments | intervals | evaluate [s] | sensitivity [s] | both, ratio | memory [MiB] |")
-    print("|---|---|---:|---:|---:|---:|")
+    head = ["adjustments", "intervals", "evaluate [s]", "sensitivity [s]", "both, ratio", "memory [MiB]"]
+    with printed_table("evaluation", head, left=2) as row:
+        _print_job(row, held, setup)
+    print(f"Memory is beside the inputs, of which {MODELS * N * T * 8 // 2**20} MiB are predictions.")
+
+
+def _print_job(row: PrintRow, held: Data, setup: str) -> None:
     for joint, name in ((False, ", ".join(WITHOUT_JOINT)), (True, "by default, with a joint model")):
         plain = 0.0
         for level in (None, 0.95):
@@ -168,11 +179,7 @@ def main() -> None:
             before, after = peak_memory(setup, f"job(held, {joint}, {level})")
             ratio = "" if level is None else f"{(evaluation + grid) / plain:.2f}"
             said = "none" if level is None else f"{level:.0%}"
-            print(
-                f"| {name} | {said} | {evaluation:.1f} | {grid:.1f} | {ratio} | {after - before} |",
-                flush=True,
-            )
-    print(f"\nMemory is beside the inputs, of which {MODELS * N * T * 8 // 2**20} MiB are predictions.")
+            row(name, said, f"{evaluation:.1f}", f"{grid:.1f}", ratio, str(after - before))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How far from the floor? Tables for docs/accuracy.md from benchmarks/results/floor-matched.csv.gz.
+"""How far from the floor? Tables for docs/validation/accuracy.md from benchmarks/results/floor-matched.csv.gz.
 
 The rows are those of ``cocensor reproduce floor``, kept by ``python -m benchmarks.reproduction.collect``.
 
@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.impartiality.measures import Estimate
-from benchmarks.reproduction.tables import markdown, read
+from benchmarks.reproduction.tables import read
+from benchmarks.tables import markdown, section
 from cocensor._validation import FloatArray
 
 #: Draws × learners.
@@ -64,8 +65,8 @@ def table(found: Errors, measure: Callable[[FloatArray], FloatArray]) -> str:
 
 def main() -> None:
     found = errors(read("floor-matched"))
-    print("Scores:\n\n" + table(found, of_scores))
-    print("\nDifferences between learners:\n\n" + table(found, of_differences))
+    print(section("Scores", "scores", table(found, of_scores)))
+    print("\n" + section("Differences between learners", "differences", table(found, of_differences)))
 
 
 if __name__ == "__main__":

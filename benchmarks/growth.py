@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 import tracemalloc
 import warnings
@@ -27,6 +28,7 @@ from typing import Any
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import markdown, marked
 from cocensor.evaluation import Evaluation
 from cocensor.sensitivity import find_bounds, sensitivity
 
@@ -181,7 +183,7 @@ def growth(job: Job, doublings: int, repeats: int) -> Iterator[Row]:
 
 def table(rows: list[Row], of: Callable[[Row], float], unit: str) -> str:
     """By job and dimension: the last cost, and the exponent of the last doubling."""
-    lines = [f"| job | {' | '.join(DIMENSIONS)} |", "|---" * (len(DIMENSIONS) + 1) + "|"]
+    lines = []
     for job in dict.fromkeys(row.job for row in rows):
         cells = []
         for along in DIMENSIONS:
@@ -191,8 +193,8 @@ def table(rows: list[Row], of: Callable[[Row], float], unit: str) -> str:
                 continue
             exponent = np.log2(of(last) / of(before)) / np.log2(last.size / before.size)
             cells.append(f"{last.size:,}: {of(last):.3g} {unit}, **{exponent:.2f}**")
-        lines.append(f"| {job} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append([job, *cells])
+    return markdown(["job", *DIMENSIONS], lines, left=5)
 
 
 def main() -> None:
@@ -208,18 +210,18 @@ def main() -> None:
             for row in growth(job, *((2, 1) if asked.quick else (3, 2))):
                 print(
                     f"{row.job}, {row.size:,} {row.along}: {row.seconds:.3f} s, {row.mebibytes:.0f} MiB",
-                    flush=True,
+                    file=sys.stderr,
                 )
                 rows.append(row)
     text = "\n\n".join(
         (
             "Seconds of the processor at the largest size, and the exponent of the last doubling:",
-            table(rows, lambda row: row.seconds, "s"),
+            marked("seconds", table(rows, lambda row: row.seconds, "s")),
             "Peak of memory beside the inputs, and its exponent:",
-            table(rows, lambda row: row.mebibytes, "MiB"),
+            marked("memory", table(rows, lambda row: row.mebibytes, "MiB")),
         )
     )
-    print(f"\n{text}")
+    print(text)
     if asked.write:
         RESULTS.mkdir(exist_ok=True)
         (RESULTS / "growth.md").write_text(f"# How cost grows\n\n`{COMMAND}`\n\n{ABOUT}\n\n{text}\n")

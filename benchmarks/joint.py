@@ -20,6 +20,7 @@ from sksurv.datasets import load_flchain, load_gbsg2, load_whas500
 
 import cocensor as cc
 from benchmarks.adam import fit_adam
+from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best, peak_memory
 from cocensor.simulate import SyntheticDesign
 
@@ -67,14 +68,15 @@ def simulated(family: str) -> Iterator[Sample]:
 def speed() -> None:
     small = SyntheticDesign(n=500).draw(0)
     cc.fit_joint(small.X, small.y, "frank")  # imports
-    print("| data | n × p | copula | fit [s] | θ | penalised NLL | Adam [s] | Adam's NLL | ratio |")
-    print("|---|---|---|---:|---:|---:|---:|---:|---:|")
-    for family in FAMILIES:
-        for sample in (*real(), *simulated(family)):
-            row(sample, family)
+    head = ["data", "n × p", "copula", "fit [s]", "θ", "penalised NLL", "Adam [s]", "Adam's NLL", "ratio"]
+    with printed_table("speed", head, left=3) as row:
+        for family in FAMILIES:
+            for sample in (*real(), *simulated(family)):
+                row(*cells(sample, family))
 
 
-def row(sample: Sample, family: str) -> None:
+def cells(sample: Sample, family: str) -> list[str]:
+    """A fit beside Adam's."""
     X, y = sample.X, sample.y
     seconds = best(lambda: cc.fit_joint(X, y, family), 3)
     model = cc.fit_joint(X, y, family)
@@ -89,11 +91,9 @@ def row(sample: Sample, family: str) -> None:
         epochs = max(5, 2_000_000 // len(y))
         adam = EPOCHS * fit_adam(X, y.time, y.event, family, epochs=epochs).seconds_per_epoch
         reached, note = "–", " (extrapolated)"
-    print(
-        f"| {sample.name} | {len(y):,} × {X.shape[1]} | {family} | {seconds:.3g} | {model.copula.theta:.4g} "
-        f"| {model.nll_:.7f} | {adam:.3g}{note} | {reached} | {adam / seconds:.0f} |",
-        flush=True,
-    )
+    fitted = [f"{seconds:.3g}", f"{model.copula.theta:.4g}", f"{model.nll_:.7f}"]
+    peer = [f"{adam:.3g}{note}", reached, f"{adam / seconds:.0f}"]
+    return [sample.name, f"{len(y):,} × {X.shape[1]}", family, *fitted, *peer]
 
 
 def memory() -> None:
@@ -116,10 +116,12 @@ def errors(repeats: int = 200, n: int = 2_000) -> None:
     """
     print(f"\nStandard errors of τ̂ over {repeats} samples of {n:,}, 10 covariates, no penalty")
     print("(estimates on the bound of their family have no standard error and are left out)\n")
-    print(
-        "| copula | τ | bias | spread | root mean square SE | spread of error / SE | within 1.96 SE | on the bound |"
-    )
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    head = ["copula", "τ", "bias", "spread", "root mean square SE", "spread of error / SE", "within 1.96 SE"]
+    with printed_table("errors", [*head, "on the bound"]) as row:
+        _print_errors(row, repeats, n)
+
+
+def _print_errors(row: PrintRow, repeats: int, n: int) -> None:
     for family in (cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe, cc.Gaussian):
         for tau in (0.25, 0.5, 0.75):
             found, error = [], []
@@ -133,12 +135,9 @@ def errors(repeats: int = 200, n: int = 2_000) -> None:
                     error.append(model.tau_se_)
             t, e = np.array(found), np.array(error)
             z = (t - tau) / e
-            print(
-                f"| {family.name} | {tau} | {t.mean() - tau:+.3f} | {t.std(ddof=1):.4f} "
-                f"| {np.sqrt(np.mean(e**2)):.4f} | {z.std(ddof=1):.2f} | {np.mean(np.abs(z) < 1.96):.1%} "
-                f"| {repeats - t.size} |",
-                flush=True,
-            )
+            estimates = [f"{t.mean() - tau:+.3f}", f"{t.std(ddof=1):.4f}", f"{np.sqrt(np.mean(e**2)):.4f}"]
+            held = [f"{z.std(ddof=1):.2f}", f"{np.mean(np.abs(z) < 1.96):.1%}", str(repeats - t.size)]
+            row(family.name, f"{tau}", *estimates, *held)
 
 
 def main() -> None:

@@ -30,6 +30,7 @@ from sksurv.metrics import concordance_index_censored
 from sksurv.util import Surv
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best
 from cocensor.learners import learner, learners
 
@@ -89,20 +90,22 @@ def split(sample: Sample, seed: int) -> list[Part]:
 
 
 def quality() -> None:
-    print(
-        "| data | n (training) × p | learner | preset | C-index (SD) | fit [s] | predict [s] | epochs | times |"
-    )
-    print("|---|---|---|---|---:|---:|---:|---:|---:|")
+    head = ["data", "n (training) × p", "learner", "preset", "C-index (SD)"]
+    with printed_table("quality", [*head, "fit [s]", "predict [s]", "epochs", "times"], left=4) as row:
+        _print_quality(row)
+
+
+def _print_quality(row: PrintRow) -> None:
     for sample in data():
         splits = [split(sample, seed) for seed in range(SPLITS)]
         train = splits[0][0]
         for name, preset in RUNS:
             c, fit, predict, epochs, times = np.transpose([run(name, preset, *parts) for parts in splits])
-            print(
-                f"| {sample.name} | {len(train.y):,} × {train.X.shape[1]} | {name} | {preset} "
-                f"| {c.mean():.3f} ({c.std(ddof=1):.3f}) | {fit.mean():.2f} | {predict.mean():.2f} "
-                f"| {'–' if np.isnan(epochs).any() else round(epochs.mean())} | {round(times.mean()):,} |",
-                flush=True,
+            row(
+                *(sample.name, f"{len(train.y):,} × {train.X.shape[1]}", name, preset),
+                *(f"{c.mean():.3f} ({c.std(ddof=1):.3f})", f"{fit.mean():.2f}", f"{predict.mean():.2f}"),
+                "–" if np.isnan(epochs).any() else str(round(epochs.mean())),
+                f"{round(times.mean()):,}",
             )
 
 
@@ -119,15 +122,18 @@ def run(name: str, preset: str, train: Part, validation: Part, test: Part) -> li
 
 
 def speed() -> None:
-    print("\n| data | learner | fit [s] | scikit-survival [s] | ratio |")
-    print("|---|---|---:|---:|---:|")
-    for sample in data():
-        train = split(sample, 0)[0]
-        for name in ("coxph", "gbsa"):
-            compare(sample.name, name, train.X.to_numpy(), train.y)
+    with printed_table(
+        "speed", ["data", "learner", "fit [s]", "scikit-survival [s]", "ratio"], left=2
+    ) as row:
+        for sample in data():
+            train = split(sample, 0)[0]
+            for name in ("coxph", "gbsa"):
+                ours, theirs = compare(name, train.X.to_numpy(), train.y)
+                row(sample.name, name, f"{ours:.3f}", f"{theirs:.2f}", f"{theirs / ours:.0f}")
 
 
-def compare(data_name: str, name: str, X: np.ndarray, y: cc.Survival) -> None:
+def compare(name: str, X: np.ndarray, y: cc.Survival) -> tuple[float, float]:
+    """Seconds of our fit and of scikit-survival's."""
     outcome = Surv.from_arrays(y.event, y.time)
     if name == "coxph":
         peer = CoxPHSurvivalAnalysis(alpha=0.01, ties="breslow", n_iter=100, tol=1e-9)
@@ -135,8 +141,7 @@ def compare(data_name: str, name: str, X: np.ndarray, y: cc.Survival) -> None:
         peer = GradientBoostingSurvivalAnalysis(
             n_estimators=100, max_depth=1, max_features="sqrt", subsample=0.8, random_state=0
         )
-    ours, theirs = best(lambda: learner(name).fit(X, y), 3), best(lambda: peer.fit(X, outcome), 1)
-    print(f"| {data_name} | {name} | {ours:.3f} | {theirs:.2f} | {theirs / ours:.0f} |", flush=True)
+    return best(lambda: learner(name).fit(X, y), 3), best(lambda: peer.fit(X, outcome), 1)
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from cocensor._validation import FloatArray
 from cocensor.outcomes import WhichMargin
 from cocensor.paper.base import Cell
@@ -67,18 +68,21 @@ class OtherDesign(IntervalEnd):
 
 
 def main() -> None:
-    print("| design | setting | end | " + " | ".join(SHOWN) + " |\n|---|---|---|" + "---:|" * len(SHOWN))
+    with printed_table("margins", ["design", "setting", "end", *SHOWN], left=3) as row:
+        _print_designs(row)
+
+
+def _print_designs(row: PrintRow) -> None:
     for design in (*RISKS[1:], *ERRORS):
         experiment = OtherDesign(design)
         errors: dict[tuple[str, float], dict[str, list[float]]] = {}
         for cell in experiment.cells():
             found = errors.setdefault((cell["setting"], cell["at_risk"]), {name: [] for name in SHOWN})
-            for row in experiment.run_cell(cell):
-                found[row["adjustment"]].append(1000 * abs(row["estimate"] - row["oracle"]))
+            for each in experiment.run_cell(cell):
+                found[each["adjustment"]].append(1000 * abs(each["estimate"] - each["oracle"]))
         for (setting, share), found in errors.items():
             end = f"{100 * share:g} % at risk" if share else "last time"
-            means = " | ".join(f"{np.mean(found[name]):.1f}" for name in SHOWN)
-            print(f"| {design} | {setting} | {end} | {means} |", flush=True)
+            row(design, setting, end, *(f"{np.mean(found[name]):.1f}" for name in SHOWN))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import PrintRow, printed_table
 from cocensor import datasets
 from cocensor._validation import Covariates
 from cocensor.datasets.encoding import Encoder
@@ -66,9 +67,12 @@ LAWS: dict[str, Draw] = {
 
 
 def formula() -> None:
-    print(
-        "\n| law of x given the rest | β | γ | simulated τ | benchmark | marginal |\n|---|---:|---:|---:|---:|---:|"
-    )
+    head = ["law of x given the rest", "β", "γ", "simulated τ", "benchmark", "marginal"]
+    with printed_table("formula", head) as row:
+        _print_formula(row)
+
+
+def _print_formula(row: PrintRow) -> None:
     for law, draw in LAWS.items():
         for own in ((1.0, 0.8), (0.5, -0.3)):
             rng = np.random.default_rng(0)
@@ -80,7 +84,7 @@ def formula() -> None:
             found = next(each for each in cc.plausible_tau(X, y).benchmarks if each.name == "x0")
             apart = X[:, 0] - rng.permutation(X[:, 0])
             marginal = float(np.mean(np.tanh(beta[0] * apart / 2) * np.tanh(gamma[0] * apart / 2)))
-            print(f"| {law} | {own[0]} | {own[1]} | {truth:.3f} | {found.tau:.3f} | {marginal:.3f} |")
+            row(law, *map(str, own), *(f"{tau:.3f}" for tau in (truth, found.tau, marginal)))
 
 
 def effects(kind: str, p: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -122,19 +126,21 @@ def bias() -> None:
         "shrunken",
         "of the strongest, true",
     )
-    print(f"\n| n | p | effects | {' | '.join(heads)} |")
-    print("|---:|---:|---|" + "---:|" * len(heads))
-    for n in (300, 1_000):
-        for p in (8, 20):
-            for kind in ("none", "event only", "both", "one"):
-                rows = [one_sample(n, p, kind, seed) for seed in SEEDS]
-                cells = np.mean(rows, axis=0)
-                print(f"| {n} | {p} | {kind} | {' | '.join(f'{cell:.3f}' for cell in cells)} |", flush=True)
+    with printed_table("bias", ["n", "p", "effects", *heads], left=3) as row:
+        for n in (300, 1_000):
+            for p in (8, 20):
+                for kind in ("none", "event only", "both", "one"):
+                    samples = [one_sample(n, p, kind, seed) for seed in SEEDS]
+                    row(str(n), str(p), kind, *(f"{mean:.3f}" for mean in np.mean(samples, axis=0)))
 
 
 def data() -> None:
     heads = ("covariate", "event", "dropout", "τ (95 % interval)", "shrunken", "all together", "aligned")
-    print(f"\n| data | {' | '.join(heads)} |\n|---|---|" + "---:|" * (len(heads) - 1))
+    with printed_table("data", ["data", *heads], left=2) as row:
+        _print_data(row)
+
+
+def _print_data(row: PrintRow) -> None:
     for name in SETS:
         loaded = getattr(datasets, f"load_{name}")()
         encoder = Encoder(loaded.categorical, scaling=None).fit(loaded.X)
@@ -150,7 +156,7 @@ def data() -> None:
             f"{found.together:.3f} ({low:.3f} to {high:.3f})",
             f"{found.aligned:.3f}",
         )
-        print(f"| {name} | {' | '.join(cells)} |")
+        row(name, *cells)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ import pyarrow as pa
 from pyarrow import dataset, parquet
 
 import cocensor as cc
+from benchmarks.tables import printed_table
 from benchmarks.timing import peak_memory
 from cocensor._parallel import n_cores
 from cocensor.stream import evaluate as streaming
@@ -171,18 +172,19 @@ class Row:
     mebibytes: int
 
     @property
-    def cells(self) -> str:
+    def cells(self) -> list[str]:
         """As a row of a table."""
         passes = ", ".join(f"{name} {seconds:.1f}" for name, seconds in self.passes.items())
-        return (
-            f"| {self.job} | {'95 %' if self.intervals else 'none'} | {self.seconds:.1f} | {self.processor:.1f} "
-            f"| {self.ratio:.1f} | {self.goal:g} | {self.processor_ratio:.1f} | {passes} | {self.mebibytes} |"
-        )
+        return [
+            *(self.job, "95 %" if self.intervals else "none", passes, f"{self.seconds:.1f}"),
+            *(f"{self.processor:.1f}", f"{self.ratio:.1f}", f"{self.goal:g}", f"{self.processor_ratio:.1f}"),
+            str(self.mebibytes),
+        ]
 
 
 HEAD = (
-    "| adjustments | intervals | seconds | of the processor | times reading | goal | by the processor "
-    "| of the processor by pass | memory [MiB] |\n|---|---|---:|---:|---:|---:|---:|---|---:|"
+    *("adjustments", "intervals", "of the processor by pass", "seconds", "of the processor", "times reading"),
+    *("goal", "by the processor", "memory [MiB]"),
 )
 
 
@@ -203,7 +205,7 @@ def measured(folder: Path, n_fit: int, repeats: int) -> tuple[tuple[float, float
             with by_pass() as seconds:
                 clocks = clocked(partial(stream, folder, *case, n_fit))
             found.setdefault(case, []).append((*clocks, seconds.by))
-            print(f"reading {reading[-1][0]:.1f} s, {case[0]} {clocks[0]:.1f} s", flush=True)
+            print(f"reading {reading[-1][0]:.1f} s, {case[0]} {clocks[0]:.1f} s", file=sys.stderr)
     alone = min(wall for wall, _ in reading), min(processor for _, processor in reading)
     rows = []
     for (job, level), runs in found.items():
@@ -251,9 +253,10 @@ def main() -> None:
             shutil.rmtree(folder, ignore_errors=True)
             if asked.folder is None:
                 shutil.rmtree(parent, ignore_errors=True)
-    print(f"\nReading alone: {reading[0]:.2f} s, {reading[1]:.2f} s of the processor.\n\n{HEAD}")
-    for row in rows:
-        print(row.cells)
+    print(f"\nReading alone: {reading[0]:.2f} s, {reading[1]:.2f} s of the processor.\n")
+    with printed_table("stream", HEAD, left=3) as row:
+        for each in rows:
+            row(*each.cells)
     if asked.write:
         command = f"OPENBLAS_NUM_THREADS=1 python -m benchmarks.stream {' '.join(sys.argv[1:])}"
         kept = {

@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import printed_table
 
 SHARES = (0.01, 0.05, 0.1, 0.25)
 SIZES = (200, 1000, 5000)
@@ -52,16 +53,18 @@ def _holds(copula: cc.ArchimedeanCopula, time: np.ndarray, event: np.ndarray, at
 
 def main() -> None:
     rng = np.random.default_rng(1)
-    print(f"{'copula':<10}{'τ':>5}{'n':>7}{'rounding':>10}{'coverage':>10}{'warned':>8}{'spread':>8}")
-    for copula in COPULAS:
-        for n in SIZES:
-            for share in SHARES:
-                row = coverage(copula, n, share, rng)
-                print(
-                    f"{copula.name:<10}{copula.tau:5.2f}{n:7}{share:10.2f}"
-                    f"{row[0]:10.0f}{row[1]:8.0f}{row[2]:8.0f}",
-                    flush=True,
-                )
+    with printed_table("ties", ["copula", "τ", "n", "rounding", "coverage", "warned", "spread"]) as row:
+        for copula in COPULAS:
+            for n in SIZES:
+                for share in SHARES:
+                    found = coverage(copula, n, share, rng)
+                    row(
+                        copula.name,
+                        f"{copula.tau:.2f}",
+                        f"{n:,}",
+                        f"{share:.2f}",
+                        *(f"{x:.0f}" for x in found),
+                    )
 
 
 if __name__ == "__main__":

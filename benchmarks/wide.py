@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 import cocensor as cc
+from benchmarks.tables import printed_table
 from cocensor._validation import FloatArray
 
 N_TRAIN, N_TEST, COVARIATES, MODELS, USED = 1_000, 200, 50, 12, 4
@@ -70,26 +71,19 @@ def errors(tau: float, seed: int) -> dict[str, tuple[float, float]]:
 
 
 def main() -> None:
-    print(
-        "| judge | τ | mean abs. error of scores | of differences | without answer |\n|---|---:|---:|---:|---:|"
-    )
-    with warnings.catch_warnings():
+    head = ["judge", "τ", "mean abs. error of scores", "of differences", "without answer"]
+    with warnings.catch_warnings(), printed_table("wide", head) as row:
         warnings.simplefilter("ignore", cc.FitWarning)
         for tau in TAUS:
             draws = [errors(tau, seed) for seed in range(DRAWS)]
             for name in JUDGES:
                 values = 1000 * np.array([draw[name] for draw in draws])
                 known = values[np.isfinite(values).all(axis=1)]
-                shown = "– | –"
+                shown = ["–", "–"]
                 if len(known):
                     error = known.std(axis=0, ddof=1) / np.sqrt(len(known))
-                    shown = " | ".join(
-                        f"{m:.1f} ± {e:.1f}" for m, e in zip(known.mean(axis=0), error, strict=True)
-                    )
-                print(
-                    f"| {name} | {tau:g} | {shown} | {len(values) - len(known)} of {len(values)} |",
-                    flush=True,
-                )
+                    shown = [f"{m:.1f} ± {e:.1f}" for m, e in zip(known.mean(axis=0), error, strict=True)]
+                row(name, f"{tau:g}", *shown, f"{len(values) - len(known)} of {len(values)}")
 
 
 if __name__ == "__main__":

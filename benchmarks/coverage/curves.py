@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import cocensor as cc
+from benchmarks.tables import printed_table
 
 TIMES = np.array([0.25, 0.7, 1.2])  # S(t) of .78, .50, .30
 CENSORED_AT = np.array([0.0, 0.5])
@@ -50,14 +51,10 @@ def coverage(
 
 
 def main() -> None:
-    times = " | ".join(f"S({t:g})" for t in TIMES)
-    margins = " | ".join(f"e({c:g})" for c in CENSORED_AT)
+    heads = [f"S({t:g})" for t in TIMES] + [f"e({c:g})" for c in CENSORED_AT]
     print(
         f"Share of nominal 95 % intervals that hold the truth, n = {N}, {REPEATS} repeats (standard error 0.35 %):\n"
     )
-    print(f"| copula | τ | {times} | {margins} |")
-    print("|---|---:|" + "---:|" * (TIMES.size + CENSORED_AT.size))
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor() as pool, printed_table("curves", ["copula", "τ", *heads]) as row:
         for copula, shares in zip(COPULAS, pool.map(coverage, COPULAS), strict=True):
-            cells = " | ".join(f"{100 * share:.1f}" for share in np.concatenate(shares))
-            print(f"| {copula.name} | {copula.tau:g} | {cells} |", flush=True)
+            row(copula.name, f"{copula.tau:g}", *(f"{100 * share:.1f}" for share in np.concatenate(shares)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,10 +10,8 @@ import cocensor as cc
 from benchmarks.coverage.setting import (
     FORM_GIVEN,
     GRID,
-    LAWS,
     MODELS,
     POPULATION_SEED,
-    TRUE_TAUS,
     Setting,
     clayton,
     setting,
@@ -27,23 +23,13 @@ from cocensor.evaluation.scores import scores_at_copula
 N_TRUTH, N_LIMIT, _CHUNK = 1_000_000, 200_000, 50_000
 
 
-def compute(folder: Path) -> None:
-    """Scores by model: the truth of each law, and the limits of the judges; what is there stays."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for category in (cc.FitWarning, cc.HorizonWarning):
-        warnings.simplefilter("ignore", category)
-    for law in LAWS:
-        path = folder / f"population-{law}-truth.csv"
-        if not path.exists():
-            # What the models score has nothing to do with the dropout.
-            pd.DataFrame([{"law": law, "judge": "truth", **_truth(setting(law))}]).to_csv(path, index=False)
-    for law in LAWS:
-        for tau in TRUE_TAUS:
-            path = folder / f"population-{law}-{tau:g}.csv"
-            if not path.exists():
-                rows = _limits(setting(law), tau, GRID if tau and law != FORM_GIVEN else (tau,))
-                pd.DataFrame([{"law": law, "tau": tau} | row for row in rows]).to_csv(path, index=False)
-                print(path, flush=True)
+def rows(law: str, tau: float | None) -> list[dict[str, Any]]:
+    """Scores by model: the truth of a law, or the limits of the judges under a true τ."""
+    if tau is None:
+        # What the models score has nothing to do with the dropout.
+        return [{"law": law, "tau": None, "judge": "truth", "assumed": None, **_truth(setting(law))}]
+    assumed = GRID if tau and law != FORM_GIVEN else (tau,)
+    return [{"law": law, "tau": tau} | row for row in _limits(setting(law), tau, assumed)]
 
 
 def _truth(where: Setting) -> dict[str, float]:
@@ -73,8 +59,9 @@ def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict
         metrics="ibs",
     )
     rows: list[dict[str, Any]] = [
-        {"judge": "oracle"} | _oracle(where, curves, sample),
-        {"judge": "ipcw"} | {name: result.score(name, adjustment="ipcw").value for name in MODELS},
+        {"judge": "oracle", "assumed": None} | _oracle(where, curves, sample),
+        {"judge": "ipcw", "assumed": None}
+        | {name: result.score(name, adjustment="ipcw").value for name in MODELS},
     ]
     for each in assumed:
         found = scores_at_copula(result.data, result.results["imputed"], clayton(each))

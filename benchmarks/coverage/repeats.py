@@ -1,15 +1,10 @@
-"""The repeats of a study, each a line or some of a file by condition; a run that was cut goes on where it was."""
+"""The repeats of a study, by condition."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 import cocensor as cc
 from benchmarks.coverage.setting import FORM_GIVEN, GRID, LAWS, MODELS, PAIRS, TRUE_TAUS, clayton, setting
@@ -110,36 +105,3 @@ STUDIES = {
         Study("tau", repeat_tau, [at for at in ALL if at.tau and at.n in TAU_SIZES and at.law != FORM_GIVEN]),
     )
 }
-
-
-def run(study: Study, folder: Path, repeats: int, part: str) -> None:
-    """Compute what is missing of the first ``repeats`` of every condition; part 1/2 takes every other one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for category in (cc.FitWarning, cc.HorizonWarning):
-        warnings.simplefilter("ignore", category)
-    number, parts = (int(each) for each in part.split("/"))
-    for at in study.conditions:
-        path = folder / f"{study.name}-{at.law}-{at.tau:g}-{at.n}-{number}-{parts}.csv"
-        known = set(pd.read_csv(path)["repeat"]) if path.exists() else set()
-        start, done = time.perf_counter(), 0
-        for repeat in range(number - 1, repeats, parts):
-            if repeat in known:
-                continue
-            rows = study.repeat(at, at.seed(repeat))
-            where = {"law": at.law, "tau": at.tau, "n": at.n, "repeat": repeat}
-            text = pd.DataFrame([where | row for row in rows]).to_csv(index=False, header=not path.exists())
-            with path.open("a", encoding="utf-8") as file:
-                file.write(text)
-            done += 1
-        spent = (time.perf_counter() - start) / max(done, 1)
-        print(f"{study.name} {at}: {done} of {repeats} repeats, {spent:.2f} s each", flush=True)
-
-
-def rows(study: str, folder: Path) -> pd.DataFrame:
-    """All that was computed, in the order of conditions and repeats."""
-    found = pd.concat([pd.read_csv(path) for path in sorted(folder.glob(f"{study}-*.csv"))])
-    places = {law: k for k, law in enumerate(LAWS)}
-    by = [name for name in ("law", "n", "tau", "repeat") if name in found]
-    return found.sort_values(
-        by, key=lambda column: column.map(places) if column.name == "law" else column, kind="stable"
-    ).reset_index(drop=True)

@@ -1,4 +1,4 @@
-"""Markdown tables for docs/accuracy.md."""
+"""Markdown tables for docs/validation/coverage.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from benchmarks.coverage.measures import by_chance, of, percent, shown, truth
 from benchmarks.coverage.setting import LAWS, MODELS, PAIRS
 from benchmarks.coverage.tau_tables import tau_tables
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown, section
 from cocensor._validation import FloatArray
 
 _Z = float(ndtri(0.975))
@@ -27,24 +27,31 @@ def all_tables(population: pd.DataFrame, scores: pd.DataFrame, tau: pd.DataFrame
     yield _chance(scores, "scores and differences")
     both = {judge: _estimates(scores[scores["judge"] == judge], truths) for judge in JUDGES}
     for what, names in KINDS.items():
-        yield f"## {what}: intervals that hold the truth, %, mean (lowest)\n\n" + _summary(both, names)
+        title = f"{what}: intervals that hold the truth, %, mean (lowest)"
+        yield section(title, what.lower(), _summary(both, names))
     for judge, label in JUDGES.items():
         found = both[judge]
-        yield f"## {label}: intervals that hold the truth, %\n\n" + _table(found, _coverage)
-        yield (
-            f"## {label}: bias in units of the standard deviation; mean standard error over it\n\n"
-            + _table(found, _bias_and_error)
+        yield section(f"{label}: intervals that hold the truth, %", f"{judge}-held", _table(found, _coverage))
+        yield section(
+            f"{label}: bias in units of the standard deviation; mean standard error over it",
+            f"{judge}-bias",
+            _table(found, _bias_and_error),
         )
-        yield (
-            f"## {label}: the truly best model is among the best that are kept, %; no interval\n\n"
-            + (_best(scores[scores["judge"] == judge], truths))
+        yield section(
+            f"{label}: the truly best model is among the best that are kept, %; no interval",
+            f"{judge}-best",
+            _best(scores[scores["judge"] == judge], truths),
         )
-    yield "## Limits: what the judges say of a huge sample, less the truth, in units of 0.001\n\n" + _limits(
-        population, truths
+    yield section(
+        "Limits: what the judges say of a huge sample, less the truth, in units of 0.001",
+        "limits",
+        _limits(population, truths),
     )
     yield _chance(tau, "what is said over τ")
     yield from tau_tables(population, tau)
-    yield "## A copula that is not the true one: intervals that hold the truth, %\n\n" + _wrong(tau, truths)
+    yield section(
+        "A copula that is not the true one: intervals that hold the truth, %", "wrong", _wrong(tau, truths)
+    )
 
 
 def _chance(rows: pd.DataFrame, what: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmarks.coverage.measures import limit, percent, shown
 from benchmarks.coverage.setting import GRID
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown, section
 from cocensor._validation import FloatArray
 from cocensor.inference import AxisCurve, lead, tipping_points, undecided
 
@@ -33,20 +33,19 @@ def tau_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[str]:
             if " - " in name and len(turns) == 1:
                 tips.append([*at, shown(name), *_tips(lines[name], turns[0])])
     head = ["law", "n", "true τ"]
-    yield (
-        "## Bands over τ = 0, 0.1, …, 0.8 that hold all of the limit, % (intervals at single τ, mean)\n\n"
-        + markdown([*head, *map(shown, curves)], bands)
+    yield section(
+        "Bands over τ = 0, 0.1, …, 0.8 that hold all of the limit, % (intervals at single τ, mean)",
+        "bands",
+        markdown([*head, *map(shown, curves)], bands),
     )
-    yield "## “A beats B up to τ*”: % said; % wrong; τ*, mean\n\n" + markdown(
-        [*head, *(shown(name) for name in curves if " - " in name)], leads
+    yield section(
+        "“A beats B up to τ*”: % said; % wrong; τ*, mean",
+        "leads",
+        markdown([*head, *(shown(name) for name in curves if " - " in name)], leads),
     )
-    yield "## Tipping points\n\n" + markdown(
-        [
-            *(*head, "curve", "tipping point", "interval holds it, %", "its length, mean"),
-            *("reaches an end of the grid, %", "estimates, mean ± SD", "one turn, %"),
-        ],
-        tips,
-    )
+    columns = ["curve", "tipping point", "interval holds it, %", "its length, mean"]
+    columns += ["reaches an end of the grid, %", "estimates, mean ± SD", "one turn, %"]
+    yield section("Tipping points", "tips", markdown([*head, *columns], tips))
 
 
 def _known(true: FloatArray) -> AxisCurve:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import time
-import warnings
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 import cocensor as cc
 from benchmarks.discrimination.asked import metrics
 from benchmarks.impartiality.models import predictions
-from benchmarks.impartiality.study import AT_RISK, FAMILIES, N_TIMES, lines
+from benchmarks.impartiality.study import AT_RISK, FAMILIES, N_TIMES
 from benchmarks.impartiality.truths import TRUTHS, draw, true_law
 from cocensor.evaluation.scores import scores_at_copula
 
@@ -94,42 +88,11 @@ def run_cell(cell: Cell, wanted: set[str]) -> dict[str, Any]:
     return {**asdict(cell), "models": list(curves), "scores": scores}
 
 
-def run(folder: Path, draws: dict[int, int], part: str) -> None:
-    """Compute what is missing; metrics that have come since are added to the cells that are there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for category in (cc.FitWarning, cc.HorizonWarning):
-        warnings.simplefilter("ignore", category)
-    names = {truth.name: set(metrics(truth)) for truth in TRUTHS}
-    known: dict[Cell, set[str]] = {}
-    for line in lines(folder):
-        known.setdefault(_cell(line), set()).update(line["scores"][ORACLE])
-    number, parts = (int(each) for each in part.split("/"))
-    missing = {cell: names[cell.truth] - known.get(cell, set()) for cell in cells(draws)[number - 1 :: parts]}
-    missing = {cell: wanted for cell, wanted in missing.items() if wanted}
-    for done, (cell, wanted) in enumerate(missing.items(), start=1):
-        start = time.perf_counter()
-        line = run_cell(cell, wanted)
-        # A new line first: the one before may be unfinished.
-        with (folder / f"accuracy-{number}-{parts}.jsonl").open("a", encoding="utf-8") as file:
-            file.write("\n" + json.dumps(line) + "\n")
-        print(f"{done}/{len(missing)} {cell} {time.perf_counter() - start:.1f} s", flush=True)
-
-
-def rows(folder: Path) -> pd.DataFrame:
-    """A row per cell, adjustment and metric, with a column per model."""
-    found = {}
-    for line in lines(folder):
-        cell = _cell(line)
-        for judge, by_metric in line["scores"].items():
-            for metric, values in by_metric.items():
-                scores = dict(zip(line["models"], values, strict=True))
-                found[cell, judge, metric] = {**asdict(cell), "judge": judge, "metric": metric, **scores}
-    truths = [truth.name for truth in TRUTHS]
-    places = sorted(
-        found, key=lambda key: (truths.index(key[0].truth), *list(asdict(key[0]).values())[1:], *key[1:])
-    )
-    return pd.DataFrame([found[key] for key in places])
-
-
-def _cell(line: dict[str, Any]) -> Cell:
-    return Cell(line["truth"], line["family"], line["tau"], line["n"], line["seed"])
+def rows_of(line: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of a cell, a row per adjustment and metric, with a column per model."""
+    cell = {name: line[name] for name in ("truth", "family", "tau", "n", "seed")}
+    return [
+        {**cell, "judge": judge, "metric": metric, **dict(zip(line["models"], values, strict=True))}
+        for judge, by_metric in line["scores"].items()
+        for metric, values in by_metric.items()
+    ]

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -72,20 +69,15 @@ CONDITIONS = [
 # --- the truth -----------------------------------------------------------------------------------------
 
 
-def population(folder: Path) -> None:
-    """The metrics of 1,000,000 subjects with known event times, by law; what is there stays."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for law in dict.fromkeys(each.law for each in CONDITIONS if each.law != BY_CHANCE):
-        path = folder / f"population-{law}.csv"
-        known = pd.read_csv(path) if path.exists() else pd.DataFrame({"metric": []})
-        missing = {name: by for name, by in metrics(LAWS[law]).items() if name not in set(known["metric"])}
-        if not missing:
-            continue
-        where = setting(law)
-        chunks = [_oracle(where, missing, POPULATION_SEED + k) for k in range(_CHUNKS)]
-        means = pd.concat(chunks).groupby("metric", sort=False).mean().reset_index()
-        pd.concat([known, means.assign(law=law)]).to_csv(path, index=False)
-        print(path, flush=True)
+LAWS_OF_MODELS = tuple(dict.fromkeys(each.law for each in CONDITIONS if each.law != BY_CHANCE))
+
+
+def population_rows(law: str) -> list[dict[str, Any]]:
+    """The metrics of 1,000,000 subjects with known event times."""
+    asked = metrics(LAWS[law])
+    chunks = [_oracle(setting(law), asked, POPULATION_SEED + k) for k in range(_CHUNKS)]
+    means = pd.concat(chunks).groupby("metric", sort=False).mean().reset_index()
+    return means.assign(law=law).to_dict("records")
 
 
 def _oracle(where: Setting, asked: dict[str, cc.Metric], seed: int) -> pd.DataFrame:
@@ -135,44 +127,3 @@ def repeat(at: Condition, number: int, wanted: dict[str, cc.Metric]) -> list[dic
                 | {f"se {what}": round(each.standard_error, 5) for what, each in (scores | pairs).items()}
             )
     return rows
-
-
-def run(folder: Path, repeats: int, part: str, laws: list[str]) -> None:
-    """Compute what is missing, all conditions of the first repeat first; metrics that have come since are added."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for category in (cc.FitWarning, cc.HorizonWarning):
-        warnings.simplefilter("ignore", category)
-    number, parts = (int(each) for each in part.split("/"))
-    path = folder / f"coverage-{number}-{parts}.csv"
-    known: set[tuple[str, str, float, int, str]] = set()
-    if path.exists():
-        found = pd.read_csv(path)[["law", "family", "tau", "repeat", "metric"]].drop_duplicates()
-        known = set(found.itertuples(index=False, name=None))
-    start, done = time.perf_counter(), 0
-    for k in range(number - 1, repeats, parts):
-        for at in (each for each in CONDITIONS if each.law in laws):
-            wanted = {
-                name: by
-                for name, by in metrics(LAWS["linear" if at.law == BY_CHANCE else at.law]).items()
-                if (at.law, at.family, at.tau, k, name) not in known
-            }
-            if wanted:
-                text = pd.DataFrame(repeat(at, k, wanted)).to_csv(index=False, header=not path.exists())
-                with path.open("a", encoding="utf-8") as file:
-                    file.write(text)
-                done += 1
-        print(f"repeat {k + 1} of {repeats}; {time.perf_counter() - start:.0f} s, {done} samples", flush=True)
-
-
-def rows(folder: Path) -> pd.DataFrame:
-    """All that was computed, in the order of conditions and repeats."""
-    found = pd.concat([pd.read_csv(path) for path in sorted(folder.glob("coverage-*.csv"))])
-    places = {(each.law, each.family): each.number for each in CONDITIONS}
-    found["place"] = [places[key] for key in zip(found["law"], found["family"], strict=True)]
-    found[list(MODELS)] = found[list(MODELS)].round(4)
-    return found.sort_values(["place", "repeat"], kind="stable").drop(columns="place").reset_index(drop=True)
-
-
-def truths(folder: Path) -> pd.DataFrame:
-    """The metrics of the population, by law."""
-    return pd.concat([pd.read_csv(path) for path in sorted(folder.glob("population-*.csv"))])

@@ -1,4 +1,4 @@
-"""Markdown tables for docs/accuracy.md, and the goals."""
+"""Markdown tables for docs/validation/discrimination.md, and the goals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.discrimination.asked import NAMES
 from benchmarks.discrimination.coverage import BY_CHANCE
 from benchmarks.impartiality.measures import Estimate, ratio_of_means
 from benchmarks.impartiality.tables import plus_minus
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown, section, slug_of
 from cocensor._validation import FloatArray
 
 JUDGES = (IPCW, INDEPENDENCE, IMPUTED, FLOOR)
@@ -41,11 +41,15 @@ def accuracy_tables(rows: pd.DataFrame) -> Iterator[str]:
         drawn = mine.groupby(["truth", "family", "tau"])["seed"].nunique()
         draws = f"{drawn.min()}" if drawn.min() == drawn.max() else f"{drawn.min()} to {drawn.max()}"
         yield f"# Accuracy, n = {n:,}, {draws} draws of each of {mine['truth'].nunique()} laws and copula"
-        yield "## Goals: mean |error| of imputation over IPCW's (that of the floor)\n\n" + _goals(found)
-        yield "## Mean |error| of the values of all models, in units of 0.001\n\n" + _overview(found)
-        yield f"## Mean |error| of {' − '.join(PAIR)}, in units of 0.001\n\n" + _overview(found.of_pair())
-        yield "## Mean |error| (bias) by copula, in units of 0.001\n\n" + _by_copula(found)
-        yield "## Mean |error| of imputation over IPCW's by law, τ = 0.5 and 0\n\n" + _by_truth(found)
+        title = "Goals: mean |error| of imputation over IPCW's (that of the floor)"
+        yield section(title, f"goals-{n}", _goals(found))
+        title = "Mean |error| of the values of all models, in units of 0.001"
+        yield section(title, f"values-{n}", _overview(found))
+        title = f"Mean |error| of {' − '.join(PAIR)}, in units of 0.001"
+        yield section(title, f"difference-{n}", _overview(found.of_pair()))
+        yield section("Mean |error| (bias) by copula, in units of 0.001", f"copulas-{n}", _by_copula(found))
+        title = "Mean |error| of imputation over IPCW's by law, τ = 0.5 and 0"
+        yield section(title, f"laws-{n}", _by_truth(found))
 
 
 @dataclass(frozen=True)
@@ -186,15 +190,18 @@ def coverage_tables(population: pd.DataFrame, rows: pd.DataFrame) -> Iterator[st
         f"up to {error:.1f} %"
     )
     by_judge = {judge: _estimates(population, rows[rows["judge"] == judge]) for judge in LABELS}
-    yield (
-        "## All conditions: intervals that hold the truth, %: mean (lowest to highest); mean standard error over "
-        "standard deviation\n\n" + _summary(by_judge)
+    yield section(
+        "All conditions: intervals that hold the truth, %: mean (lowest to highest); mean standard error over "
+        "standard deviation",
+        "coverage",
+        _summary(by_judge),
     )
     for judge, label in LABELS.items():
         found = by_judge[judge]
         for kind, names in KINDS.items():
-            for title, cell in CELLS.items():
-                yield f"## {label}, {kind}: {title}\n\n" + _coverage_table(found, names, cell)
+            for slug, (title, cell) in CELLS.items():
+                table = _coverage_table(found, names, cell)
+                yield section(f"{label}, {kind}: {title}", slug_of(slug, judge, kind), table)
 
 
 Found = dict[tuple[str, str, float], dict[str, dict[str, Estimated]]]
@@ -267,9 +274,9 @@ def _sizes(each: list[Estimated]) -> str:
     return f"{1_000.0 * np.mean([np.nanmean(np.abs(one.values - one.truth)) for one in each]):.1f}"
 
 
-CELLS: dict[str, Callable[[list[Estimated]], str]] = {
-    "intervals that hold the truth, %: mean (lowest to highest)": _shares,
-    "mean standard error over standard deviation": _errors_over_spread,
-    "bias in units of the standard deviation": _biases,
-    "mean |error| against the population, in units of 0.001": _sizes,
+CELLS: dict[str, tuple[str, Callable[[list[Estimated]], str]]] = {
+    "held": ("intervals that hold the truth, %: mean (lowest to highest)", _shares),
+    "errors": ("mean standard error over standard deviation", _errors_over_spread),
+    "bias": ("bias in units of the standard deviation", _biases),
+    "sizes": ("mean |error| against the population, in units of 0.001", _sizes),
 }

@@ -1,7 +1,8 @@
-"""Markdown tables for docs/accuracy.md, and the goals."""
+"""Markdown tables for docs/validation/judge.md, and the goals."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 from benchmarks.impartiality.goals import GOALS, Check, Goal, Key
 from benchmarks.impartiality.judges import DEFAULT, IPCW, IPCW_TRAINING, JUDGES, SELECTED
 from benchmarks.impartiality.measures import Condition, Estimate, Pairs, conditions, over_truths
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown, marked, section, slug_of
 from cocensor._validation import FloatArray
 
 Conditions = dict[Key, Condition]
@@ -28,18 +29,22 @@ def all_tables(rows: pd.DataFrame, judge: str) -> Iterator[str]:
         yield "## Judges, all truths"
         pooled = {f"n = {n:,}, τ = {tau:g}": each for (n, tau), each in over_truths(truths).items()}
         for title, measure in MEASURES.items():
-            yield f"{title}\n\n{_by_judge(pooled, measure)}"
+            yield f"{title}\n\n{marked(slug_of(_short(title)), _by_judge(pooled, measure))}"
         for truth, n in dict.fromkeys(key[:2] for key in found):
             columns = {f"τ = {key[2]:g}": each for key, each in found.items() if key[:2] == (truth, n)}
             yield f"## Judges, {truth}, n = {n:,}"
             for title, measure in MEASURES.items():
-                yield f"{title}\n\n{_by_judge(columns, measure)}"
+                yield f"{title}\n\n{marked(slug_of(_short(title), truth, n), _by_judge(columns, measure))}"
         plainer = _plainer(truths)
         if plainer:
-            yield f"## Plainer recipes, on the cells that have them\n\n{plainer}"
+            yield section("Plainer recipes, on the cells that have them", "plainer", plainer)
     forms = rows[rows["study"] == "forms"]
     if len(forms):
-        yield "## Margins of other forms, independent dropout\n\n" + _forms(conditions(forms))
+        yield section(
+            "Margins of other forms, independent dropout: mean |error| (bias), in units of 0.001",
+            "forms",
+            _forms(conditions(forms)),
+        )
 
 
 def _plainer(rows: pd.DataFrame) -> str:
@@ -80,7 +85,7 @@ def _shares(rows: pd.DataFrame) -> str:
 
 
 def _goals(found: Conditions, judge: str, against: str) -> Iterator[str]:
-    for goal in GOALS:
+    for number, goal in enumerate(GOALS, start=1):
         checks = {
             key: goal.check(key, each, judge, against) for key, each in found.items() if goal.applies(key)
         }
@@ -89,7 +94,9 @@ def _goals(found: Conditions, judge: str, against: str) -> Iterator[str]:
         met = sum(each.met for each in checks.values())
         near = sum(each.near and not each.met for each in checks.values())
         said = f"{met} of {len(checks)} met" + (f", {near} more within two standard errors" if near else "")
-        yield f"**{goal.text}**: {said}.\n\n" + _matrix(checks, goal)
+        yield f"**{goal.text}**: {said}.\n\n" + marked(
+            slug_of("goal", number, against.removeprefix(IPCW)), _matrix(checks, goal)
+        )
 
 
 def _check_cell(check: Check, goal: Goal) -> str:
@@ -153,6 +160,10 @@ MEASURES: dict[str, Callable[[Condition, str], str]] = {
 }
 
 
+def _short(title: str) -> str:
+    return re.split("[:,]", title)[0]
+
+
 def _by_judge(columns: dict[str, Condition], measure: Callable[[Condition, str], str]) -> str:
     judges = dict.fromkeys(judge for each in columns.values() for judge in each.scores if judge != "oracle")
     body = [
@@ -207,7 +218,7 @@ def _forms(found: Conditions) -> str:
         "scores: more than IPCW",
         "difference: more than IPCW",
     ]
-    return "Mean |error| (bias), in units of 0.001\n\n" + markdown(head, lines)
+    return markdown(head, lines, left=2)
 
 
 def _loss(excess: Estimate) -> str:

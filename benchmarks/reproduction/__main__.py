@@ -16,6 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.reproduction import replay, tables
+from benchmarks.tables import markdown
 from cocensor.paper import experiments
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -67,7 +68,7 @@ def fit_cost(rows: pd.DataFrame) -> str:
     """Seconds and memory beside the paper's."""
     [table] = experiments()["fit-cost"]().summarise(rows.to_dict("records")).values()
     head = ["data set", "training subjects", "features", "seconds", "MiB", "paper: minutes", "paper: GPU MiB"]
-    return tables.markdown(
+    return markdown(
         head,
         [
             [

@@ -7,13 +7,12 @@ on the censoring rate was made in another way: there, covariates and coefficient
 
 Run: python -m benchmarks.reproduction.replay FOLDER
      python -m benchmarks.reproduction.replay --search FOLDER FILE FAMILY
-FOLDER holds the published results; FILE is a key of ``HASHES``. The first takes a few minutes and keeps its rows as
-benchmarks/results/replay-published.csv.gz, and so does the second.
+FOLDER holds the published results; FILE is a key of ``HASHES``. The first shows how far the rows of
+benchmarks/results/replay-published.csv.gz, which ``python -m benchmarks.studies`` makes, are from the authors'.
 """
 
 from __future__ import annotations
 
-import gzip
 import sys
 from pathlib import Path
 
@@ -22,9 +21,9 @@ import pandas as pd
 
 import cocensor as cc
 from benchmarks.reproduction import collect
-from benchmarks.reproduction.tables import markdown
+from benchmarks.tables import markdown
 from cocensor._validation import FloatArray
-from cocensor.paper.base import Cell
+from cocensor.paper.base import Cell, Row
 from cocensor.paper.synthetic import SyntheticConfig, SyntheticExperiment
 from cocensor.simulate import SyntheticDesign, SyntheticSample
 
@@ -36,7 +35,7 @@ HASHES: dict[str, dict[str, int | None]] = {
     "correct_copula": {"clayton": 301563, "frank": 466670},
     "bguw_vs_cgq": {"clayton": 139013, "frank": 224099},
     "wrong_copula": {"clayton": 327819, "frank": 863178, "gaussian": 372349},
-    "dropout": {"clayton": None, "frank": None},
+    "censoring": {"clayton": None, "frank": None},
 }
 SCORES = {"IPCW (KM)": "ibs_ipcw", "IBS-Dep": "ibs_dep_bguw", "CG-Q": "ibs_dep_cgq"}
 _NAMES = {"dgp_copula": "copula", "copula_name": "copula", "true_k_tau": "tau", "k_tau": "tau"}
@@ -122,16 +121,11 @@ def published(folder: Path, name: str) -> pd.DataFrame:
     return frame
 
 
-def replayed(folder: Path) -> pd.DataFrame:
-    """Our scores on the authors' draws, of all files."""
-    rows = []
-    for name, hashes in HASHES.items():
-        experiment = Replay(published(folder, name), hashes, refit=name == "dropout")
-        for cell in experiment.cells():
-            of = {"file": name} | {key: cell[key] for key in KEYS}
-            rows += [of | row for row in experiment.run_cell(cell)]
-    kept = ["file", *KEYS, "adjustment", "realised_rate", "rate_bin", "oracle", "estimate"]
-    return pd.DataFrame(rows)[kept]
+def rows_of(file: str, experiment: Replay, cell: Cell) -> list[Row]:
+    """Our scores on one of the authors' draws."""
+    of = {"file": file} | {key: cell[key] for key in KEYS}
+    kept = ("adjustment", "realised_rate", "rate_bin", "oracle", "estimate")
+    return [of | {name: row[name] for name in kept} for row in experiment.run_cell(cell)]
 
 
 def differences(folder: Path) -> str:
@@ -176,8 +170,6 @@ def main() -> None:
     if sys.argv[1] == "--search":
         print(search(Path(sys.argv[2]), *sys.argv[3:5]))
         return
-    text = replayed(Path(sys.argv[1])).to_csv(index=False).encode()
-    RESULTS.write_bytes(gzip.compress(text, mtime=0))
     print(differences(Path(sys.argv[1])))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 import cocensor as cc
 from benchmarks.reproduction.collect import RESULTS
+from benchmarks.tables import markdown
 
 # Our names of the paper's scores, and the authors' columns.
 SYNTHETIC = {"IPCW (KM)": "err_ipcw", "IBS-Dep": "err_dep_bguw"}
@@ -40,11 +41,6 @@ def read(name: str) -> pd.DataFrame:
     if "estimate" not in frame:
         return frame
     return frame.assign(error=1000 * (frame["estimate"] - frame["oracle"]))
-
-
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def along(frame: pd.DataFrame, column: str, label: Callable[[float], str]) -> str:
