@@ -1,4 +1,4 @@
-"""Figures of the guide, from the examples of its pages: ``python -m benchmarks.guide_figures``."""
+"""Figures of the guide, from the examples of its pages, and of the theory: ``python -m benchmarks.guide_figures``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
-from cocensor import Evaluation
+from cocensor import Evaluation, copula
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -34,11 +34,23 @@ def save(draw: Callable[[], Any], name: str) -> None:
 
 
 def main() -> None:
-    """Those of "Which dependence is plausible?"."""
+    """Those of "Which dependence is plausible?", and the families of copulas."""
+    save(families, "copula-families.png")
     with redirect_stdout(StringIO()):
         made = ran("plausible.md")
     save(made["found"].plot, "plausible-benchmarks.png")
     save(partial(near_zero, made["result"]), "plausible-differences.png")
+
+
+def families() -> None:
+    """Ranks of event and dropout times under four families with one τ; the earliest are at the lower left."""
+    _, axes = plt.subplots(1, 4, figsize=(9.0, 2.6), sharex=True, sharey=True, layout="constrained")
+    for ax, name in zip(axes, ("clayton", "frank", "gumbel", "joe"), strict=True):
+        event, dropout = 1.0 - copula(name, tau=0.5).sample(1500, 0).T
+        ax.plot(dropout, event, ".", markersize=2.0, alpha=0.5)
+        ax.set(title=f"{name}, τ = 0.5", xlabel="dropout", xticks=(0, 1), yticks=(0, 1), aspect="equal")
+        ax.set_xticklabels(("first", "last"))
+    axes[0].set(ylabel="event", yticklabels=("first", "last"))
 
 
 def near_zero(result: Evaluation) -> None:
