@@ -2,16 +2,17 @@
 Which dependence is plausible?
 ==============================
 
-Two models are scored on patients of whom some left the study early. Did they leave because the event was near? The data cannot say.
-But they can say how strong such a dependence would have to be to change the verdict, and how that compares with what was measured.
+Two models are scored on patients of whom some left the study early. Did they leave because the event was near?
+The data cannot say. But they can say how strong such a dependence would have to be to change the verdict, and
+how that compares with what was measured.
 """
 
 # %%
 # A study in which those who leave are ill
 # ----------------------------------------
-# Some patients move away. Others become too ill to come, and from then on have three times the hazard of those like them who stay. A study
-# shows neither: it shows who left when, and why. Whoever is still there after five years is censored by the end of the study, which is marked:
-# that is not dropout.
+# Some patients move away. Others become too ill to come, and from then on have three times the hazard of those
+# like them who stay. A study shows neither: it shows who left when, and why. Whoever is still there after five
+# years is censored by the end of the study, which is marked: that is not dropout.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -37,7 +38,8 @@ y = cc.Survival(
 print(y)
 
 # %%
-# Half of the patients train two models: a Cox model, and a joint model which takes event and dropout to depend on each other.
+# Half of the patients train two models: a Cox model, and a joint model which takes event and dropout to depend
+# on each other.
 
 x_train, x_test, y_train, y_test = X[:800], X[800:], y[:800], y[800:]
 months = np.linspace(0, 48, 49)
@@ -53,8 +55,9 @@ print(result)
 # %%
 # A yardstick: what if a measured covariate had not been measured?
 # ----------------------------------------------------------------
-# Leaving out a covariate that drives both event and dropout makes the two depend on each other. How much, in Kendall's τ, is known for each
-# covariate that was measured: these are benchmarks for one that was not. The range that counts as plausible is shaded.
+# Leaving out a covariate that drives both event and dropout makes the two depend on each other. How much, in
+# Kendall's τ, is known for each covariate that was measured: these are benchmarks for one that was not. The
+# range that counts as plausible is shaded.
 
 benchmarks = result.plausible_tau()
 benchmarks.plot()
@@ -63,8 +66,9 @@ print(benchmarks.statement)
 # %%
 # Where does the verdict change?
 # ------------------------------
-# The difference of the two scores, along τ and along the hazard ratio ρ of those who left against similar patients who stayed. The dark band
-# is the interval at each point. Triangles are the measured covariates, the axis on top translates τ into a hazard ratio right after leaving.
+# The difference of the two scores, along τ and along the hazard ratio ρ of those who left against similar
+# patients who stayed. The dark band is the interval at each point. Triangles are the measured covariates, the
+# axis on top translates τ into a hazard ratio right after leaving.
 
 sensitivity = result.sensitivity(["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1))
 # sphinx_gallery_thumbnail_number = 2
@@ -72,14 +76,14 @@ sensitivity.plot_differences("cox")
 print(sensitivity.statement)
 
 # %%
-# The hazard ratio can be moved for one reason at a time. Who moved away keeps the hazard that they had, a physician may say, but those
-# who are too ill have two or three times that of others.
+# The hazard ratio can be moved for one reason at a time. Who moved away keeps the hazard that they had, a
+# physician may say, but those who are too ill have two or three times that of others.
 
 sensitivity.after_dropout.plot_differences("cox", line=["too ill", "moved away"])
 
 # %%
-# Tipping points as a table: where an interval starts to include 0, and where the estimate changes sign; in τ, in hazard ratios, and in
-# multiples of the effects of the strongest covariate.
+# Tipping points as a table: where an interval starts to include 0, and where the estimate changes sign; in τ,
+# in hazard ratios, and in multiples of the effects of the strongest covariate.
 
 tips = pd.DataFrame(sensitivity.tips("cox", "joint"))
 print(tips.drop(columns="winner_beyond").round(2).to_string(index=False))
@@ -87,7 +91,8 @@ print(tips.drop(columns="winner_beyond").round(2).to_string(index=False))
 # %%
 # The truth
 # ---------
-# Here the data are simulated, and the true times are known. At the hazard ratio that made the data, imputation comes close to the true scores.
+# Here the data are simulated, and the true times are known. At the hazard ratio that made the data, imputation
+# comes close to the true scores.
 
 judges = {
     "truth": cc.Oracle(death[800:]),
@@ -114,7 +119,8 @@ ax.set_ylim(2.5, -0.5)
 plt.show()
 
 # %%
-# **What was learned:** a verdict at independence is worth as much as the dependence that it survives, and measured covariates, hazard ratios by
-# reason and tipping points say in the clinic's words how much that is. The guide goes through such a study step by step
-# (:doc:`/guide/plausible`), :doc:`/theory/index` has the formulas, and the calls are :func:`cocensor.plausible_tau`,
-# :meth:`cocensor.Evaluation.sensitivity` and :class:`cocensor.Imputation`.
+# **What was learned:** a verdict at independence is worth as much as the dependence that it survives, and
+# measured covariates, hazard ratios by reason and tipping points say in the clinic's words how much that is.
+# The guide goes through such a study step by step (:doc:`/guide/plausible`), :doc:`/theory/index` has the
+# formulas, and the calls are :func:`cocensor.plausible_tau`, :meth:`cocensor.Evaluation.sensitivity` and
+# :class:`cocensor.Imputation`.

@@ -2,15 +2,17 @@
 Discrimination and calibration under dependent censoring
 ========================================================
 
-A model can rank patients well and predict wrong risks, or the other way round. This example looks at AUC, ROC curves, concordance and calibration where
-those who are about to have the event tend to drop out before it. The data are simulated, so each number stands beside the truth.
+A model can rank patients well and predict wrong risks, or the other way round. This example looks at AUC, ROC
+curves, concordance and calibration where those who are about to have the event tend to drop out before it. The
+data are simulated, so each number stands beside the truth.
 """
 
 # %%
 # Data with a known truth
 # -----------------------
-# Event and dropout times depend on each other through a Clayton copula with Kendall's τ = 0.5. Three models are judged: the true law, the same with
-# every hazard doubled, which ranks as well but predicts too much risk, and a Cox model that saw only two of the covariates.
+# Event and dropout times depend on each other through a Clayton copula with Kendall's τ = 0.5. Three models are
+# judged: the true law, the same with every hazard doubled, which ranks as well but predicts too much risk, and
+# a Cox model that saw only two of the covariates.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,8 +37,9 @@ models = {
 # %%
 # Three ways to score
 # -------------------
-# *IPCW* takes censoring to be independent of the event. *Imputation* gives each dropout a chance of still being event-free, here at the copula that
-# made the data, which in practice is an assumption to vary. *Truth* uses the true event times of all subjects.
+# *IPCW* takes censoring to be independent of the event. *Imputation* gives each dropout a chance of still being
+# event-free, here at the copula that made the data, which in practice is an assumption to vary. *Truth* uses
+# the true event times of all subjects.
 
 adjustments = {
     "IPCW": "ipcw",
@@ -49,9 +52,10 @@ table = result.table().pivot(index=["metric", "model"], columns="adjustment", va
 print(table[list(adjustments)].round(3).to_string())
 
 # %%
-# How far is each from the truth? A dot is a metric of a model, the line its 95 % interval. IPCW finds too much concordance in all three. By the
-# ICI, the mean distance of observed from predicted risks, it even takes the Cox model to be better calibrated than the true law: this model has learned
-# from data with the same censoring, and shares the error of its judge.
+# How far is each from the truth? A dot is a metric of a model, the line its 95 % interval. IPCW finds too much
+# concordance in all three. By the ICI, the mean distance of observed from predicted risks, it even takes the
+# Cox model to be better calibrated than the true law: this model has learned from data with the same censoring,
+# and shares the error of its judge.
 
 shown = ["auc at 12", "concordance", "ici at 12"]
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True, layout="constrained")
@@ -82,8 +86,8 @@ for ax, name in zip(axes, adjustments, strict=True):
 # %%
 # Calibration of the true law
 # ---------------------------
-# The predictions are right. IPCW blames them all the same: those who left were about to have the event, so that fewer events are seen than there
-# are. Imputation at the right copula puts them back.
+# The predictions are right. IPCW blames them all the same: those who left were about to have the event, so that
+# fewer events are seen than there are. Imputation at the right copula puts them back.
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.2), sharey=True, layout="constrained")
 for ax, name in zip(axes, adjustments, strict=True):
@@ -96,7 +100,8 @@ for ax, name in zip(axes, adjustments, strict=True):
     )
 
 # %%
-# **What was learned:** under dependent censoring IPCW can make ranking look better and a right model look miscalibrated, and imputation at the right
-# dependence does not; which dependence is right must be varied. See :doc:`/guide/metrics` and :doc:`/guide/calibration` in the guide,
-# :doc:`/theory/index`, and in the reference :func:`cocensor.cumulative_dynamic_auc`, :func:`cocensor.concordance_index` and
+# **What was learned:** under dependent censoring IPCW can make ranking look better and a right model look
+# miscalibrated, and imputation at the right dependence does not; which dependence is right must be varied. See
+# :doc:`/guide/metrics` and :doc:`/guide/calibration` in the guide, :doc:`/theory/index`, and in the reference
+# :func:`cocensor.cumulative_dynamic_auc`, :func:`cocensor.concordance_index` and
 # :func:`cocensor.survival_calibration_curve`.
