@@ -60,9 +60,11 @@ class PredictiveValue(SectionMetric):
     direction, range, has_skill = "greater", (0.0, 1.0), False
 
     def value(self, section):
+        """The value at a time."""
         return self.linear(section).value
 
     def linear(self, section):
+        """The value, and its derivatives by both weights."""
         warned = 1.0 - section.survival >= self.limit
         total = (section.event_free + section.event)[warned].sum()
         if total == 0:
@@ -88,6 +90,7 @@ class Failures(cc.Adjustment):
 
     @property
     def assumption(self):
+        """What it rests on, in one sentence."""
         return f"Of those who drop out, {self.share:.0%} have the event at that moment, and the others never."
 
     def _fit(self, y, x, predictions, folds):

@@ -56,6 +56,7 @@ print(len(list(place.iterdir())), "files")
 
 
 def scan(parts="[0-4]"):
+    """The files whose numbers the pattern holds."""
     files = {name: place / f"{name}-{parts}.parquet" for name in tables}
     return cc.scan_parquet(files.pop("test"), files, time="months", event="died", covariates=["x0", "x1"])
 
