@@ -14,6 +14,8 @@ how that compares with what was measured.
 # like them who stay. A study shows neither: it shows who left when, and why. Whoever is still there after five
 # years is censored by the end of the study, which is marked: that is not dropout.
 
+import textwrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -50,7 +52,7 @@ models = {
 }
 asked = {"metrics": "ibs", "horizon": 48, "time_unit": "months"}
 result = cc.evaluate(models, y_test, x_test, y_train=y_train, x_train=x_train, **asked)
-print(result)
+result
 
 # %%
 # A yardstick: what if a measured covariate had not been measured?
@@ -61,7 +63,8 @@ print(result)
 
 benchmarks = result.plausible_tau()
 benchmarks.plot()
-print(benchmarks.statement)
+plt.show()
+print(textwrap.fill(benchmarks.statement, 70))
 
 # %%
 # Where does the verdict change?
@@ -73,13 +76,15 @@ print(benchmarks.statement)
 sensitivity = result.sensitivity(["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1))
 # sphinx_gallery_thumbnail_number = 2
 sensitivity.plot_differences("cox")
-print(sensitivity.statement)
+plt.show()
+print(textwrap.fill(sensitivity.statement, 70))
 
 # %%
 # The hazard ratio can be moved for one reason at a time. Who moved away keeps the hazard that they had, a
 # physician may say, but those who are too ill have two or three times that of others.
 
 sensitivity.after_dropout.plot_differences("cox", line=["too ill", "moved away"])
+plt.show()
 
 # %%
 # Tipping points as a table: where an interval starts to include 0, and where the estimate changes sign; in τ,

@@ -72,6 +72,7 @@ for ax, name in zip(axes, shown, strict=True):
     ax.set(title=name, yticks=range(len(models)), yticklabels=list(models))
 axes[0].invert_yaxis()
 axes[0].legend(fontsize=8)
+plt.show()
 
 # %%
 # ROC curves at one time

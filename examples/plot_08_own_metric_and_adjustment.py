@@ -138,6 +138,7 @@ print(drawn.table()[columns].round(3).to_string(index=False))
 
 sensitivity = result.sensitivity(["frank", "hazard_ratio"], [0.0, 0.2, 0.4, 0.6])
 SensitivityDisplay.from_sensitivity(sensitivity, "ppv at 48").plot()
+plt.show()
 
 # %%
 # And the new adjustment along its own setting: an adjustment is a value, so it can be given without a name.
@@ -156,6 +157,7 @@ for ax, at in zip(axes, (24, 48), strict=True):
     ax.set(title=f"by {at} months", xlabel="share of dropouts that relapse when they leave")
 axes[0].set_ylabel("positive predictive value\n(dotted: IPCW)")
 axes[0].legend()
+plt.show()
 
 # %%
 # Names last as long as the session. They can be given back:

@@ -10,7 +10,7 @@ subjects in memory and against the truth.
 # %%
 # Files in parts
 # --------------
-# 200,000 subjects whose events and dropouts depend on each other through a Clayton copula, with Kendall's τ =
+# 120,000 subjects whose events and dropouts depend on each other through a Clayton copula, with Kendall's τ =
 # 0.5. Outcomes and the predictions of each model are in five files each, the later ones larger. Predictions in
 # single precision take half the bytes.
 
@@ -26,7 +26,7 @@ from pyarrow import parquet
 import cocensor as cc
 
 rng = np.random.default_rng(0)
-n = 200_000
+n = 120_000
 X = rng.normal(size=(n, 2))
 risk = np.exp(X @ [0.9, 0.5])
 copula = cc.Clayton.from_tau(0.5)
@@ -43,7 +43,7 @@ outcomes = {"months": y.time, "died": y.event, "x0": X[:, 0], "x1": X[:, 1]}
 tables = {"test": pa.table(outcomes)}
 for name, predicted in models.items():
     tables[name] = pa.table({f"{t:g}": column for t, column in zip(times, predicted.T, strict=True)})
-edges = [0, 2_000, 6_000, 20_000, 60_000, n]
+edges = [0, 2_000, 6_000, 18_000, 50_000, n]
 for name, table in tables.items():
     for k, (start, stop) in enumerate(pairwise(edges)):
         parquet.write_table(table.slice(start, stop - start), place / f"{name}-{k}.parquet")
@@ -64,7 +64,7 @@ def scan(parts="[0-4]"):
 adjustments = {"IPCW": "ipcw", "imputation": cc.Imputation("covariates", copula)}
 asked = {"metrics": ["ibs", "auc"], "times": times, "adjustments": adjustments}
 streamed = scan().evaluate(**asked)
-print(streamed)
+streamed
 
 # %%
 # The same numbers as in memory
@@ -105,7 +105,7 @@ for shift, name, marker in ((0.96, "IPCW", "s"), (1.04, "imputation", "o")):
     )
 ax.set(xscale="log", xlabel="subjects", ylabel="integrated Brier score of the true law")
 ax.legend()
-
+plt.show()
 folder.cleanup()
 
 # %%

@@ -13,6 +13,7 @@ are read here, scored as ``riskRegression::Score`` does, and then judged under d
 # others. Each file of predictions has a row per patient, and a column per time with the chance of still being
 # event-free. The data are simulated in R: those who die early tend to leave early.
 
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -63,7 +64,7 @@ given = {
 result = cc.evaluate(
     models, y_test, test[["age", "stage", "marker"]], true_times=test["true_months"], metrics="ibs", **given
 )
-print(result)
+result
 
 # %%
 # And along the dependence, as Kendall's τ and as the hazard ratio of those who left against similar patients
@@ -72,7 +73,7 @@ print(result)
 sensitivity = result.sensitivity(["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1))
 DifferenceDisplay.from_sensitivity(sensitivity, reference="forest").plot()
 plt.show()
-print(sensitivity.statement)
+print(textwrap.fill(sensitivity.statement, 70))
 
 # %%
 # The command line does it in one go, with a report for colleagues:
