@@ -37,8 +37,9 @@ print(table.iloc[:3, :6])
 # %%
 # The numbers of riskRegression
 # -----------------------------
-# With weights from a Kaplan–Meier curve of the censoring in the test sample, which is what ``Score`` takes by
-# default, Brier scores and AUCs are the same. ``score.csv`` has those that R wrote.
+# ``Score(..., cens.model = "km")`` takes weights from a Kaplan–Meier curve of the censoring in the data that are
+# scored. With None in the place of the training outcomes ours are the same, and so are Brier scores and AUCs.
+# ``score.csv`` has those that R wrote.
 
 at = [12, 24, 36]
 score = pd.read_csv(folder / "score.csv").set_index(["model", "times"])
