@@ -33,7 +33,7 @@ copula = cc.Clayton.from_tau(0.5)
 u, v = copula.sample(n, rng).T
 event, dropout = -30 * np.log(u) / risk, -24 * np.log(v)
 y = cc.Survival.from_latent(event, dropout)
-times = np.arange(6.0, 49.0, 6.0)
+times = np.arange(12.0, 49.0, 12.0)
 curves = np.exp(-np.outer(risk, times) / 30).astype(np.float32)
 models = {"true law": curves, "doubled": curves**2}
 
