@@ -16,25 +16,33 @@ from cocensor.adjustments.registry import (
     register_adjustment,
     unregister_adjustment,
 )
-from cocensor.adjustments.status import Status
+from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.tile import Tile
 from cocensor.adjustments.true_law import TrueLaw
+from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Imputed, Observed, Terms
 
 __all__ = [
     "AIPCW",
+    "EVENT",
+    "EVENT_FREE",
     "IPCW",
+    "NOTHING",
     "Adjustment",
     "DenseGradient",
     "DependentIPCW",
     "Fitted",
     "Functionals",
     "Gradient",
+    "Group",
     "Imputation",
+    "Imputed",
     "Linearised",
     "MarginTime",
+    "Observed",
     "Oracle",
     "Part",
     "Status",
+    "Terms",
     "Tile",
     "TrueLaw",
     "adjustment",
