@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -89,14 +89,15 @@ class Record:
         """Write ``run.json`` and ``run.md``."""
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
         write_whole(folder / "run.json", text + "\n")
-        write_whole(folder / "run.md", self.sentence() + "\n")
+        older = {path.stem for path in folder.glob("*.md")} - {*self.jobs, "run", "studies"}
+        write_whole(folder / "run.md", self.sentence(sorted(older)) + "\n")
 
     def forget_others(self, names: Iterable[str]) -> None:
         """Forget jobs that are no more."""
         self.jobs = {name: self.jobs[name] for name in names if name in self.jobs}
 
-    def sentence(self) -> str:
-        """Commit, day, machine and minutes; jobs of other commits and those that failed by their names."""
+    def sentence(self, older: Sequence[str] = ()) -> str:
+        """Commit, day, machine and minutes; jobs of other commits, ``older`` output and failures by their names."""
         newest = max(self.jobs.values(), key=lambda done: done.ended)
         minutes = sum(done.seconds for done in self.jobs.values()) / 60
         text = f"Run of `make bench` at {newest.place}: {self.machine}, {minutes:.0f} minutes."
@@ -106,6 +107,8 @@ class Record:
                 others.setdefault(done.place, []).append(name)
         for place, names in others.items():
             text += f" At {place}: {', '.join(names)}."
+        if older:
+            text += f" From earlier runs: {', '.join(older)}."
         failed = [name for name, done in self.jobs.items() if done.error]
         return text + (f" Failed, so that what was there stands: {', '.join(failed)}." if failed else "")
 

@@ -65,7 +65,7 @@ def _without_tables(text: str) -> str:
 
 def _lines(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> Iterator[str]:
     yield _line(head)
-    yield "|" + "---|" * left + "---:|" * (len(head) - left)
+    yield _line(["---"] * left + ["---:"] * (len(head) - left))
     for row in rows:
         yield _line(row)
 

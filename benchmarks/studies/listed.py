@@ -46,7 +46,7 @@ COVERAGE = (
         lambda unit: population.rows(unit["law"], unit["tau"]),
         ("law", "tau"),
         ("judge", "assumed"),
-        seconds=100.0,
+        seconds=16.0,
     ),
     *(
         Study(
@@ -57,7 +57,7 @@ COVERAGE = (
             within,
             seconds,
         )
-        for name, within, seconds in (("scores", ("judge",), 1.0), ("tau", ("curve",), 3.0))
+        for name, within, seconds in (("scores", ("judge",), 2.0), ("tau", ("curve",), 0.6))
         for of in (repeats.STUDIES[name],)
     ),
 )
@@ -92,7 +92,7 @@ DISCRIMINATION = (
         _accuracy,
         ("truth", "family", "tau", "n", "seed"),
         ("judge", "metric"),
-        seconds=10.0,
+        seconds=2.0,
     ),
     Study(
         "discrimination-population",
@@ -141,7 +141,7 @@ def _judged(unit: Unit) -> Iterable[Row]:
     return study.rows_of(study.run_cell(cell, wanted))
 
 
-IMPARTIALITY = (Study("impartiality", _cells, _judged, tuple(study.KEYS), ("judge",), seconds=30.0),)
+IMPARTIALITY = (Study("impartiality", _cells, _judged, tuple(study.KEYS), ("judge",), seconds=4.0),)
 
 
 # --- hazard ratio after dropout ----------------------------------------------------------------------------
@@ -165,7 +165,7 @@ AFTER_DROPOUT = tuple(
         _WITHIN[part],
         seconds,
     )
-    for part, n, seconds in (("errors", 40, 3.0), ("coverage", 200, 2.0))
+    for part, n, seconds in (("errors", 40, 0.6), ("coverage", 200, 0.8))
 )
 
 
@@ -174,8 +174,8 @@ AFTER_DROPOUT = tuple(
 _LARGE = ("employee", "flchain", "support")
 #: Seconds of a cell by experiment.
 _SECONDS = {
-    "copula-scatter": 0.1, "dependence": 3.0, "censoring": 3.0, "misspecification": 3.0, "cg-q": 3.0,
-    "horizon": 3.0, "semi-synthetic": 60.0, "semi-synthetic-copula": 20.0, "floor": 60.0, "fit-cost": 5.0,
+    "copula-scatter": 0.1, "dependence": 1.0, "censoring": 1.0, "misspecification": 1.0, "cg-q": 1.0,
+    "horizon": 1.0, "semi-synthetic": 7.0, "semi-synthetic-copula": 2.0, "floor": 10.0, "fit-cost": 3.0,
 }  # fmt: skip
 _SCORED = ("learner", "adjustment")
 _ROWS = {"copula-scatter": ("event_time",), "fit-cost": ()}
@@ -241,7 +241,7 @@ REPLAY = (
         _replayed,
         ("file", *replay.KEYS),
         ("adjustment",),
-        seconds=1.0,
+        seconds=0.1,
         needs="COCENSOR_PUBLISHED",
     ),
 )

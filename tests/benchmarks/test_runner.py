@@ -98,6 +98,7 @@ def test_a_failed_job_is_not_resumed_as_done(module, kept):
 def test_the_line_tells_of_changes_other_commits_and_failures(module, kept):
     run_all([module("one", "print(1)"), module("two", "print(2)")], kept, Source("0ld0000", False))
     run_all([module("one", "print(1)")], kept, Source("abc1234", True))
+    (kept / "three.md").write_text("3")
     run_all([module("two", "raise SystemExit(1)")], kept, Source("abc1234", True))
     record = Record.read(kept)
     assert set(record.jobs) == {"one", "two"}
@@ -105,6 +106,7 @@ def test_the_line_tells_of_changes_other_commits_and_failures(module, kept):
     assert line.count("\n") == 1
     assert "`abc1234` with changes" in line
     assert "At commit `0ld0000`" in line
+    assert "earlier runs: three" in line
     assert "Failed" in line
     assert json.loads((kept / "run.json").read_text())["jobs"]["one"]["source"]["commit"] == "abc1234"
 
