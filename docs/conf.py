@@ -17,6 +17,7 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "reference",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
@@ -37,6 +38,12 @@ suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 
 # The reference: one page for every public name.
 autosummary_generate = True
+autosummary_filename_map = {  # names that differ in case alone are one file on some systems
+    "cocensor.adjustment": "cocensor.adjustment-function",
+    "cocensor.copula": "cocensor.copula-function",
+    "cocensor.metric": "cocensor.metric-function",
+    "cocensor.learners.learner": "cocensor.learners.learner-function",
+}
 autodoc_typehints = "none"  # docstrings say types in words
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
