@@ -24,6 +24,11 @@ class Oracle(Adjustment):
 
     The observed outcomes are ignored.
 
+    Parameters
+    ----------
+    event_times : array-like of shape (n_test,)
+        The true event time of every test subject, censored ones included.
+
     Examples
     --------
     >>> y = ([1.0, 5.0], [0, 1])

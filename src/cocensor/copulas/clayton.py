@@ -20,12 +20,22 @@ class Clayton(ArchimedeanCopula):
     Generator :math:`\varphi(s) = (s^{-\theta} - 1)/\theta`. Lower-tail dependent: as a survival copula it
     ties late events to late dropouts.
 
+    Parameters
+    ----------
+    theta : float
+        θ ≥ 0; 0 is independence.
+
     Examples
     --------
     >>> Clayton.from_tau(0.5)
     Clayton(theta=2.0)
     >>> round(Clayton(2.0).cdf(0.5, 0.4), 6)
     0.328798
+
+    References
+    ----------
+    Clayton, D. G. (1978). A model for association in bivariate life tables and its application in
+    epidemiological studies of familial tendency in chronic disease incidence. *Biometrika* 65, 141–151.
     """
 
     name = "clayton"

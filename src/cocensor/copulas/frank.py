@@ -45,10 +45,20 @@ class Frank(ArchimedeanCopula):
     :math:`\tau = 1 - \frac4\theta(1 - D_1(\theta))` with the Debye function :math:`D_1`. No tail dependence;
     the only Archimedean family here that reaches negative τ.
 
+    Parameters
+    ----------
+    theta : float
+        θ of either sign; 0 is independence.
+
     Examples
     --------
     >>> round(Frank.from_tau(0.5).theta, 6), round(Frank.from_tau(-0.5).theta, 6)
     (5.736283, -5.736283)
+
+    References
+    ----------
+    Frank, M. J. (1979). On the simultaneous associativity of F(x, y) and x + y − F(x, y). *Aequationes Mathematicae*
+    19, 194–226.
     """
 
     name = "frank"

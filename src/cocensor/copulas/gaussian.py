@@ -25,12 +25,21 @@ class Gaussian(Copula):
     Kendall's :math:`\tau = \frac2\pi \arcsin\rho`. Not Archimedean, so it has no
     Copula-Graphic form; the joint model and the simulators use it.
 
+    Parameters
+    ----------
+    theta : float
+        The correlation ρ, strictly between −1 and 1; 0 is independence.
+
     Examples
     --------
     >>> round(Gaussian.from_tau(0.5).theta, 6)
     0.707107
     >>> round(Gaussian(0.5).cdf(0.5, 0.5), 6)
     0.333333
+
+    References
+    ----------
+    Nelsen, R. B. (2006). *An Introduction to Copulas*, 2nd edition. Springer.
     """
 
     name = "gaussian"

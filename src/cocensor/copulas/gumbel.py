@@ -19,10 +19,20 @@ class Gumbel(ArchimedeanCopula):
     Generator :math:`\varphi(s) = (-\log s)^\theta`. Upper-tail dependent: as a survival copula it ties
     early events to early dropouts.
 
+    Parameters
+    ----------
+    theta : float
+        θ ≥ 1; 1 is independence.
+
     Examples
     --------
     >>> Gumbel.from_tau(0.5)
     Gumbel(theta=2.0)
+
+    References
+    ----------
+    Gumbel, E. J. (1960). Bivariate exponential distributions. *Journal of the American Statistical Association* 55,
+    698–707.
     """
 
     name = "gumbel"

@@ -17,6 +17,11 @@ class Independence(ArchimedeanCopula):
     The limit of every other family here, and what the usual scores assume of event and censoring. Every
     family uses these formulas exactly at its own limit.
 
+    Parameters
+    ----------
+    theta : float
+        0, the only value there is.
+
     Examples
     --------
     >>> Independence().cdf(0.5, 0.4)

@@ -23,10 +23,20 @@ class Joe(ArchimedeanCopula):
     :math:`\tau = 1 + \frac{2}{2-\theta}[\psi(2) - \psi(2/\theta + 1)]`. More strongly upper-tail dependent
     than Gumbel: as a survival copula it ties early events to early dropouts.
 
+    Parameters
+    ----------
+    theta : float
+        θ ≥ 1; 1 is independence.
+
     Examples
     --------
     >>> round(Joe.from_tau(0.5).theta, 6)
     2.856257
+
+    References
+    ----------
+    Joe, H. (1993). Parametric families of multivariate distributions with given margins. *Journal of Multivariate
+    Analysis* 46, 262–282.
     """
 
     name = "joe"

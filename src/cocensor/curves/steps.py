@@ -30,7 +30,16 @@ QUANTILE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class StepFunction:
-    r"""A right-continuous step function: ``initial`` before the first jump, ``values[j]`` from ``times[j]`` on.
+    """A right-continuous step function: ``initial`` before the first jump, ``values[j]`` from ``times[j]`` on.
+
+    Parameters
+    ----------
+    times : array-like of shape (k,)
+        Where it jumps, strictly increasing.
+    values : array-like of shape (k,)
+        The value from each of these on.
+    initial : float
+        The value before the first jump.
 
     Examples
     --------

@@ -93,6 +93,18 @@ class Evaluation(Resampled):
     alarms : tuple of Alarm
         Nonsense among predictions and outcomes. A model with one that disqualifies is none of the ``contenders``: it
         has scores, but no rank, and is not called best.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
+    >>> round(float(result.score("good")), 4), result.ranks()
+    (0.1044, {'good': 1, 'flat': 2})
+    >>> comparison = result.compare("good", "flat")
+    >>> round(comparison.difference, 4), round(comparison.standard_error, 4)
+    (-0.1081, 0.0448)
     """
 
     @property

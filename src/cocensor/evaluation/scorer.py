@@ -22,7 +22,12 @@ from cocensor.outcomes import Survival
 
 
 class FoldError(ValueError):
-    """A fold cannot be scored. With ``error_score="raise"`` scikit-learn lets it through, else the fold is NaN."""
+    """A fold cannot be scored. With ``error_score="raise"`` scikit-learn lets it through, else the fold is NaN.
+
+    See Also
+    --------
+    survival_scorer : Its scorer raises it.
+    """
 
 
 def survival_scorer(

@@ -80,6 +80,17 @@ class JointModel:
     n_, t_max_ : int or float, float
         The number of subjects fitted to (the sum of their case weights, where they have any), and their largest time:
         beyond it the margins extrapolate.
+
+    Examples
+    --------
+    >>> from cocensor import Clayton, fit_joint
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=500, n_features=1, copula=Clayton(2.0)).draw(0)
+    >>> model = fit_joint(data.X, data.y, Clayton(2.0))
+    >>> model.survival([5.0, 15.0], [[0.5]]).round(2)
+    array([[0.99, 0.46]])
+    >>> model.conditional_survival([15.0], [5.0], [[0.5]]).round(2)
+    array([[0.1]])
     """
 
     copula: Copula

@@ -42,6 +42,22 @@ _MISSED = Loss(event_free=_event_free, event=np.positive, known=_known, largest=
 class RestrictedAbsoluteError(Metric):
     """The mean distance of predicted from true times, both cut at the last time; see
     :func:`restricted_absolute_error`.
+
+    Parameters
+    ----------
+    predicted : {"median", "mean"}
+        Which time a curve predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> times = np.linspace(0.0, 3.5, 36)
+    >>> curves = {"cox": np.exp(-times * np.array([[0.6], [0.3], [0.3], [0.2]]))}
+    >>> error = cc.RestrictedAbsoluteError("median")
+    >>> round(float(cc.evaluate(curves, y, times=times, adjustments="ipcw", metrics=error).score("cox")), 2)
+    0.3
     """
 
     predicted: PredictedTime = "median"

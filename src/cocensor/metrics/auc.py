@@ -33,8 +33,22 @@ from cocensor.metrics.single_time import SingleTimes
 class CumulativeDynamicAUC(SectionMetric):
     """How well a model separates those who had the event by a time from those still event-free.
 
-    At the time ``at``; where that is None, the mean over the times of an evaluation, each weighted by the events since
-    the time before. See :func:`cumulative_dynamic_auc`.
+    See :func:`cumulative_dynamic_auc` for the equation.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default it is the mean over the times of an evaluation, each weighted by the events since the time
+        before.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 0])
+    >>> risk = {"score": [2.0, 0.5, 0.1, 1.0, 0.3]}
+    >>> auc = cc.CumulativeDynamicAUC(at=3.5)
+    >>> round(float(cc.evaluate(risk, y, times=[1.5, 3.5], adjustments="ipcw", metrics=auc).score("score")), 3)
+    0.429
     """
 
     at: float | None = None

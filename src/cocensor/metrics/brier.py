@@ -43,7 +43,17 @@ BRIER = Loss(event_free=_event_free, event=_event, known=_known, largest=1.0)
 
 @dataclass(frozen=True)
 class IntegratedBrierScore(PointwiseMetric):
-    """The Brier score averaged over time; see :func:`integrated_brier_score`."""
+    """The Brier score averaged over time; see :func:`integrated_brier_score`.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.IntegratedBrierScore())
+    >>> round(float(result.score("cox")), 4)
+    0.1044
+    """
 
     name: ClassVar[str] = "ibs"
     label: ClassVar[str] = "integrated Brier score"
@@ -58,7 +68,22 @@ class IntegratedBrierScore(PointwiseMetric):
 
 @dataclass(frozen=True)
 class BrierScore(AtOneTime):
-    """The Brier score at one time, ``at``, or at the last of an evaluation; see :func:`brier_score`."""
+    """The Brier score at one time; see :func:`brier_score`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.BrierScore(at=3.5))
+    >>> round(float(result.score("cox")), 4)
+    0.1038
+    """
 
     at: float | None = None
 

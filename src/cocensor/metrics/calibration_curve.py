@@ -36,10 +36,20 @@ _BINS = 20
 
 @dataclass(frozen=True, eq=False)
 class CalibrationGroups:
-    """Groups of subjects of similar predicted risk, from the lowest on; arrays over groups.
+    """Groups of subjects of similar predicted risk, from the lowest on; part of a :class:`CalibrationCurve`.
 
-    ``predicted`` is the mean predicted chance of an event of the ``n`` subjects of each, ``observed`` the share that
-    had the event, with its standard error and interval.
+    Attributes
+    ----------
+    predicted : array of shape (n_groups,)
+        The mean predicted chance of an event in each group.
+    observed, standard_error, low, high : array of shape (n_groups,)
+        The share that had the event, with its standard error and interval.
+    n : array of shape (n_groups,)
+        The number of subjects.
+
+    See Also
+    --------
+    survival_calibration_curve : Makes them, with an example.
     """
 
     predicted: FloatArray
@@ -74,6 +84,10 @@ class CalibrationCurve:
         Mean, median and 90 % quantile of the distances of the curve from the diagonal, over subjects.
     notes : tuple of Note
         What was decided, and why something is missing.
+
+    See Also
+    --------
+    survival_calibration_curve : Makes it, with an example.
     """
 
     time: float

@@ -36,7 +36,19 @@ from cocensor.metrics.sections import held
 class Concordance(Metric):
     """How well a model orders subjects by when their event comes, up to the last time; see :func:`concordance_index`.
 
-    Subjects are ordered once, or, where ``time_dependent``, at each time by what is predicted for it.
+    Parameters
+    ----------
+    time_dependent : bool
+        Whether subjects are ordered at each time by what is predicted for it (Antolini), and not once (Uno).
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 0])
+    >>> risk = {"score": [0.9, 0.1, 0.2, 0.6, 0.4]}
+    >>> result = cc.evaluate(risk, y, times=[1.0, 3.0, 4.0], adjustments="ipcw", metrics=cc.Concordance())
+    >>> round(float(result.score("score")), 4)
+    0.6744
     """
 
     time_dependent: bool = False

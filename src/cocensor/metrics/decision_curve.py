@@ -51,6 +51,10 @@ class DecisionCurve:
         over the second: ``values``, ``standard_error``, ``low`` and ``high``.
     missing : str or None
         Why there are no standard errors.
+
+    See Also
+    --------
+    decision_curve : Makes it, with an example.
     """
 
     time: float

@@ -104,7 +104,25 @@ class PartOfBrier(SectionMetric):
 
 @dataclass(frozen=True)
 class Miscalibration(PartOfBrier):
-    """What recalibration would take off the Brier score; see :func:`brier_decomposition`."""
+    """What recalibration would take off the Brier score at one time; see :func:`brier_decomposition`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> rng = np.random.default_rng(0)
+    >>> risk = np.exp(rng.normal(size=500))
+    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
+    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.Miscalibration(at=1.0))
+    >>> round(float(result.score("too low")), 3)
+    0.053
+    """
 
     at: float | None = None
 
@@ -116,7 +134,25 @@ class Miscalibration(PartOfBrier):
 
 @dataclass(frozen=True)
 class Discrimination(PartOfBrier):
-    """What telling subjects apart takes off the Brier score; see :func:`brier_decomposition`."""
+    """What telling subjects apart takes off the Brier score at one time; see :func:`brier_decomposition`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> rng = np.random.default_rng(0)
+    >>> risk = np.exp(rng.normal(size=500))
+    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
+    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.Discrimination(at=1.0))
+    >>> round(float(result.score("too low")), 3)
+    0.077
+    """
 
     at: float | None = None
 
@@ -128,7 +164,19 @@ class Discrimination(PartOfBrier):
 
 @dataclass(frozen=True, eq=False)
 class BrierDecomposition:
-    """The Brier score, ``miscalibration`` − ``discrimination`` + ``uncertainty``, at some ``times``, as arrays."""
+    """The Brier score at some times as the sum of its parts; made by :func:`brier_decomposition`.
+
+    Attributes
+    ----------
+    times : array of shape (n_times,)
+        In the order given.
+    miscalibration, discrimination, uncertainty : array of shape (n_times,)
+        The score is ``miscalibration`` − ``discrimination`` + ``uncertainty``.
+
+    See Also
+    --------
+    brier_decomposition : Makes it; its example shows all parts.
+    """
 
     times: FloatArray
     miscalibration: FloatArray = field(repr=False)

@@ -35,6 +35,10 @@ class MeanCalibration:
         Limits of the difference at all times at once.
     notes : tuple of Note
         Why there are no standard errors, where the adjustment has none.
+
+    See Also
+    --------
+    mean_calibration : Makes it, with an example.
     """
 
     times: FloatArray

@@ -31,10 +31,24 @@ _ROUNDING = 1e-7
 
 @dataclass(frozen=True)
 class NetBenefit(SectionMetric):
-    """The net benefit of treating those above a risk ``threshold``; see :func:`net_benefit`.
+    """The net benefit of treating those above a risk threshold; see :func:`net_benefit`.
 
-    At the time ``at``, or at the last of an evaluation where that is None. The threshold says how many treatments in
-    vain one event found in time is worth; it is a choice of those who treat, and has no default.
+    Parameters
+    ----------
+    threshold : float
+        How many treatments in vain one event found in time is worth, as a risk: a choice of those who treat, without a
+        default.
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
+    >>> benefit = cc.NetBenefit(0.3, at=3.5)
+    >>> round(float(cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=benefit).score("cox")), 3)
+    0.464
     """
 
     threshold: float

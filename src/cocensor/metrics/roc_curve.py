@@ -32,6 +32,10 @@ class RocCurve:
         Limits of ``found`` at each share of false alarms on its own; NaN where none were asked for.
     auc : float
         The area under the curve, of all subjects and not of the 101 points.
+
+    See Also
+    --------
+    survival_roc_curve : Makes it, with an example.
     """
 
     time: float
