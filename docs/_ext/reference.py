@@ -10,12 +10,17 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-MODULES = ("cocensor", *(f"cocensor.{room}" for room in ("datasets", "learners", "plots", "simulate", "paper")))
+MODULES = (
+    "cocensor",
+    *(f"cocensor.{room}" for room in ("datasets", "learners", "plots", "simulate", "paper")),
+)
 
 # Public by name, since other rooms of the package call them, but of no use to users. By class, public or not.
 PLUMBING = {
     "ArchimedeanCopula": "graphic_survival log_curvature log_elasticity log_rise single_step",
-    "Copula": "formulas formulas_at log_cdf_hazard log_cross_ratio_hazard log_hfunc1_hazard log_hfunc2_hazard log_pdf_hazard",
+    "Copula": (
+        "formulas formulas_at log_cdf_hazard log_cross_ratio_hazard log_hfunc1_hazard log_hfunc2_hazard log_pdf_hazard"
+    ),
     "CopulaChoice": "profile_is_quick",
     "CurveFindings": "computed_curve_errors computed_profile_errors",
     "DCalibration": "of_gaps surpluses",
@@ -61,12 +66,16 @@ class Members:
         """What a class itself defines, as written, with what it has from bases that are not public."""
         names: dict[str, None] = {}
         for each in base.__mro__:
-            if each is base or (each.__module__.startswith("cocensor") and each not in public_names().values()):
+            if each is base or (
+                each.__module__.startswith("cocensor") and each not in public_names().values()
+            ):
                 names |= dict.fromkeys(vars(each))
         return [
             name
             for name in names
-            if not name.startswith("_") and name not in self._plumbing and _described(inspect.getattr_static(base, name))
+            if not name.startswith("_")
+            and name not in self._plumbing
+            and _described(inspect.getattr_static(base, name))
         ]
 
     @cached_property
@@ -106,7 +115,9 @@ class Members:
 
 
 def _described(member: Any) -> bool:
-    return isinstance(member, property | cached_property | classmethod | staticmethod) or inspect.isfunction(member)
+    return isinstance(member, property | cached_property | classmethod | staticmethod) or inspect.isfunction(
+        member
+    )
 
 
 def _members(full_name: str) -> Members:

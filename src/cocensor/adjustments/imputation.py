@@ -126,6 +126,11 @@ class Imputation(JointSettings, Adjustment):
     ...     print(f"{score(adjustment) - truth:+.4f}")
     -0.0106
     -0.0019
+
+    References
+    ----------
+    Lillelund, C. M., Qi, S., Greiner, R. (2026). Overcoming dependent censoring in the evaluation of survival models.
+    *UAI*.
     """
 
     given: tuple[Given, ...] | Given = ()

@@ -55,6 +55,8 @@ def register_adjustment(
         Makes the adjustment, from a copula if ``with_copula``, else from nothing.
     label : str, optional
         What it is called in tables and figures; by default its name.
+    with_copula : bool
+        Whether ``make`` takes a copula.
 
     Examples
     --------
@@ -71,7 +73,17 @@ def register_adjustment(
 
 
 def unregister_adjustment(name: str) -> None:
-    """Forget an adjustment that was registered."""
+    """Forget an adjustment that was registered.
+
+    Parameters
+    ----------
+    name : str
+        That of :func:`register_adjustment`.
+
+    See Also
+    --------
+    register_adjustment : Has an example of both.
+    """
     if name in _BUILT_IN or name not in _REGISTRY:
         raise ValueError(f"name must be that of an adjustment that was registered, but is {name!r}.")
     del _REGISTRY[name]
@@ -79,6 +91,10 @@ def unregister_adjustment(name: str) -> None:
 
 def adjustment_names() -> list[str]:
     """The names of the adjustments.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
@@ -100,7 +116,18 @@ def needs_copula(name: str) -> bool:
 
 
 def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
-    """An adjustment by name; those that rest on a copula take ``copula``, independence by default.
+    """An adjustment by name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`adjustment_names`.
+    copula : Copula, optional
+        The dependence of event and dropout, for adjustments that rest on one; independence by default.
+
+    Returns
+    -------
+    Adjustment
 
     Examples
     --------

@@ -23,6 +23,10 @@ def load_churn(data_home: DataHome = None) -> Dataset:
         ``COCENSOR_DATA`` names, and a download from PySurvival's repository, kept in ``data_home`` or else in the
         user's cache. The download needs ``pip install 'cocensor[datasets]'``.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     A file of one's own, as it may look:

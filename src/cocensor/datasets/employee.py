@@ -26,6 +26,10 @@ def load_employee(data_home: DataHome = None, *, duplicates: bool = False) -> Da
         employee into training and test data. The paper's text drops them; its published numbers and its table, with
         14,999 rows, have them.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     A file of one's own, as it may look:

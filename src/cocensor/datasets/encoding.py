@@ -15,7 +15,12 @@ Scaling = Literal["standard", "minmax"] | None
 
 
 class UnseenLevelWarning(UserWarning):
-    """A categorical column has a level that the training part does not have."""
+    """A categorical column has a level that the training part does not have.
+
+    See Also
+    --------
+    Encoder : Warns of it.
+    """
 
 
 class Encoder:

@@ -26,6 +26,10 @@ def load_metabric(data_home: DataHome = None) -> Dataset:
         ``COCENSOR_DATA`` names, and a download from DeepSurv's repository, kept in ``data_home`` or else in the
         user's cache. The download needs ``pip install 'cocensor[datasets]'``.
 
+    Returns
+    -------
+    Dataset
+
     Notes
     -----
     Rows come in the order of a hash of their values: the same from every source, and as if shuffled.

@@ -23,6 +23,10 @@ def load_mimic_iv(data_home: DataHome = None) -> Dataset:
         A folder to look for ``mimic_iv.csv`` in. Then comes the folder that the environment variable
         ``COCENSOR_DATA`` names.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -20,6 +20,10 @@ def load_nacd(data_home: DataHome = None) -> Dataset:
         A folder to look for ``nacd.csv`` in. Then comes the folder that the environment variable
         ``COCENSOR_DATA`` names.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> import pathlib, tempfile

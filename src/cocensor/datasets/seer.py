@@ -31,6 +31,10 @@ def load_seer(site: Site, data_home: DataHome = None) -> Dataset:
         A folder to look for the file in. Then comes the folder that the environment variable ``COCENSOR_DATA``
         names.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> import pathlib, tempfile

@@ -19,6 +19,10 @@ def load_whas(data_home: DataHome = None) -> Dataset:
         A folder to look for ``whas500.csv`` in. Then come the folder that the environment variable
         ``COCENSOR_DATA`` names, and scikit-survival.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> load_whas().summary()

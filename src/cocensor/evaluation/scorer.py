@@ -57,6 +57,11 @@ def survival_scorer(
     y_train, x_train : outcomes and covariates, optional
         What an adjustment learns from that is not given predictions; by default the fold that is scored.
 
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``, the score as a float.
+
     Examples
     --------
     >>> import cocensor as cc

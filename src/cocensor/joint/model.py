@@ -91,6 +91,11 @@ class JointModel:
     array([[0.99, 0.46]])
     >>> model.conditional_survival([15.0], [5.0], [[0.5]]).round(2)
     array([[0.1]])
+
+    References
+    ----------
+    Royston, P., Parmar, M. K. B. (2002). Flexible parametric proportional-hazards and proportional-odds models for
+    censored survival data. *Statistics in Medicine* 21, 2175–2197.
     """
 
     copula: Copula

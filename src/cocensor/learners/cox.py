@@ -54,6 +54,10 @@ class CoxLearner(Learner):
     >>> model.predict([[0.0, 0.0], [1.0, 0.0]])([0.5, 1.0]).round(1)
     array([[0.6, 0.4],
            [0.2, 0.1]])
+
+    References
+    ----------
+    Cox, D. R. (1972). Regression models and life-tables. *Journal of the Royal Statistical Society B* 34, 187–220.
     """
 
     name: ClassVar[str] = "coxph"

@@ -24,6 +24,10 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 def learners() -> list[str]:
     """The names of the learners.
 
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> learners()
@@ -44,6 +48,10 @@ def learner(name: str, *, preset: Preset = "text", **changes: Any) -> Learner:
         numbers: there the trees of ``"gbsa"`` and ``"rsf"`` have depth 3 in the place of 1.
     **changes
         Hyperparameters to set otherwise.
+
+    Returns
+    -------
+    Learner
 
     Examples
     --------

@@ -138,10 +138,12 @@ def restricted_absolute_error(
     :math:`|\min(E_i, h) - \min(p_i, h)|`, in the unit of time. The predicted time :math:`p_i` is the median of the
     curve (h if the curve stays above one half) or its restricted mean :math:`\int_0^h \hat S_i(t)\,dt`. This error
     rewards the median; both tell less of a model than its curves do. The weights are read at ``times`` and at 0, with
-    lines in between: with few times the error itself is a little off. Other parameters as in :func:`brier_score`.
+    lines in between: with few times the error itself is a little off.
 
     Parameters
     ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
     predicted : {"median", "mean"}
         Which time a curve predicts.
 

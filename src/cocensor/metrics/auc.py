@@ -275,6 +275,14 @@ def cumulative_dynamic_auc(
     >>> (aucs, mean), (of_aucs, of_mean) = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5], return_influence=True)
     >>> of_aucs.standard_errors.round(3), of_mean.standard_errors.round(3)
     (array([0.   , 0.379]), np.float64(0.433))
+
+    References
+    ----------
+    Uno, H., Cai, T., Tian, L., Wei, L. J. (2007). Evaluating prediction rules for t-year survivors with censored
+    regression models. *Journal of the American Statistical Association* 102, 527–537.
+
+    Hung, H., Chiang, C.-T. (2010). Estimation methods for time-dependent AUC models with survival data. *Canadian
+    Journal of Statistics* 38, 8–26.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
     metric = CumulativeDynamicAUC()

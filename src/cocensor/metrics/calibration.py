@@ -245,6 +245,11 @@ def integrated_calibration_index(
     array([0.01, 0.02])
     >>> integrated_calibration_index(y, y, too_low, [0.5, 1.0]).round(2)
     array([0.15, 0.2 ])
+
+    References
+    ----------
+    Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
+    index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return asked.over_time(IntegratedCalibrationIndex(), return_influence)

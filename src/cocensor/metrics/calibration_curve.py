@@ -177,6 +177,13 @@ def survival_calibration_curve(
     (1.47, 0.96, 0.77)
     >>> found.groups.predicted.round(2)[:3], found.groups.observed.round(2)[:3]
     (array([0.09, 0.16, 0.22]), array([0.24, 0.31, 0.47]))
+
+    References
+    ----------
+    Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
+    index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
+
+    Cox, D. R. (1958). Two further applications of a model for binary regression. *Biometrika* 45, 562–565.
     """
     normal_quantile(confidence_level)
     check_whole(n_groups, "n_groups")

@@ -209,6 +209,11 @@ def d_calibration(
     array([0.03, 0.2 , 0.2 , 0.2 , 0.2 , 0.17])
     >>> {name: round(each.pvalue, 3) for name, each in found.items()}
     {'true': 0.478, 'late': 0.0}
+
+    References
+    ----------
+    Haider, H., Hoehn, B., Davis, S., Greiner, R. (2020). Effective ways to build and evaluate individual survival
+    distributions. *Journal of Machine Learning Research* 21(85), 1–63.
     """
     check_whole(n_cells, "n_cells", 2)
     normal_quantile(confidence_level)

@@ -241,6 +241,11 @@ def brier_decomposition(
     (array([0.034, 0.053]), array([0.071, 0.077]), array([0.245, 0.232]))
     >>> parts.score.round(3)
     array([0.207, 0.208])
+
+    References
+    ----------
+    Dimitriadis, T., Gneiting, T., Jordan, A. I. (2021). Stable reliability diagrams for probabilistic classifiers.
+    *Proceedings of the National Academy of Sciences* 118, e2016191118.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return asked.each(_decomposed)

@@ -36,6 +36,12 @@ def time_grid(
     horizon : "t_max", number, or {"at_risk": share}
         The largest observed time; a time; or the largest observed time at which at least that share of the
         sample is still at risk.
+    n : int
+        How many times.
+
+    Returns
+    -------
+    array of shape (n,)
 
     Notes
     -----

@@ -68,11 +68,22 @@ def log_score(
 ) -> Any:
     r"""The logarithmic score (binomial log-loss) at each time,
 
-    .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right].
+    .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right],
 
-    A prediction of 0 or 1 that turns out wrong costs infinitely much; ``floor`` is the smallest probability
-    that is taken at its word, for survival and for the event alike, and has no default because it decides the
-    score of overconfident models. Other parameters as in :func:`brier_score`.
+    with the weights of the adjustment, on whose ``assumption`` it rests. A prediction of 0 or 1 that turns out wrong
+    costs infinitely much.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
+    floor : float
+        The smallest probability that is taken at its word, for survival and for the event alike. It has no default,
+        because it decides the score of overconfident models.
+
+    Returns
+    -------
+    array of shape (n_times,), float at a single time, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------
@@ -81,6 +92,10 @@ def log_score(
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
     array([0.3375, 0.3811])
+
+    References
+    ----------
+    Good, I. J. (1952). Rational decisions. *Journal of the Royal Statistical Society B* 14, 107–114.
     """
     given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return given.over_time(IntegratedLogScore(floor), return_influence)
@@ -100,7 +115,22 @@ def integrated_log_score(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    """The logarithmic score averaged over time; parameters as in :func:`log_score` and :func:`integrated_brier_score`.
+    r"""The logarithmic score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} LS(t)\,dt`.
+
+    See :func:`log_score` for LS and its assumption.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
+    floor : float
+        As in :func:`log_score`.
+    integration : {"trapezoid", "step"}
+        As in :func:`integrated_brier_score`.
+
+    Returns
+    -------
+    float, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------

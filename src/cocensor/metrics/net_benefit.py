@@ -130,6 +130,15 @@ def net_benefit(
            [0.583, 0.464, 0.625]])
     >>> round(net_benefit(y, y, predicted[:, 1], 3.5, 0.3), 3)
     0.464
+
+    References
+    ----------
+    Vickers, A. J., Elkin, E. B. (2006). Decision curve analysis: a novel method for evaluating prediction models.
+    *Medical Decision Making* 26, 565–574.
+
+    Vickers, A. J., Cronin, A. M., Elkin, E. B., Gonen, M. (2008). Extensions to decision curve analysis, a novel method
+    for evaluating diagnostic tests, prediction models and molecular markers. *BMC Medical Informatics and Decision
+    Making* 8, 53.
     """
     table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
     given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)

@@ -98,6 +98,11 @@ def survival_roc_curve(
     >>> of_100 = {"false alarms": curve.false_alarms, "found": curve.found, "from": curve.low, "to": curve.high}
     >>> {name: int(100 * values[20]) for name, values in of_100.items()}
     {'false alarms': 20, 'found': 67, 'from': 54, 'to': 79}
+
+    References
+    ----------
+    Heagerty, P. J., Lumley, T., Pepe, M. S. (2000). Time-dependent ROC curves for censored survival data and a
+    diagnostic marker. *Biometrics* 56, 337–344.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
     found: dict[Any, list[RocCurve]] = {name: [] for name in asked.predictions}

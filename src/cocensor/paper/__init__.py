@@ -47,6 +47,11 @@ _EXPERIMENTS: tuple[type[Experiment], ...] = (
 def experiments() -> dict[str, type[Experiment]]:
     """The experiments by name.
 
+    Returns
+    -------
+    dict of class
+        By name, in the order of the paper.
+
     Examples
     --------
     >>> list(experiments())

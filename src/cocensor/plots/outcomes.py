@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 class OutcomesDisplay:
     """A Kaplan–Meier curve over histograms of the times of events and censorings.
 
+    Attributes
+    ----------
+    edges : array
+        The ends of the bins of the histograms.
+    events, censored : array
+        How many of each bin.
+    times, survival : array
+        The Kaplan–Meier curve.
+    title : str
+        Above the axes.
+    below : BelowCurves
+        What time is called, and how many are at risk.
+
     Examples
     --------
     >>> display = OutcomesDisplay.from_outcomes(([1, 2, 3, 4], [1, 0, 1, 1]), n_bins=2)

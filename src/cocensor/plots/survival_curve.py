@@ -36,6 +36,15 @@ class SurvivalCurveDisplay:
     Below the axis stands how many are at risk: of one sample in black, of several in the colour of the first curve of
     each.
 
+    Attributes
+    ----------
+    curves : dict of CurveData
+        By label: times, survival, and the limits of the band.
+    truth : callable or None
+        The true curve, where it is known.
+    below : BelowCurves
+        What time is called, and how many are at risk.
+
     Examples
     --------
     >>> from cocensor import KaplanMeier, Survival

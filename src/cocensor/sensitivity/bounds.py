@@ -44,6 +44,11 @@ class Bound:
     (True, 0.2)
     >>> [round(end, 4) for end in bound.confidence_interval()]
     [0.0836, 0.3329]
+
+    References
+    ----------
+    Imbens, G. W., Manski, C. F. (2004). Confidence intervals for partially identified parameters. *Econometrica* 72,
+    1845–1857.
     """
 
     low: float

@@ -53,6 +53,15 @@ def induced_tau(hazard_ratio_event: float, hazard_ratio_dropout: float) -> float
     :math:`\tau = E[\tanh(\beta\Delta/2) \tanh(\gamma\Delta/2)]`, Δ ~ N(0, 2): two subjects differ by Δ. Assumes
     proportional hazards, and that event and dropout are independent given the factor.
 
+    Parameters
+    ----------
+    hazard_ratio_event, hazard_ratio_dropout : float
+        Per standard deviation of the factor, above 0.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(induced_tau(1.5, 1.2), 3), round(induced_tau(1.5, 1 / 1.2), 3)
@@ -73,6 +82,16 @@ def hidden_hazard_ratio(tau: float) -> float:
 
     The factor is standard normal and acts alike on both: the root h of :math:`|\tau| = E[\tanh^2(\log(h) \Delta/2)]`,
     Δ ~ N(0, 2). For negative τ it acts on dropout by 1/h. Infinite where h is beyond double precision.
+
+    Parameters
+    ----------
+    tau : float
+        Kendall's τ, strictly between −1 and 1.
+
+    Returns
+    -------
+    float
+        The hazard ratio h, at least 1.
 
     Examples
     --------
