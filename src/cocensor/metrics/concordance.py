@@ -132,6 +132,8 @@ def concordance_index(
 
     Parameters
     ----------
+    y_train, y_test, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
     estimate : array of shape (n_test,) or (n_test, n_times), Predictions, frame, step functions, or a dict of these
         Risk scores, or survival probabilities. Of curves the risk M is minus the predicted mean survival time up to the
         last of the times, :math:`-\int_0^{t_K} \hat S_i(t)\,dt`: it reads the whole curve, and of proportional
@@ -144,8 +146,6 @@ def concordance_index(
     time_dependent : bool
         Antolini's concordance, for curves that cross: those at risk are held against each other by what is predicted
         for the time of the event, :math:`M_i(t_k) = -\hat S_i(t_k)`.
-
-    Other parameters as in :func:`brier_score`.
 
     Returns
     -------

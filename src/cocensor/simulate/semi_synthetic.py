@@ -296,7 +296,7 @@ class SemiSyntheticSample(SimulatedSurvival):
     rows : array of shape (n,)
         Which subjects of the data set these are.
     event_hazard, dropout_hazard : array of shape (n,)
-        The hazard of each subject relative to the baseline of its Cox model.
+        The cumulative baseline hazard, of the Cox model of the event or the dropout, at which its time comes.
     design : SemiSynthetic
         What drew it.
     copula_ : Copula
