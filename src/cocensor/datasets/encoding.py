@@ -126,7 +126,7 @@ class Encoder:
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """The numbers of any part, (n, len(columns_))."""
+        """The numbers of any part, of shape (n, k) for the k names of ``columns_``."""
         if not hasattr(self, "_kept"):
             raise ValueError("Encoder is not fitted: call fit(X) first.")
         frame = as_frame(X, "X")
