@@ -48,6 +48,7 @@ autosummary_filename_map = {  # names that differ in case alone are one file on 
     "cocensor.metric": "cocensor.metric-function",
     "cocensor.learners.learner": "cocensor.learners.learner-function",
 }
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # docstrings say types in words
 numpydoc_show_class_members = False
 

@@ -66,7 +66,7 @@ class Members:
     def _of(self, base: type) -> list[str]:
         """What a class itself defines, as written, with what it has from bases that are not public."""
         names: dict[str, None] = {}
-        for each in base.__mro__:
+        for each in reversed(base.__mro__):
             if each is base or (
                 each.__module__.startswith("cocensor") and each not in public_names().values()
             ):

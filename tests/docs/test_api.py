@@ -1,7 +1,10 @@
 """The reference of the site: all public names are in it; each says what it takes, what it gives, and how it is used."""
 
+import builtins
+import doctest
 import inspect
 import re
+import symtable
 import sys
 from collections import Counter
 from importlib import util
@@ -92,6 +95,24 @@ def test_pages_have_an_example_or_lead_to_one():
             module = name.rpartition(".")[0]
             others = [PUBLIC[f"{module}.{other}"] for other in _named(sections.get("See Also", ""))]
             assert any("Examples" in _sections(other) for other in others), name
+
+
+def test_examples_import_what_they_use():
+    """A reader can paste them."""
+    parser = doctest.DocTestParser()
+    for name, thing in PUBLIC.items():
+        own = reference.Members(thing).own if inspect.isclass(thing) else []
+        for each in (thing, *(inspect.getattr_static(thing, member) for member in own)):
+            lines = (example.source for example in parser.get_examples(inspect.getdoc(each) or ""))
+            table = symtable.symtable("".join(lines), name, "exec")
+            strange = {
+                used.get_name()
+                for scope in (table, *table.get_children())
+                for used in scope.get_symbols()
+                if used.is_referenced() and used.is_global() and not used.is_assigned()
+            }
+            strange -= {used.get_name() for used in table.get_symbols() if used.is_assigned() or used.is_imported()}
+            assert strange <= set(dir(builtins)), name
 
 
 def test_members_say_what_they_are():

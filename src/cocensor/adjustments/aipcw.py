@@ -89,7 +89,8 @@ class AIPCW(Adjustment):
 
     Examples
     --------
-    >>> from cocensor import IPCW
+    >>> import numpy as np
+    >>> from cocensor import AIPCW, IPCW, Survival
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(4000, 1))
     >>> event, dropout = (rng.exponential(np.exp(-0.8 * x[:, 0])) for _ in range(2))

@@ -114,6 +114,7 @@ class Imputation(JointSettings, Adjustment):
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor import Imputation
     >>> from cocensor.simulate import SyntheticDesign
     >>> data = SyntheticDesign(n=4000, n_features=3, copula=cc.Clayton(2.0)).draw(0)
     >>> train, test = data[:2000], data[2000:]

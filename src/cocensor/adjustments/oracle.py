@@ -31,6 +31,7 @@ class Oracle(Adjustment):
 
     Examples
     --------
+    >>> from cocensor import Oracle
     >>> y = ([1.0, 5.0], [0, 1])
     >>> Oracle([2.0, 5.0]).fit(y).status(y, [1.0, 3.0]).a
     array([[1., 0.],

@@ -60,6 +60,7 @@ def register_adjustment(
 
     Examples
     --------
+    >>> from cocensor import IPCW, adjustment, register_adjustment, unregister_adjustment
     >>> register_adjustment("floored", lambda: IPCW(min_probability=0.05), label="IPCW, floored")
     >>> adjustment("floored").min_probability
     0.05
@@ -98,6 +99,7 @@ def adjustment_names() -> list[str]:
 
     Examples
     --------
+    >>> from cocensor import adjustment_names
     >>> adjustment_names()
     ['ipcw', 'ipcw_cox', 'aipcw', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
     'imputed_covariates', 'imputed_prediction', 'dependent_ipcw']
@@ -131,7 +133,7 @@ def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
 
     Examples
     --------
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, adjustment
     >>> adjustment("dep", copula=Clayton(2.0))
     MarginTime(copula=Clayton(theta=2.0), weighting='uncertainty', interpolation='step', tail='last')
     """

@@ -29,7 +29,7 @@ class ArchimedeanCopula(Copula):
 
     Examples
     --------
-    >>> from cocensor import Clayton, Frank, Gumbel, Joe
+    >>> from cocensor import ArchimedeanCopula, Clayton, Frank, Gumbel, Joe
     >>> [issubclass(family, ArchimedeanCopula) for family in (Clayton, Frank, Gumbel, Joe)]
     [True, True, True, True]
     >>> copula = Gumbel.from_tau(0.5)

@@ -20,7 +20,7 @@ _DEPTH = 30.0
 
 @dataclass(frozen=True)
 class Gaussian(Copula):
-    r""":math:`C(u, v) = \Phi_2(\Phi^{-1}(u), \Phi^{-1}(v); \rho)`, θ = ρ in (−1, 1).
+    r"""The Gaussian copula, :math:`C(u, v) = \Phi_2(\Phi^{-1}(u), \Phi^{-1}(v); \rho)`, θ = ρ in (−1, 1).
 
     Kendall's :math:`\tau = \frac2\pi \arcsin\rho`. Not Archimedean, so it has no
     Copula-Graphic form; the joint model and the simulators use it.
@@ -32,6 +32,7 @@ class Gaussian(Copula):
 
     Examples
     --------
+    >>> from cocensor import Gaussian
     >>> round(Gaussian.from_tau(0.5).theta, 6)
     0.707107
     >>> round(Gaussian(0.5).cdf(0.5, 0.5), 6)

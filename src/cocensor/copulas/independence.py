@@ -12,7 +12,7 @@ from cocensor.copulas.archimedean import ArchimedeanCopula
 
 @dataclass(frozen=True)
 class Independence(ArchimedeanCopula):
-    r""":math:`C(u, v) = uv`, generator :math:`\varphi(s) = -\log s`.
+    r"""The copula of independence, :math:`C(u, v) = uv`, with generator :math:`\varphi(s) = -\log s`.
 
     The limit of every other family here, and what the usual scores assume of event and censoring. Every
     family uses these formulas exactly at its own limit.
@@ -24,6 +24,7 @@ class Independence(ArchimedeanCopula):
 
     Examples
     --------
+    >>> from cocensor import Independence
     >>> Independence().cdf(0.5, 0.4)
     0.2
     """

@@ -25,6 +25,7 @@ def copula_families() -> dict[str, type[Copula]]:
 
     Examples
     --------
+    >>> from cocensor import copula_families
     >>> list(copula_families())
     ['independence', 'clayton', 'frank', 'gumbel', 'joe', 'gaussian']
     """
@@ -49,6 +50,7 @@ def copula(name: str, *, tau: float | None = None, theta: float | None = None) -
 
     Examples
     --------
+    >>> from cocensor import copula
     >>> copula("clayton", tau=0.5)
     Clayton(theta=2.0)
     >>> copula("gumbel", tau=-0.3)

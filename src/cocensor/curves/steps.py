@@ -43,6 +43,7 @@ class StepFunction:
 
     Examples
     --------
+    >>> from cocensor import StepFunction
     >>> f = StepFunction([1.0, 3.0], [0.75, 0.25], initial=1.0)
     >>> f([0.5, 1.0, 3.0])
     array([1.  , 0.75, 0.25])

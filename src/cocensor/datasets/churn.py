@@ -32,6 +32,7 @@ def load_churn(data_home: DataHome = None) -> Dataset:
     A file of one's own, as it may look:
 
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_churn
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "churn.csv").write_text(
     ...         "product_data_storage,product_travel_expense,product_payroll,product_accounting,csat_score,"

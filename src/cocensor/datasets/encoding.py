@@ -52,6 +52,7 @@ class Encoder:
     Examples
     --------
     >>> import pandas as pd
+    >>> from cocensor.datasets import Encoder
     >>> frame = pd.DataFrame({"age": [40.0, 60.0, None, 50.0], "stage": ["I", "II", "I", "III"]})
     >>> encoder = Encoder(categorical=["stage"], scaling=None).fit(frame)
     >>> encoder.columns_

@@ -33,6 +33,7 @@ def load_flchain(data_home: DataHome = None, *, chapter: bool = False) -> Datase
 
     Examples
     --------
+    >>> from cocensor.datasets import load_flchain
     >>> data = load_flchain()
     >>> data.summary()
     'flchain: 7,871 rows, 8 (16) features, 72.5% censored'

@@ -34,6 +34,7 @@ def load_gbsg(data_home: DataHome = None) -> Dataset:
 
     Examples
     --------
+    >>> from cocensor.datasets import load_gbsg
     >>> data = load_gbsg()
     >>> data.summary()
     'gbsg: 686 rows, 8 (8) features, 56.4% censored'

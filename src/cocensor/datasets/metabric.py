@@ -39,6 +39,7 @@ def load_metabric(data_home: DataHome = None) -> Dataset:
     A file of one's own, as it may look:
 
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_metabric
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "metabric.csv").write_text(
     ...         "x0,x1,x2,x3,x4,x5,x6,x7,x8,time,event\n"

@@ -41,6 +41,7 @@ def stratified_split(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor.datasets import stratified_split
     >>> y = (np.arange(1.0, 1001.0), np.arange(1000) % 3 == 0)
     >>> train, validation, test = stratified_split(y)
     >>> len(train), len(validation), len(test)
@@ -81,6 +82,7 @@ def subsample(y: Any, n: int, seed: Seed = 0, bins: int = _BINS) -> Rows:
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor.datasets import subsample
     >>> y = (np.arange(1.0, 1001.0), np.arange(1000) % 4 == 0)
     >>> rows = subsample(y, 100)
     >>> len(rows), int((rows % 4 == 0).sum())

@@ -51,6 +51,7 @@ def load_support(data_home: DataHome = None) -> Dataset:
 
     Examples
     --------
+    >>> from cocensor.datasets import load_support
     >>> data = load_support()
     >>> data.summary()
     'support: 8,873 rows, 14 (27) features, 32.0% censored'

@@ -25,6 +25,7 @@ def load_whas(data_home: DataHome = None) -> Dataset:
 
     Examples
     --------
+    >>> from cocensor.datasets import load_whas
     >>> load_whas().summary()
     'whas: 500 rows, 14 (14) features, 57.0% censored'
     """

@@ -67,7 +67,7 @@ class CoxPH:
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Survival
+    >>> from cocensor import CoxPH, Survival
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(5000, 2))
     >>> time = rng.exponential(np.exp(-X @ [1.0, -0.5]))

@@ -91,7 +91,7 @@ def select_copula(
     Examples
     --------
     >>> from cocensor.simulate import SyntheticDesign
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, select_copula
     >>> data = SyntheticDesign(n=4000, n_features=2, copula=Clayton.from_tau(0.7)).draw(1)
     >>> choice = select_copula(data.X, data.y, families=("clayton", "frank"), margins="weibull")
     >>> choice.best

@@ -56,6 +56,7 @@ class GBSA(TreeLearner):
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor.learners import GBSA
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> time = rng.exponential(np.exp(-2.0 * X[:, 0]))

@@ -45,6 +45,8 @@ class CoxLearner(Learner):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from cocensor.learners import CoxLearner
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 2))
     >>> time = rng.exponential(np.exp(-X @ [1.0, -0.5]))

@@ -30,6 +30,7 @@ def learners() -> list[str]:
 
     Examples
     --------
+    >>> from cocensor.learners import learners
     >>> learners()
     ['coxph', 'gbsa', 'rsf', 'deepsurv', 'mtlr']
     """
@@ -55,6 +56,7 @@ def learner(name: str, *, preset: Preset = "text", **changes: Any) -> Learner:
 
     Examples
     --------
+    >>> from cocensor.learners import learner
     >>> learner("coxph")
     CoxLearner(ridge=0.01, ties='breslow', max_iter=100)
     >>> learner("rsf", preset="published", n_estimators=20).max_depth

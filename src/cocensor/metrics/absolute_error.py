@@ -154,6 +154,7 @@ def restricted_absolute_error(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import restricted_absolute_error
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> times = np.linspace(0.0, 3.5, 36)
     >>> curves = np.exp(-times * np.array([[0.6], [0.3], [0.3], [0.2]]))

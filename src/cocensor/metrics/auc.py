@@ -263,7 +263,7 @@ def cumulative_dynamic_auc(
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, cumulative_dynamic_auc
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([1, 0, 1, 1, 0]))
     >>> risk = np.array([2.0, 0.5, 0.1, 1.0, 0.3])
     >>> aucs, mean = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5])

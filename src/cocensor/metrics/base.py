@@ -49,6 +49,7 @@ class MetricValue:
 
     Examples
     --------
+    >>> from cocensor import MetricValue
     >>> MetricValue(0.25).value
     0.25
     """

@@ -144,7 +144,7 @@ def brier_score(
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, brier_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> brier_score(y, y, predicted, [1.5, 3.5]).round(4)
@@ -198,6 +198,7 @@ def integrated_brier_score(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import integrated_brier_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
@@ -247,6 +248,7 @@ def brier_skill_score(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import brier_skill_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(brier_skill_score(y, y, predicted, [1.5, 3.5]), 3)

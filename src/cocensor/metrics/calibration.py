@@ -237,6 +237,7 @@ def integrated_calibration_index(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import integrated_calibration_index
     >>> rng = np.random.default_rng(0)
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = (rng.exponential(1 / risk), np.ones(500))

@@ -168,6 +168,7 @@ def survival_calibration_curve(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import survival_calibration_curve
     >>> rng = np.random.default_rng(0)
     >>> risk = np.exp(rng.normal(size=500))
     >>> event, dropout = rng.exponential(1 / risk), rng.exponential(2.0, size=500)

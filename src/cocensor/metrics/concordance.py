@@ -160,7 +160,7 @@ def concordance_index(
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, concordance_index
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([1, 0, 1, 1, 0]))
     >>> risk = np.array([0.9, 0.1, 0.2, 0.6, 0.4])
     >>> round(concordance_index(y, y, risk, [1.0, 3.0, 4.0]), 4)

@@ -198,6 +198,7 @@ def d_calibration(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import d_calibration
     >>> rng = np.random.default_rng(1)
     >>> y = (rng.exponential(size=400), np.ones(400, bool))
     >>> times = np.linspace(0.0, 3.0, 100)

@@ -101,6 +101,7 @@ def decision_curve(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import decision_curve
     >>> rng = np.random.default_rng(0)
     >>> risk = rng.uniform(0.2, 2.0, size=(500, 1))
     >>> y = (rng.exponential(1.0 / risk[:, 0]), np.ones(500, bool))

@@ -233,6 +233,7 @@ def brier_decomposition(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import brier_decomposition
     >>> rng = np.random.default_rng(0)
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = (rng.exponential(1 / risk), np.ones(500))

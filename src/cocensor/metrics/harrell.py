@@ -43,6 +43,7 @@ def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
 
     Examples
     --------
+    >>> from cocensor import harrell_concordance
     >>> harrell_concordance(([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1]), [0.9, 0.1, 0.2, 0.6])
     0.5
 

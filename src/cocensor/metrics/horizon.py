@@ -51,6 +51,7 @@ def time_grid(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import time_grid
     >>> y = (np.arange(1.0, 101.0), np.ones(100, bool))
     >>> time_grid(y, n=5, horizon={"at_risk": 0.2})
     array([ 0.  , 20.25, 40.5 , 60.75, 81.  ])

@@ -88,6 +88,7 @@ def log_score(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import log_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
@@ -135,6 +136,7 @@ def integrated_log_score(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import integrated_log_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)

@@ -120,6 +120,7 @@ def mean_calibration(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import mean_calibration
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> found = mean_calibration(y, y, predicted, [1.5, 3.5])

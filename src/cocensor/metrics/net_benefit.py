@@ -123,6 +123,7 @@ def net_benefit(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import net_benefit
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> net_benefit(y, y, predicted, [1.5, 3.5], [0.1, 0.3, 0.5]).round(3)

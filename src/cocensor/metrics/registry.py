@@ -57,7 +57,7 @@ def register_metric(kind: type[Metric]) -> type[Metric]:
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from cocensor import Metric, MetricValue
+    >>> from cocensor import Metric, MetricValue, metric, register_metric, unregister_metric
     >>> @register_metric
     ... @dataclass(frozen=True)
     ... class Calibration(Metric):
@@ -105,6 +105,7 @@ def metric_names() -> list[str]:
 
     Examples
     --------
+    >>> from cocensor import metric_names
     >>> metric_names()[:4]
     ['ibs', 'brier', 'ils', 'auc']
     """
@@ -127,6 +128,7 @@ def metric(name: str, **settings: Any) -> Metric:
 
     Examples
     --------
+    >>> from cocensor import metric
     >>> metric("ibs").label
     'integrated Brier score'
     >>> metric("ils", floor=0.01)

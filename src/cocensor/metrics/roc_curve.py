@@ -89,6 +89,7 @@ def survival_roc_curve(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import survival_roc_curve
     >>> rng = np.random.default_rng(0)
     >>> risk = rng.normal(size=300)
     >>> y = (rng.exponential(np.exp(-risk)), rng.uniform(size=300) < 0.7)

@@ -54,6 +54,7 @@ def experiments() -> dict[str, type[Experiment]]:
 
     Examples
     --------
+    >>> from cocensor.paper import experiments
     >>> list(experiments())
     ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'horizon', ...]
     """

@@ -31,6 +31,7 @@ class Config:
 
     Examples
     --------
+    >>> from cocensor.paper import Config
     >>> Config(seeds=(0, 1)).as_dict()
     {'protocol': 'matched', 'seeds': [0, 1]}
     """

@@ -44,6 +44,7 @@ class FitCostConfig(Config):
 
     Examples
     --------
+    >>> from cocensor.paper import FitCostConfig
     >>> FitCostConfig(seeds=(0,), datasets=("whas",)).max_rows
     10000
     """

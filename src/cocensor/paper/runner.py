@@ -84,6 +84,7 @@ def run(
     Examples
     --------
     >>> import tempfile
+    >>> from cocensor.paper import Experiment, run
     >>> class Squares(Experiment):
     ...     name, about = "squares", "an experiment of one's own"
     ...     def cells(self):

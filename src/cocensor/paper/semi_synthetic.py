@@ -56,6 +56,7 @@ class SemiSyntheticConfig(Config):
 
     Examples
     --------
+    >>> from cocensor.paper import SemiSyntheticConfig
     >>> SemiSyntheticConfig(seeds=(0,), datasets=("whas",)).learners
     ('coxph', 'gbsa', 'rsf', 'deepsurv', 'mtlr')
     """

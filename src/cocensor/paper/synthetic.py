@@ -44,6 +44,7 @@ class SyntheticConfig(Config):
 
     Examples
     --------
+    >>> from cocensor.paper import SyntheticConfig
     >>> SyntheticConfig("published", seeds=(0,), n=1000).preset
     'published'
     """

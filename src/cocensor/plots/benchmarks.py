@@ -56,6 +56,7 @@ class BenchmarkDisplay:
     --------
     >>> import numpy as np
     >>> import cocensor as cc
+    >>> from cocensor.plots import BenchmarkDisplay
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(1000, 2))
     >>> event, dropout = rng.exponential(np.exp(-X @ [1.0, 0.5])), rng.exponential(np.exp(-X @ [0.7, -0.2]))

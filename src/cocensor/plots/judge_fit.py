@@ -51,6 +51,7 @@ class JudgeFitDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import JudgeFitDisplay
     >>> from cocensor.simulate import SyntheticDesign
     >>> data = SyntheticDesign(n=600, n_features=2).draw(0)
     >>> train, test = data[:300], data[300:]

@@ -33,6 +33,7 @@ class LatentTimesDisplay:
 
     Examples
     --------
+    >>> from cocensor.plots import LatentTimesDisplay
     >>> from cocensor.simulate import SyntheticDesign
     >>> display = LatentTimesDisplay.from_simulation(SyntheticDesign(n=500).draw(0))
     >>> int(display.event.sum())

@@ -37,6 +37,7 @@ class OutcomesDisplay:
 
     Examples
     --------
+    >>> from cocensor.plots import OutcomesDisplay
     >>> display = OutcomesDisplay.from_outcomes(([1, 2, 3, 4], [1, 0, 1, 1]), n_bins=2)
     >>> display.events, display.censored
     (array([1, 2]), array([0, 1]))

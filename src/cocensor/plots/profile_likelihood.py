@@ -27,6 +27,7 @@ class ProfileLikelihoodDisplay:
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor.plots import ProfileLikelihoodDisplay
     >>> from cocensor import DependenceProfile
     >>> curves = {"clayton": (np.array([0.0, 0.4, 0.8]), np.array([-502.0, -500.0, -509.0]))}
     >>> display = ProfileLikelihoodDisplay.from_profile(DependenceProfile(curves, independence=-502.0, n=300))

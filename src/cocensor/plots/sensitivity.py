@@ -85,6 +85,7 @@ class SensitivityDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import SensitivityDisplay
     >>> from cocensor.simulate import SyntheticDesign
     >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
     >>> train, test = data[:300], data[300:]

@@ -47,6 +47,7 @@ class SurvivalCurveDisplay:
 
     Examples
     --------
+    >>> from cocensor.plots import SurvivalCurveDisplay
     >>> from cocensor import KaplanMeier, Survival
     >>> km = KaplanMeier().fit(Survival([1, 3, 4, 7], [1, 0, 1, 1]))
     >>> display = SurvivalCurveDisplay.from_estimators({"Kaplan–Meier": km})

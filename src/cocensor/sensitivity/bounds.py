@@ -39,6 +39,7 @@ class Bound:
 
     Examples
     --------
+    >>> from cocensor import Bound
     >>> bound = Bound(0.10, 0.30, 0.01, 0.02)
     >>> bound.holds(0.2), round(bound.width, 3)
     (True, 0.2)

@@ -77,6 +77,7 @@ class SemiSynthetic:
 
     Examples
     --------
+    >>> from cocensor.simulate import SemiSynthetic
     >>> from cocensor import Clayton
     >>> from cocensor.datasets import load_whas
     >>> design = SemiSynthetic(load_whas(), features="top_5", dependence=Clayton.from_tau(0.5))
