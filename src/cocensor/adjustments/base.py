@@ -99,7 +99,20 @@ class Adjustment(ABC):
     ) -> Fitted:
         """Learn from outcomes, covariates and predictions, as far as the adjustment needs them.
 
-        ``folds`` are labels of the folds that out-of-fold predictions are from, one for each subject.
+        Parameters
+        ----------
+        y : Survival, structured array or tuple
+            The outcomes.
+        x : array-like, optional
+            Covariates.
+        predictions : dict of Predictions, optional
+            By model.
+        folds : array-like, optional
+            Labels of the folds that out-of-fold predictions are from, one for each subject.
+
+        Returns
+        -------
+        Fitted
         """
         return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
 

@@ -236,14 +236,30 @@ class JointModel:
     # --- files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a JSON file, which :meth:`load` reads; numbers keep all their digits."""
+        """Write the model to a JSON file, which :meth:`load` reads; numbers keep all their digits.
+
+        Parameters
+        ----------
+        path : path
+            Where it is written.
+        """
         from cocensor.joint import files
 
         files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> JointModel:
-        """Read a model from a file that :meth:`save` has written."""
+        """Read a model from a file that :meth:`save` has written.
+
+        Parameters
+        ----------
+        path : path
+            A file that :meth:`save` has written.
+
+        Returns
+        -------
+        JointModel
+        """
         from cocensor.joint import files
 
         return files.load(path)

@@ -61,7 +61,19 @@ class OutcomesDisplay:
         time_name: str | None = None,
         time_unit: str | None = None,
     ) -> Self:
-        """From outcomes: a :class:`Survival`, or what it can be coerced from."""
+        """From outcomes: a :class:`Survival`, or what it can be coerced from.
+
+        Parameters
+        ----------
+        y : Survival, structured array or tuple
+            The outcomes.
+        n_bins : int
+            How many bins the histograms have.
+        title : str
+            Above the axes.
+        time_name, time_unit : str, optional
+            What the axis of time says.
+        """
         outcomes = Survival.coerce(y)
         check_whole(n_bins, "n_bins")
         edges = np.linspace(0.0, outcomes.t_max or 1.0, n_bins + 1)
