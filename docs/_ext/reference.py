@@ -101,6 +101,11 @@ class Members:
         taken = {name for names in self.inherited.values() for name in names}
         return [name for name in self._of(self.cls) if name not in taken]
 
+    @property
+    def all(self) -> list[str]:
+        """Own members and those of public bases."""
+        return self.own + [name for names in self.inherited.values() for name in names]
+
     def _is_property(self, name: str) -> bool:
         return isinstance(inspect.getattr_static(self.cls, name), property | cached_property)
 

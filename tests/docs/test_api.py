@@ -111,7 +111,9 @@ def test_examples_import_what_they_use():
                 for used in scope.get_symbols()
                 if used.is_referenced() and used.is_global() and not used.is_assigned()
             }
-            strange -= {used.get_name() for used in table.get_symbols() if used.is_assigned() or used.is_imported()}
+            strange -= {
+                used.get_name() for used in table.get_symbols() if used.is_assigned() or used.is_imported()
+            }
             assert strange <= set(dir(builtins)), name
 
 
