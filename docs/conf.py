@@ -4,10 +4,14 @@ import os
 import sys
 from pathlib import Path
 
+from numpydoc.xref import DEFAULT_LINKS
+
 import cocensor
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
+
+from reference import public_names  # noqa: E402 - beside this file
 
 project = "cocensor"
 author = copyright = "The cocensor developers"
@@ -17,6 +21,7 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "reference",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
@@ -37,9 +42,15 @@ suppress_warnings = ["config.cache"]  # functions in the settings of the gallery
 
 # The reference: one page for every public name.
 autosummary_generate = True
+autosummary_filename_map = {  # names that differ in case alone are one file on some systems
+    "cocensor.adjustment": "cocensor.adjustment-function",
+    "cocensor.copula": "cocensor.copula-function",
+    "cocensor.metric": "cocensor.metric-function",
+    "cocensor.learners.learner": "cocensor.learners.learner-function",
+}
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # docstrings say types in words
 numpydoc_show_class_members = False
-numpydoc_xref_param_type = False
 
 # Examples, run by every build; `make docs` fails where one does.
 sphinx_gallery_conf = {
@@ -69,11 +80,25 @@ _sites = {
     "sksurv": "https://scikit-survival.readthedocs.io/en/stable",
     "pandas": "https://pandas.pydata.org/docs",
 }
+
+
+def _site_of(target: str) -> str:
+    return "python" if "python:" in target else "numpy"
+
+
 _inventories = Path(os.environ.get("COCENSOR_INVENTORIES", DOCS / "_inventories"))
 intersphinx_mapping = {
     name: (site, str(_inventories / f"{name}.inv"))
     for name, site in _sites.items()
     if (_inventories / f"{name}.inv").exists()
+}
+
+# Types in docstrings are links where they are public classes, or words that numpydoc knows of sites that are at hand.
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = {
+    **{word: word for word, target in DEFAULT_LINKS.items() if _site_of(target) not in intersphinx_mapping},
+    **{name.rpartition(".")[2]: name for name, thing in public_names().items() if isinstance(thing, type)},
 }
 
 html_theme = "pydata_sphinx_theme"

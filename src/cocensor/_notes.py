@@ -23,6 +23,7 @@ class Note:
 
     Examples
     --------
+    >>> from cocensor import Note
     >>> print(Note("missing", "x_test is needed.", adjustment="imputed_covariates"))
     x_test is needed.
     """

@@ -51,7 +51,8 @@ class AIPCW(Adjustment):
     .. math:: a_i(t) = \begin{cases} w_i(t) & \text{before } t_i, \\
         w_i(c)\, S(t)/S(c) & \text{after a censoring at } c, \\
         [w_i(e-) - 1/G(e-)]\, S(t)/S(e-) & \text{after an event at } e, \end{cases}
-        \qquad w_i(t) = 1 + \int_0^t \frac{S(t)}{S(u)} \Bigl(\frac1{G(u-)} - 1\Bigr) d\Lambda(u),
+
+    .. math:: w_i(t) = 1 + \int_0^t \frac{S(t)}{S(u)} \Bigl(\frac1{G(u-)} - 1\Bigr) d\Lambda(u),
 
     the imputed status, corrected by the event's martingale. The two are equal for all step functions S and G, with
     :math:`d\Lambda(u) = 1 - S(u)/S(u-)`. The expectation of a score is right if S is *or* G is, where an imputation
@@ -89,7 +90,8 @@ class AIPCW(Adjustment):
 
     Examples
     --------
-    >>> from cocensor import IPCW
+    >>> import numpy as np
+    >>> from cocensor import AIPCW, IPCW, Survival
     >>> rng = np.random.default_rng(0)
     >>> x = rng.normal(size=(4000, 1))
     >>> event, dropout = (rng.exponential(np.exp(-0.8 * x[:, 0])) for _ in range(2))

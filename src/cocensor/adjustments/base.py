@@ -30,12 +30,28 @@ Need = Literal["covariates", "prediction", "predictions"]
 
 
 class Adjustment(ABC):
-    r"""An answer to "who is still event-free at t?" under a stated assumption about the censoring.
+    """An answer to "who is still event-free at t?" under a stated assumption about the censoring.
 
     A value: a frozen dataclass, compared by its fields. :meth:`fit` learns from outcomes what the answer needs, and
     returns a :class:`Fitted`, whose ``status`` gives the weights of test subjects (see :class:`Status`).
 
     Subclasses define :meth:`_fit` and ``assumption``; those that rest on a copula have it as the field ``copula``.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import cocensor as cc
+    >>> @dataclass(frozen=True)
+    ... class FlooredIPCW(cc.Adjustment):
+    ...     floor: float = 0.05
+    ...     @property
+    ...     def assumption(self):
+    ...         return f"Censoring is independent; nobody counts for more than {1 / self.floor:.0f}."
+    ...     def _fit(self, y, x, predictions, folds):
+    ...         return cc.IPCW(min_probability=self.floor).fit(y)
+    >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> FlooredIPCW(0.8).fit(y).status(y, [2.5]).a.T.round(2)
+    array([[0.  , 0.  , 1.25, 1.25]])
     """
 
     @property
@@ -83,7 +99,20 @@ class Adjustment(ABC):
     ) -> Fitted:
         """Learn from outcomes, covariates and predictions, as far as the adjustment needs them.
 
-        ``folds`` are labels of the folds that out-of-fold predictions are from, one for each subject.
+        Parameters
+        ----------
+        y : Survival, structured array or tuple
+            The outcomes.
+        x : array-like, optional
+            Covariates.
+        predictions : dict of Predictions, optional
+            By model.
+        folds : array-like, optional
+            Labels of the folds that out-of-fold predictions are from, one for each subject.
+
+        Returns
+        -------
+        Fitted
         """
         return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
 
@@ -115,6 +144,14 @@ class Fitted(ABC):
         What was decided in the fit.
     design : Design or None
         What the test subjects are given that it was fitted to, column by column; None where it is not fitted to them.
+
+    Examples
+    --------
+    >>> from cocensor import IPCW
+    >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> fitted = IPCW().fit(y)
+    >>> fitted.status(y, [2.5]).a.T.round(2)
+    array([[0. , 0. , 1.5, 1.5]])
     """
 
     adjustment: Adjustment

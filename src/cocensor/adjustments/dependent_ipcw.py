@@ -78,7 +78,7 @@ class DependentIPCW(JointSettings, Adjustment):
 
     Examples
     --------
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, DependentIPCW
     >>> y = ([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
     >>> DependentIPCW(Clayton(1.0)).fit(y).status(y, [7.0]).b.T.round(3)
     array([[1.   , 0.   , 0.   , 1.324, 1.822, 0.   , 0.   , 0.   ]])

@@ -114,6 +114,7 @@ class Imputation(JointSettings, Adjustment):
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor import Imputation
     >>> from cocensor.simulate import SyntheticDesign
     >>> data = SyntheticDesign(n=4000, n_features=3, copula=cc.Clayton(2.0)).draw(0)
     >>> train, test = data[:2000], data[2000:]
@@ -126,6 +127,11 @@ class Imputation(JointSettings, Adjustment):
     ...     print(f"{score(adjustment) - truth:+.4f}")
     -0.0106
     -0.0019
+
+    References
+    ----------
+    Lillelund, C. M., Qi, S., Greiner, R. (2026). Overcoming dependent censoring in the evaluation of survival models.
+    *UAI*.
     """
 
     given: tuple[Given, ...] | Given = ()

@@ -50,7 +50,9 @@ class CensoringModel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class IPCW(Adjustment):
-    r"""The usual weights: :math:`a = 1[t_i > t]/G(t)`, :math:`b = \delta_i 1[t_i \le t]/G(t_i-)`.
+    r"""Inverse probability of censoring weights: those observed stand for those who were censored.
+
+    .. math:: a_i(t) = \frac{1[t_i > t]}{G(t)}, \qquad b_i(t) = \frac{\delta_i 1[t_i \le t]}{G(t_i-)}
 
     G is the probability of being uncensored, marginal (Kaplan–Meier, events before censorings) or given
     covariates. Administrative censoring is censoring like any other here. At the last observed time itself, the end of
@@ -80,6 +82,7 @@ class IPCW(Adjustment):
 
     Examples
     --------
+    >>> from cocensor import IPCW
     >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> IPCW().fit(y).status(y, [3.5]).b.T
     array([[1. , 0. , 1.5, 0. ]])

@@ -51,6 +51,7 @@ class MarginTime(Adjustment):
 
     Examples
     --------
+    >>> from cocensor import MarginTime
     >>> y = ([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
     >>> MarginTime().fit(y).status(y, [9.0]).a[1]
     array([1.])

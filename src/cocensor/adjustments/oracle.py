@@ -24,8 +24,14 @@ class Oracle(Adjustment):
 
     The observed outcomes are ignored.
 
+    Parameters
+    ----------
+    event_times : array-like of shape (n_test,)
+        The true event time of every test subject, censored ones included.
+
     Examples
     --------
+    >>> from cocensor import Oracle
     >>> y = ([1.0, 5.0], [0, 1])
     >>> Oracle([2.0, 5.0]).fit(y).status(y, [1.0, 3.0]).a
     array([[1., 0.],

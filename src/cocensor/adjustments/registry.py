@@ -55,9 +55,12 @@ def register_adjustment(
         Makes the adjustment, from a copula if ``with_copula``, else from nothing.
     label : str, optional
         What it is called in tables and figures; by default its name.
+    with_copula : bool
+        Whether ``make`` takes a copula.
 
     Examples
     --------
+    >>> from cocensor import IPCW, adjustment, register_adjustment, unregister_adjustment
     >>> register_adjustment("floored", lambda: IPCW(min_probability=0.05), label="IPCW, floored")
     >>> adjustment("floored").min_probability
     0.05
@@ -71,7 +74,17 @@ def register_adjustment(
 
 
 def unregister_adjustment(name: str) -> None:
-    """Forget an adjustment that was registered."""
+    """Forget an adjustment that was registered.
+
+    Parameters
+    ----------
+    name : str
+        That of :func:`register_adjustment`.
+
+    See Also
+    --------
+    register_adjustment : Has an example of both.
+    """
     if name in _BUILT_IN or name not in _REGISTRY:
         raise ValueError(f"name must be that of an adjustment that was registered, but is {name!r}.")
     del _REGISTRY[name]
@@ -80,8 +93,13 @@ def unregister_adjustment(name: str) -> None:
 def adjustment_names() -> list[str]:
     """The names of the adjustments.
 
+    Returns
+    -------
+    list of str
+
     Examples
     --------
+    >>> from cocensor import adjustment_names
     >>> adjustment_names()
     ['ipcw', 'ipcw_cox', 'aipcw', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
     'imputed_covariates', 'imputed_prediction', 'dependent_ipcw']
@@ -100,11 +118,22 @@ def needs_copula(name: str) -> bool:
 
 
 def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
-    """An adjustment by name; those that rest on a copula take ``copula``, independence by default.
+    """An adjustment by name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`adjustment_names`.
+    copula : Copula, optional
+        The dependence of event and dropout, for adjustments that rest on one; independence by default.
+
+    Returns
+    -------
+    Adjustment
 
     Examples
     --------
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, adjustment
     >>> adjustment("dep", copula=Clayton(2.0))
     MarginTime(copula=Clayton(theta=2.0), weighting='uncertainty', interpolation='step', tail='last')
     """

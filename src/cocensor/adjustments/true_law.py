@@ -39,7 +39,7 @@ class TrueLaw(Adjustment):
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, TrueLaw
     >>> def alike(t):
     ...     return np.exp(-t)
     >>> law = TrueLaw(Clayton(4.0), lambda t: np.tile(np.exp(-t), (1, 1)), alike, alike)

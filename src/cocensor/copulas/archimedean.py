@@ -19,6 +19,27 @@ class ArchimedeanCopula(Copula):
     r"""A copula :math:`C(u, v) = \varphi^{-1}(\varphi(u) + \varphi(v))` with generator φ, :math:`\varphi(1) = 0`.
 
     Generators are defined up to a factor; each family states its own.
+
+    Assumes, as a survival copula, :math:`P(E > t, C > c) = \varphi^{-1}(\varphi(S_E(t)) + \varphi(S_C(c)))`.
+
+    Parameters
+    ----------
+    theta : float
+        The family's textbook parameter; ``from_tau`` takes Kendall's τ instead.
+
+    Examples
+    --------
+    >>> from cocensor import ArchimedeanCopula, Clayton, Frank, Gumbel, Joe
+    >>> [issubclass(family, ArchimedeanCopula) for family in (Clayton, Frank, Gumbel, Joe)]
+    [True, True, True, True]
+    >>> copula = Gumbel.from_tau(0.5)
+    >>> round(float(copula.phi_inv(copula.phi(0.5) + copula.phi(0.4))), 6) == round(float(copula.cdf(0.5, 0.4)), 6)
+    True
+
+    References
+    ----------
+    Genest, C., MacKay, J. (1986). The joy of copulas: bivariate distributions with uniform marginals. *The American
+    Statistician* 40, 280–283.
     """
 
     def phi(self, s: npt.ArrayLike) -> Any:

@@ -43,6 +43,21 @@ class Copula(ABC):
     ----------
     theta : float
         The family's textbook parameter; ``from_tau`` takes Kendall's τ instead.
+
+    Examples
+    --------
+    >>> from cocensor import Clayton
+    >>> copula = Clayton.from_tau(0.5)
+    >>> copula.theta, copula.tau
+    (2.0, 0.5)
+    >>> round(float(copula.cdf(0.5, 0.4)), 4), round(float(copula.hfunc1(0.5, 0.4)), 4)
+    (0.3288, 0.2844)
+    >>> copula.sample(3, rng=0).shape
+    (3, 2)
+
+    References
+    ----------
+    Nelsen, R. B. (2006). *An Introduction to Copulas*, 2nd edition. Springer.
     """
 
     theta: float

@@ -15,17 +15,28 @@ from cocensor.copulas.archimedean import ArchimedeanCopula
 
 @dataclass(frozen=True)
 class Clayton(ArchimedeanCopula):
-    r""":math:`C(u, v) = (u^{-\theta} + v^{-\theta} - 1)^{-1/\theta}`, θ ≥ 0, :math:`\tau = \theta/(\theta+2)`.
+    r"""The Clayton copula, :math:`C(u, v) = (u^{-\theta} + v^{-\theta} - 1)^{-1/\theta}`, θ ≥ 0.
 
-    Generator :math:`\varphi(s) = (s^{-\theta} - 1)/\theta`. Lower-tail dependent: as a survival copula it
-    ties late events to late dropouts.
+    Kendall's :math:`\tau = \theta/(\theta+2)`; generator :math:`\varphi(s) = (s^{-\theta} - 1)/\theta`. Lower-tail
+    dependent: as a survival copula it ties late events to late dropouts.
+
+    Parameters
+    ----------
+    theta : float
+        θ ≥ 0; 0 is independence.
 
     Examples
     --------
+    >>> from cocensor import Clayton
     >>> Clayton.from_tau(0.5)
     Clayton(theta=2.0)
     >>> round(Clayton(2.0).cdf(0.5, 0.4), 6)
     0.328798
+
+    References
+    ----------
+    Clayton, D. G. (1978). A model for association in bivariate life tables and its application in
+    epidemiological studies of familial tendency in chronic disease incidence. *Biometrika* 65, 141–151.
     """
 
     name = "clayton"

@@ -38,17 +38,29 @@ _TAU_SERIES = 4.0 * bernoulli(30)[_EVEN] / ((_EVEN + 1) * factorial(_EVEN))
 
 @dataclass(frozen=True)
 class Frank(ArchimedeanCopula):
-    r""":math:`C(u, v) = -\frac1\theta \log\left(1 + \frac{(e^{-\theta u}-1)(e^{-\theta v}-1)}{e^{-\theta}-1}\right)`.
+    r"""The Frank copula, the only Archimedean family here that reaches negative τ.
+
+    .. math:: C(u, v) = -\frac1\theta \log\left(1 + \frac{(e^{-\theta u}-1)(e^{-\theta v}-1)}{e^{-\theta}-1}\right)
 
     θ of either sign, 0 for independence; generator
     :math:`\varphi(s) = -\log\frac{e^{-\theta s}-1}{e^{-\theta}-1}`;
-    :math:`\tau = 1 - \frac4\theta(1 - D_1(\theta))` with the Debye function :math:`D_1`. No tail dependence;
-    the only Archimedean family here that reaches negative τ.
+    :math:`\tau = 1 - \frac4\theta(1 - D_1(\theta))` with the Debye function :math:`D_1`. No tail dependence.
+
+    Parameters
+    ----------
+    theta : float
+        θ of either sign; 0 is independence.
 
     Examples
     --------
+    >>> from cocensor import Frank
     >>> round(Frank.from_tau(0.5).theta, 6), round(Frank.from_tau(-0.5).theta, 6)
     (5.736283, -5.736283)
+
+    References
+    ----------
+    Frank, M. J. (1979). On the simultaneous associativity of F(x, y) and x + y − F(x, y). *Aequationes Mathematicae*
+    19, 194–226.
     """
 
     name = "frank"

@@ -20,17 +20,27 @@ _DEPTH = 30.0
 
 @dataclass(frozen=True)
 class Gaussian(Copula):
-    r""":math:`C(u, v) = \Phi_2(\Phi^{-1}(u), \Phi^{-1}(v); \rho)`, θ = ρ in (−1, 1).
+    r"""The Gaussian copula, :math:`C(u, v) = \Phi_2(\Phi^{-1}(u), \Phi^{-1}(v); \rho)`, θ = ρ in (−1, 1).
 
     Kendall's :math:`\tau = \frac2\pi \arcsin\rho`. Not Archimedean, so it has no
     Copula-Graphic form; the joint model and the simulators use it.
 
+    Parameters
+    ----------
+    theta : float
+        The correlation ρ, strictly between −1 and 1; 0 is independence.
+
     Examples
     --------
+    >>> from cocensor import Gaussian
     >>> round(Gaussian.from_tau(0.5).theta, 6)
     0.707107
     >>> round(Gaussian(0.5).cdf(0.5, 0.5), 6)
     0.333333
+
+    References
+    ----------
+    Nelsen, R. B. (2006). *An Introduction to Copulas*, 2nd edition. Springer.
     """
 
     name = "gaussian"

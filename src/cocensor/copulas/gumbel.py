@@ -14,15 +14,26 @@ from cocensor.copulas.archimedean import ArchimedeanCopula
 
 @dataclass(frozen=True)
 class Gumbel(ArchimedeanCopula):
-    r""":math:`C(u, v) = \exp(-[(-\log u)^\theta + (-\log v)^\theta]^{1/\theta})`, θ ≥ 1, :math:`\tau = 1 - 1/\theta`.
+    r"""The Gumbel copula, :math:`C(u, v) = \exp(-[(-\log u)^\theta + (-\log v)^\theta]^{1/\theta})`, θ ≥ 1.
 
-    Generator :math:`\varphi(s) = (-\log s)^\theta`. Upper-tail dependent: as a survival copula it ties
-    early events to early dropouts.
+    Kendall's :math:`\tau = 1 - 1/\theta`; generator :math:`\varphi(s) = (-\log s)^\theta`. Upper-tail
+    dependent: as a survival copula it ties early events to early dropouts.
+
+    Parameters
+    ----------
+    theta : float
+        θ ≥ 1; 1 is independence.
 
     Examples
     --------
+    >>> from cocensor import Gumbel
     >>> Gumbel.from_tau(0.5)
     Gumbel(theta=2.0)
+
+    References
+    ----------
+    Gumbel, E. J. (1960). Bivariate exponential distributions. *Journal of the American Statistical Association* 55,
+    698–707.
     """
 
     name = "gumbel"

@@ -12,13 +12,19 @@ from cocensor.copulas.archimedean import ArchimedeanCopula
 
 @dataclass(frozen=True)
 class Independence(ArchimedeanCopula):
-    r""":math:`C(u, v) = uv`, generator :math:`\varphi(s) = -\log s`.
+    r"""The copula of independence, :math:`C(u, v) = uv`, with generator :math:`\varphi(s) = -\log s`.
 
     The limit of every other family here, and what the usual scores assume of event and censoring. Every
     family uses these formulas exactly at its own limit.
 
+    Parameters
+    ----------
+    theta : float
+        0, the only value there is.
+
     Examples
     --------
+    >>> from cocensor import Independence
     >>> Independence().cdf(0.5, 0.4)
     0.2
     """

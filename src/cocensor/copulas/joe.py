@@ -17,16 +17,29 @@ from cocensor.copulas.base import root_in_theta
 
 @dataclass(frozen=True)
 class Joe(ArchimedeanCopula):
-    r""":math:`C(u, v) = 1 - [\bar u^\theta + \bar v^\theta - \bar u^\theta \bar v^\theta]^{1/\theta}`, θ ≥ 1.
+    r"""The Joe copula, more strongly upper-tail dependent than Gumbel's.
 
-    Here :math:`\bar u = 1 - u`; generator :math:`\varphi(s) = -\log(1 - (1-s)^\theta)`;
-    :math:`\tau = 1 + \frac{2}{2-\theta}[\psi(2) - \psi(2/\theta + 1)]`. More strongly upper-tail dependent
-    than Gumbel: as a survival copula it ties early events to early dropouts.
+    .. math:: C(u, v) = 1 - [\bar u^\theta + \bar v^\theta - \bar u^\theta \bar v^\theta]^{1/\theta}
+
+    θ ≥ 1. Here :math:`\bar u = 1 - u`; generator :math:`\varphi(s) = -\log(1 - (1-s)^\theta)`;
+    :math:`\tau = 1 + \frac{2}{2-\theta}[\psi(2) - \psi(2/\theta + 1)]`. As a survival copula
+    it ties early events to early dropouts.
+
+    Parameters
+    ----------
+    theta : float
+        θ ≥ 1; 1 is independence.
 
     Examples
     --------
+    >>> from cocensor import Joe
     >>> round(Joe.from_tau(0.5).theta, 6)
     2.856257
+
+    References
+    ----------
+    Joe, H. (1993). Parametric families of multivariate distributions with given margins. *Journal of Multivariate
+    Analysis* 46, 262–282.
     """
 
     name = "joe"

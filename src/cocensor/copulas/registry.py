@@ -18,8 +18,14 @@ _FAMILIES: dict[str, type[Copula]] = {
 def copula_families() -> dict[str, type[Copula]]:
     """The copula families by name.
 
+    Returns
+    -------
+    dict of class
+        By name.
+
     Examples
     --------
+    >>> from cocensor import copula_families
     >>> list(copula_families())
     ['independence', 'clayton', 'frank', 'gumbel', 'joe', 'gaussian']
     """
@@ -27,10 +33,24 @@ def copula_families() -> dict[str, type[Copula]]:
 
 
 def copula(name: str, *, tau: float | None = None, theta: float | None = None) -> Copula:
-    """The copula of a named family with Kendall's τ ``tau`` or textbook parameter ``theta``.
+    """The copula of a named family, by Kendall's τ or by its textbook parameter.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`copula_families`.
+    tau : float, optional
+        Kendall's τ. Give this or ``theta``; independence needs neither.
+    theta : float, optional
+        The family's textbook parameter.
+
+    Returns
+    -------
+    Copula
 
     Examples
     --------
+    >>> from cocensor import copula
     >>> copula("clayton", tau=0.5)
     Clayton(theta=2.0)
     >>> copula("gumbel", tau=-0.3)

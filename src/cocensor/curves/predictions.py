@@ -65,6 +65,7 @@ class Predictions:
 
     Examples
     --------
+    >>> from cocensor import Predictions
     >>> curves = Predictions([1.0, 2.0], [[0.8, 0.4], [0.9, 0.7]], tail="last")
     >>> curves([0.5, 1.5, 3.0])
     array([[0.9 , 0.6 , 0.4 ],
@@ -160,6 +161,7 @@ class Predictions:
         Examples
         --------
         >>> import pandas as pd
+        >>> from cocensor import Predictions
         >>> frame = pd.DataFrame({"a": [0.8, 0.4], "b": [0.9, 0.7], "c": [1.0, 0.6]}, index=[1.0, 2.0])
         >>> Predictions.from_frame(frame, n=3)
         Predictions(n=3, times 1 to 2 (2), interpolation='step', tail=None)

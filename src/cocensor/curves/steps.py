@@ -30,10 +30,20 @@ QUANTILE_TOLERANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class StepFunction:
-    r"""A right-continuous step function: ``initial`` before the first jump, ``values[j]`` from ``times[j]`` on.
+    """A right-continuous step function: ``initial`` before the first jump, ``values[j]`` from ``times[j]`` on.
+
+    Parameters
+    ----------
+    times : array-like of shape (k,)
+        Where it jumps, strictly increasing.
+    values : array-like of shape (k,)
+        The value from each of these on.
+    initial : float
+        The value before the first jump.
 
     Examples
     --------
+    >>> from cocensor import StepFunction
     >>> f = StepFunction([1.0, 3.0], [0.75, 0.25], initial=1.0)
     >>> f([0.5, 1.0, 3.0])
     array([1.  , 0.75, 0.25])

@@ -38,6 +38,7 @@ def available(data_home: DataHome = None) -> Any:
 
     Examples
     --------
+    >>> from cocensor.datasets import available
     >>> frame = available()
     >>> frame.columns.tolist()
     ['name', 'loadable', 'source']

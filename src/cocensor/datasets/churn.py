@@ -23,11 +23,16 @@ def load_churn(data_home: DataHome = None) -> Dataset:
         ``COCENSOR_DATA`` names, and a download from PySurvival's repository, kept in ``data_home`` or else in the
         user's cache. The download needs ``pip install 'cocensor[datasets]'``.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     A file of one's own, as it may look:
 
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_churn
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "churn.csv").write_text(
     ...         "product_data_storage,product_travel_expense,product_payroll,product_accounting,csat_score,"

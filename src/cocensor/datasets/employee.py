@@ -26,11 +26,16 @@ def load_employee(data_home: DataHome = None, *, duplicates: bool = False) -> Da
         employee into training and test data. The paper's text drops them; its published numbers and its table, with
         14,999 rows, have them.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     A file of one's own, as it may look:
 
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_employee
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "employee.csv").write_text(
     ...         "satisfaction_level,last_evaluation,number_projects,average_montly_hours,time,work_accident,event,"

@@ -15,7 +15,12 @@ Scaling = Literal["standard", "minmax"] | None
 
 
 class UnseenLevelWarning(UserWarning):
-    """A categorical column has a level that the training part does not have."""
+    """A categorical column has a level that the training part does not have.
+
+    See Also
+    --------
+    Encoder : Warns of it.
+    """
 
 
 class Encoder:
@@ -47,6 +52,7 @@ class Encoder:
     Examples
     --------
     >>> import pandas as pd
+    >>> from cocensor.datasets import Encoder
     >>> frame = pd.DataFrame({"age": [40.0, 60.0, None, 50.0], "stage": ["I", "II", "I", "III"]})
     >>> encoder = Encoder(categorical=["stage"], scaling=None).fit(frame)
     >>> encoder.columns_
@@ -121,7 +127,7 @@ class Encoder:
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """The numbers of any part, (n, len(columns_))."""
+        """The numbers of any part, of shape (n, k) for the k names of ``columns_``."""
         if not hasattr(self, "_kept"):
             raise ValueError("Encoder is not fitted: call fit(X) first.")
         frame = as_frame(X, "X")

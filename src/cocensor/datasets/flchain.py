@@ -27,8 +27,13 @@ def load_flchain(data_home: DataHome = None, *, chapter: bool = False) -> Datase
         Whether to keep the cause of death. Only the dead have one: it tells a model who had the event. The paper's
         text leaves it out; its published numbers and its table, with 9 (31) features, have it.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
+    >>> from cocensor.datasets import load_flchain
     >>> data = load_flchain()
     >>> data.summary()
     'flchain: 7,871 rows, 8 (16) features, 72.5% censored'

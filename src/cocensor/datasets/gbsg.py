@@ -21,6 +21,10 @@ def load_gbsg(data_home: DataHome = None) -> Dataset:
         A folder to look for ``gbsg.csv`` in. Then come the folder that the environment variable
         ``COCENSOR_DATA`` names, and scikit-survival.
 
+    Returns
+    -------
+    Dataset
+
     Notes
     -----
     Sources order the rows differently. Here they come in the order of a hash of their values: the same from
@@ -30,6 +34,7 @@ def load_gbsg(data_home: DataHome = None) -> Dataset:
 
     Examples
     --------
+    >>> from cocensor.datasets import load_gbsg
     >>> data = load_gbsg()
     >>> data.summary()
     'gbsg: 686 rows, 8 (8) features, 56.4% censored'

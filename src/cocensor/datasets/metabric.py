@@ -26,6 +26,10 @@ def load_metabric(data_home: DataHome = None) -> Dataset:
         ``COCENSOR_DATA`` names, and a download from DeepSurv's repository, kept in ``data_home`` or else in the
         user's cache. The download needs ``pip install 'cocensor[datasets]'``.
 
+    Returns
+    -------
+    Dataset
+
     Notes
     -----
     Rows come in the order of a hash of their values: the same from every source, and as if shuffled.
@@ -35,6 +39,7 @@ def load_metabric(data_home: DataHome = None) -> Dataset:
     A file of one's own, as it may look:
 
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_metabric
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "metabric.csv").write_text(
     ...         "x0,x1,x2,x3,x4,x5,x6,x7,x8,time,event\n"

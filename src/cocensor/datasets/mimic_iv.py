@@ -23,9 +23,14 @@ def load_mimic_iv(data_home: DataHome = None) -> Dataset:
         A folder to look for ``mimic_iv.csv`` in. Then comes the folder that the environment variable
         ``COCENSOR_DATA`` names.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_mimic_iv
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "mimic_iv.csv").write_text(
     ...         "time,event,is_male,is_white,renal,cns,coagulation,cardiovascular,age\n"

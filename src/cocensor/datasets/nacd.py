@@ -20,9 +20,14 @@ def load_nacd(data_home: DataHome = None) -> Dataset:
         A folder to look for ``nacd.csv`` in. Then comes the folder that the environment variable
         ``COCENSOR_DATA`` names.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_nacd
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "nacd.csv").write_text("time,event,AGE\n5,1,70\n0,1,66\n9,0,58\n")
     ...     data = load_nacd(folder)

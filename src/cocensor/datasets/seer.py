@@ -31,9 +31,14 @@ def load_seer(site: Site, data_home: DataHome = None) -> Dataset:
         A folder to look for the file in. Then comes the folder that the environment variable ``COCENSOR_DATA``
         names.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> from cocensor.datasets import load_seer
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = pathlib.Path(folder, "seer_liver.csv").write_text(
     ...         "Survival months,event,Sex,Age\n5,1,0,70\n0,1,1,66\n9,0,1,58\n"

@@ -22,9 +22,26 @@ def stratified_split(
     in small samples), and dealt out within each at random; so every part has its share of early and late events and
     censorings.
 
+    Parameters
+    ----------
+    y : Survival, structured array or tuple
+        The outcomes.
+    shares : sequence of float
+        The share of each part; together 1.
+    seed : int or Generator
+        Of who comes into which part.
+    bins : int
+        How many stretches of time, at most.
+
+    Returns
+    -------
+    tuple of array
+        The rows of each part, as whole numbers in ascending order.
+
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor.datasets import stratified_split
     >>> y = (np.arange(1.0, 1001.0), np.arange(1000) % 3 == 0)
     >>> train, validation, test = stratified_split(y)
     >>> len(train), len(validation), len(test)
@@ -44,11 +61,28 @@ def stratified_split(
 
 
 def subsample(y: Any, n: int, seed: Seed = 0, bins: int = _BINS) -> Rows:
-    """``n`` rows, stratified on event and time as in :func:`stratified_split`; all of them if there are no more.
+    """Some rows, stratified on event and time as in :func:`stratified_split`.
+
+    Parameters
+    ----------
+    y : Survival, structured array or tuple
+        The outcomes.
+    n : int
+        How many; all of them if there are no more.
+    seed : int or Generator
+        Of who is drawn.
+    bins : int
+        How many stretches of time, at most.
+
+    Returns
+    -------
+    array
+        The rows, as whole numbers in ascending order.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor.datasets import subsample
     >>> y = (np.arange(1.0, 1001.0), np.arange(1000) % 4 == 0)
     >>> rows = subsample(y, 100)
     >>> len(rows), int((rows % 4 == 0).sum())

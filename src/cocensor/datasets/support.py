@@ -40,6 +40,10 @@ def load_support(data_home: DataHome = None) -> Dataset:
         A folder to look for ``support.csv`` in. Then come the folder that the environment variable
         ``COCENSOR_DATA`` names, and the ``support2`` of SurvSet.
 
+    Returns
+    -------
+    Dataset
+
     Notes
     -----
     Sources order the rows differently. Here they come in the order of a hash of their values: the same from
@@ -47,6 +51,7 @@ def load_support(data_home: DataHome = None) -> Dataset:
 
     Examples
     --------
+    >>> from cocensor.datasets import load_support
     >>> data = load_support()
     >>> data.summary()
     'support: 8,873 rows, 14 (27) features, 32.0% censored'

@@ -19,8 +19,13 @@ def load_whas(data_home: DataHome = None) -> Dataset:
         A folder to look for ``whas500.csv`` in. Then come the folder that the environment variable
         ``COCENSOR_DATA`` names, and scikit-survival.
 
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
+    >>> from cocensor.datasets import load_whas
     >>> load_whas().summary()
     'whas: 500 rows, 14 (14) features, 57.0% censored'
     """

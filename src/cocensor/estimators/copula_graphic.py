@@ -28,7 +28,7 @@ class CopulaGraphic(MarginEstimator):
 
     Examples
     --------
-    >>> from cocensor import Clayton, Survival
+    >>> from cocensor import Clayton, CopulaGraphic, Survival
     >>> y = Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
     >>> cg = CopulaGraphic(Clayton(18.0)).fit(y)
     >>> cg.predict([1, 4, 7, 10]).round(4)

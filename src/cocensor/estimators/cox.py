@@ -67,12 +67,19 @@ class CoxPH:
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Survival
+    >>> from cocensor import CoxPH, Survival
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(5000, 2))
     >>> time = rng.exponential(np.exp(-X @ [1.0, -0.5]))
     >>> CoxPH().fit(X, Survival.from_latent(time, 2.0)).coef_.round(1)
     array([ 1. , -0.5])
+
+    References
+    ----------
+    Cox, D. R. (1972). Regression models and life-tables. *Journal of the Royal Statistical Society B* 34, 187–220.
+
+    Efron, B. (1977). The efficiency of Cox's likelihood function for censored data. *Journal of the American
+    Statistical Association* 72, 557–565.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ class KaplanMeier(MarginEstimator):
 
     Examples
     --------
-    >>> from cocensor import Survival
+    >>> from cocensor import KaplanMeier, Survival
     >>> y = Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
     >>> km = KaplanMeier().fit(y)
     >>> km.predict([1, 4, 7, 10]).round(4)

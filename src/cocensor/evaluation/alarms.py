@@ -47,6 +47,7 @@ class Alarm:
 
     Examples
     --------
+    >>> from cocensor import Alarm
     >>> alarm = Alarm("negative_skill", "Its skill is -52 %.", "Are these risks? Give 1 − risk.", "cox")
     >>> print(alarm.text)
     Its skill is -52 %. Are these risks? Give 1 − risk.

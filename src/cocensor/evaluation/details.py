@@ -29,6 +29,21 @@ class Details(CurveFindings):
         """Predicted against observed chances of the event by ``at``, any time up to the horizon.
 
         By default under the primary adjustment. See :func:`survival_calibration_curve`.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+        at : float
+            The time.
+        adjustment : str, optional
+            By default the primary one.
+        n_groups : int
+            Groups of similar predicted risk, at least 2.
+
+        Returns
+        -------
+        CalibrationCurve
         """
         check_choice(model, "model", self.models)
         check_whole(n_groups, "n_groups", 2)
@@ -45,7 +60,21 @@ class Details(CurveFindings):
     def d_calibration(
         self, model: str, adjustment: str | None = None, *, n_cells: int = 10
     ) -> DCalibrationResult:
-        """Whether events fall evenly on the levels of predicted curves, with a test; see :func:`d_calibration`."""
+        """Whether events fall evenly on the levels of predicted curves, with a test; see :func:`d_calibration`.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+        adjustment : str, optional
+            By default the primary one.
+        n_cells : int
+            Number of cells of equal width, at least 2.
+
+        Returns
+        -------
+        DCalibrationResult
+        """
         check_choice(model, "model", self.models)
         check_whole(n_cells, "n_cells", 2)
         grid, y = self.data.grid.from_zero, self.data.samples.y_test

@@ -93,6 +93,24 @@ class Evaluation(Resampled):
     alarms : tuple of Alarm
         Nonsense among predictions and outcomes. A model with one that disqualifies is none of the ``contenders``: it
         has scores, but no rank, and is not called best.
+
+    Notes
+    -----
+    All methods name things alike: ``metric`` is one of ``metrics``, by default the first; ``adjustment`` is the label
+    of one of the ``results``, by default the ``primary`` one; ``at`` is a single time; ``model`` is one of ``models``;
+    ``progress`` is called with the number of finished steps and of all.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
+    >>> round(float(result.score("good")), 4), result.ranks()
+    (0.1044, {'good': 1, 'flat': 2})
+    >>> comparison = result.compare("good", "flat")
+    >>> round(comparison.difference, 4), round(comparison.standard_error, 4)
+    (-0.1081, 0.0448)
     """
 
     @property
@@ -317,7 +335,15 @@ class Evaluation(Resampled):
     # --- views -------------------------------------------------------------------------------------------
 
     def plot(self, ax: Any = None, *, at_risk: bool = True) -> Any:
-        """Values of the first metric along time; returns the axes (see :class:`~cocensor.plots.ScoreCurveDisplay`)."""
+        """Values of the first metric along time; returns the axes (see :class:`~cocensor.plots.ScoreCurveDisplay`).
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Of Matplotlib, to draw into; by default a new figure.
+        at_risk : bool
+            Whether numbers at risk stand below the axis.
+        """
         from cocensor.plots import ScoreCurveDisplay
 
         return ScoreCurveDisplay.from_evaluation(self).plot(ax=ax, at_risk=at_risk)
@@ -338,7 +364,19 @@ class Evaluation(Resampled):
         return text
 
     def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
-        """The report, one file that needs no network, with the analyses computed so far."""
+        """The report, one file that needs no network, with the analyses computed so far.
+
+        Parameters
+        ----------
+        path : path
+            Where it is written; a file there is replaced.
+        title : str, optional
+            Its heading.
+
+        Returns
+        -------
+        Path
+        """
         from cocensor.report import write_report
 
         return write_report(self, Path(path), title)

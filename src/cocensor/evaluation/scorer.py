@@ -22,7 +22,12 @@ from cocensor.outcomes import Survival
 
 
 class FoldError(ValueError):
-    """A fold cannot be scored. With ``error_score="raise"`` scikit-learn lets it through, else the fold is NaN."""
+    """A fold cannot be scored. With ``error_score="raise"`` scikit-learn lets it through, else the fold is NaN.
+
+    See Also
+    --------
+    survival_scorer : Its scorer raises it.
+    """
 
 
 def survival_scorer(
@@ -51,6 +56,11 @@ def survival_scorer(
         By default the largest time with at least 5 % of ``y_train`` at risk.
     y_train, x_train : outcomes and covariates, optional
         What an adjustment learns from that is not given predictions; by default the fold that is scored.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``, the score as a float.
 
     Examples
     --------

@@ -33,10 +33,29 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """The influence of subjects on one value, (subjects,), or on several, (subjects, values): their mean is 0.
+    """The influence of each subject on one value, or on several: how far it moves them, with mean 0.
 
-    ``fitted`` is that of the sample that the adjustment was fitted to; None where that is the test sample itself, or
-    where nothing was fitted.
+    The error of a value is about the mean of the influence over the subjects, which gives standard errors, also of
+    differences.
+
+    Parameters
+    ----------
+    test : array of shape (n_test,) or (n_test, n_values)
+        That of the test subjects.
+    fitted : array, optional
+        That of the sample that the adjustment was fitted to; None where that is the test sample itself, or where
+        nothing was fitted.
+
+    Examples
+    --------
+    >>> from cocensor import brier_score
+    >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> models = {"good": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
+    >>> scores, influence = brier_score(y, y, models, [1.5, 3.5], return_influence=True)
+    >>> (scores["good"] - scores["flat"]).round(3)
+    array([-0.085, -0.131])
+    >>> (influence["good"] - influence["flat"]).standard_errors.round(3)
+    array([0.017, 0.083])
     """
 
     test: FloatArray

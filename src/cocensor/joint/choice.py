@@ -41,6 +41,10 @@ class CopulaChoice:
     table : frame
         Family, θ and τ with their standard errors, mean negative log-likelihood of the training and of the
         validation part, lower is better.
+
+    See Also
+    --------
+    select_copula : Makes it, with an example.
     """
 
     best: JointModel

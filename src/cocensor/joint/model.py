@@ -80,6 +80,22 @@ class JointModel:
     n_, t_max_ : int or float, float
         The number of subjects fitted to (the sum of their case weights, where they have any), and their largest time:
         beyond it the margins extrapolate.
+
+    Examples
+    --------
+    >>> from cocensor import Clayton, fit_joint
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=500, n_features=1, copula=Clayton(2.0)).draw(0)
+    >>> model = fit_joint(data.X, data.y, Clayton(2.0))
+    >>> model.survival([5.0, 15.0], [[0.5]]).round(2)
+    array([[0.99, 0.46]])
+    >>> model.conditional_survival([15.0], [5.0], [[0.5]]).round(2)
+    array([[0.1]])
+
+    References
+    ----------
+    Royston, P., Parmar, M. K. B. (2002). Flexible parametric proportional-hazards and proportional-odds models for
+    censored survival data. *Statistics in Medicine* 21, 2175–2197.
     """
 
     copula: Copula
@@ -220,14 +236,30 @@ class JointModel:
     # --- files ---------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a JSON file, which :meth:`load` reads; numbers keep all their digits."""
+        """Write the model to a JSON file, which :meth:`load` reads; numbers keep all their digits.
+
+        Parameters
+        ----------
+        path : path
+            Where it is written.
+        """
         from cocensor.joint import files
 
         files.save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> JointModel:
-        """Read a model from a file that :meth:`save` has written."""
+        """Read a model from a file that :meth:`save` has written.
+
+        Parameters
+        ----------
+        path : path
+            A file that :meth:`save` has written.
+
+        Returns
+        -------
+        JointModel
+        """
         from cocensor.joint import files
 
         return files.load(path)

@@ -21,7 +21,34 @@ CUT = 1.9207
 
 @dataclass(frozen=True, eq=False)
 class DependenceProfile:
-    """The profile likelihood over τ, family by family."""
+    """The profile likelihood over τ, family by family: how well each dependence fits the data.
+
+    Made by :meth:`CopulaChoice.profile` and :meth:`Evaluation.dependence_profile`. At each τ the margins are fitted
+    anew. It rests on the form of the margins alone: read it as a hint.
+
+    Attributes
+    ----------
+    curves : dict of pair of array
+        By family the τ and the log-likelihood at each.
+    independence : float
+        The log-likelihood at independence.
+    n : float
+        The number of subjects, or the sum of their case weights.
+    choice : CopulaChoice or None
+        The choice that it belongs to, if any.
+    notes : tuple of Note
+        What was decided on the way.
+
+    Examples
+    --------
+    >>> from cocensor import Clayton, select_copula
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=1, copula=Clayton.from_tau(0.6)).draw(1)
+    >>> choice = select_copula(data.X, data.y, families=("clayton",), margins="weibull", folds=2)
+    >>> profile = choice.profile([0.0, 0.3, 0.6])
+    >>> profile.best[:2]
+    ('clayton', 0.6)
+    """
 
     #: For each family the τ and the log-likelihood, margins fitted at each.
     curves: dict[str, tuple[FloatArray, FloatArray]]

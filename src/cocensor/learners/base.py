@@ -18,7 +18,7 @@ class Part(NamedTuple):
 
 
 class Learner(ABC):
-    r"""A model that learns from covariates and outcomes to predict a survival curve for each subject.
+    """A model that learns from covariates and outcomes to predict a survival curve for each subject.
 
     The constructor takes hyperparameters and nothing else; ``dataclasses.replace(learner)`` is an unfitted copy.
     Every learner here assumes that event and censoring are independent given x: an end of study counts as any
@@ -26,6 +26,16 @@ class Learner(ABC):
 
     Covariates are numbers, in an array or a data frame: encode categories before. With frames the names and
     the order of the columns must stay those of ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor.learners import learner
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 1))
+    >>> model = learner("coxph").fit(X, (rng.exponential(np.exp(-X[:, 0])), np.ones(200)))
+    >>> model.predict([[-1.0], [1.0]]).median().round(1)
+    array([1.8, 0.3])
     """
 
     name: ClassVar[str]

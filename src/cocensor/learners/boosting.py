@@ -17,7 +17,7 @@ from cocensor.outcomes import structured
 class GBSA(TreeLearner):
     r"""Gradient boosting survival analysis: Cox's model with a sum of trees in the place of :math:`x'\beta`,
 
-    .. math:: \hat S(t \mid x) = \exp\Bigl(-H_0(t)\, \exp \textstyle\sum_{b=1}^B \nu f_b(x)\Bigr),
+    .. math:: \hat S(t \mid x) = \exp\Bigl(-H_0(t)\, e^{r(x)}\Bigr), \qquad r(x) = \nu \sum_{b=1}^B f_b(x),
 
     where each tree :math:`f_b` is fitted to the gradient of the partial log-likelihood (Breslow's ties) at the sum
     so far, on a random share of the subjects. It is scikit-survival's ``GradientBoostingSurvivalAnalysis`` with its
@@ -56,6 +56,7 @@ class GBSA(TreeLearner):
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor.learners import GBSA
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> time = rng.exponential(np.exp(-2.0 * X[:, 0]))

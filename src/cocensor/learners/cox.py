@@ -45,6 +45,8 @@ class CoxLearner(Learner):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from cocensor.learners import CoxLearner
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(2000, 2))
     >>> time = rng.exponential(np.exp(-X @ [1.0, -0.5]))
@@ -54,6 +56,10 @@ class CoxLearner(Learner):
     >>> model.predict([[0.0, 0.0], [1.0, 0.0]])([0.5, 1.0]).round(1)
     array([[0.6, 0.4],
            [0.2, 0.1]])
+
+    References
+    ----------
+    Cox, D. R. (1972). Regression models and life-tables. *Journal of the Royal Statistical Society B* 34, 187–220.
     """
 
     name: ClassVar[str] = "coxph"

@@ -74,6 +74,8 @@ class DeepSurv(NetworkLearner):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from cocensor.learners import DeepSurv
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(600, 1))
     >>> time = rng.exponential(np.exp(-(X[:, 0] ** 2)))  # no linear model sees this

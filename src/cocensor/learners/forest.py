@@ -56,6 +56,8 @@ class RSF(TreeLearner):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from cocensor.learners import RSF
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> time = rng.exponential(np.exp(-2.0 * X[:, 0]))

@@ -75,6 +75,8 @@ class MTLR(NetworkLearner):
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from cocensor.learners import MTLR
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(600, 1))
     >>> time = rng.exponential(np.exp(-X[:, 0]))

@@ -24,8 +24,13 @@ _PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 def learners() -> list[str]:
     """The names of the learners.
 
+    Returns
+    -------
+    list of str
+
     Examples
     --------
+    >>> from cocensor.learners import learners
     >>> learners()
     ['coxph', 'gbsa', 'rsf', 'deepsurv', 'mtlr']
     """
@@ -45,8 +50,13 @@ def learner(name: str, *, preset: Preset = "text", **changes: Any) -> Learner:
     **changes
         Hyperparameters to set otherwise.
 
+    Returns
+    -------
+    Learner
+
     Examples
     --------
+    >>> from cocensor.learners import learner
     >>> learner("coxph")
     CoxLearner(ridge=0.01, ties='breslow', max_iter=100)
     >>> learner("rsf", preset="published", n_estimators=20).max_depth

@@ -42,6 +42,22 @@ _MISSED = Loss(event_free=_event_free, event=np.positive, known=_known, largest=
 class RestrictedAbsoluteError(Metric):
     """The mean distance of predicted from true times, both cut at the last time; see
     :func:`restricted_absolute_error`.
+
+    Parameters
+    ----------
+    predicted : {"median", "mean"}
+        Which time a curve predicts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> times = np.linspace(0.0, 3.5, 36)
+    >>> curves = {"cox": np.exp(-times * np.array([[0.6], [0.3], [0.3], [0.2]]))}
+    >>> error = cc.RestrictedAbsoluteError("median")
+    >>> round(float(cc.evaluate(curves, y, times=times, adjustments="ipcw", metrics=error).score("cox")), 2)
+    0.3
     """
 
     predicted: PredictedTime = "median"
@@ -122,10 +138,12 @@ def restricted_absolute_error(
     :math:`|\min(E_i, h) - \min(p_i, h)|`, in the unit of time. The predicted time :math:`p_i` is the median of the
     curve (h if the curve stays above one half) or its restricted mean :math:`\int_0^h \hat S_i(t)\,dt`. This error
     rewards the median; both tell less of a model than its curves do. The weights are read at ``times`` and at 0, with
-    lines in between: with few times the error itself is a little off. Other parameters as in :func:`brier_score`.
+    lines in between: with few times the error itself is a little off.
 
     Parameters
     ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
     predicted : {"median", "mean"}
         Which time a curve predicts.
 
@@ -136,6 +154,7 @@ def restricted_absolute_error(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import restricted_absolute_error
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> times = np.linspace(0.0, 3.5, 36)
     >>> curves = np.exp(-times * np.array([[0.6], [0.3], [0.3], [0.2]]))

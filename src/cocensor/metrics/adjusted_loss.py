@@ -54,6 +54,7 @@ class AdjustedLoss:
     Examples
     --------
     >>> import torch
+    >>> from cocensor import AdjustedLoss
     >>> y = ([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> curves = torch.tensor([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]], requires_grad=True)
     >>> loss = AdjustedLoss("ibs", y, y, [1.5, 3.5], like=curves)

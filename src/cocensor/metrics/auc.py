@@ -33,8 +33,22 @@ from cocensor.metrics.single_time import SingleTimes
 class CumulativeDynamicAUC(SectionMetric):
     """How well a model separates those who had the event by a time from those still event-free.
 
-    At the time ``at``; where that is None, the mean over the times of an evaluation, each weighted by the events since
-    the time before. See :func:`cumulative_dynamic_auc`.
+    See :func:`cumulative_dynamic_auc` for the equation.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default it is the mean over the times of an evaluation, each weighted by the events since the time
+        before.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 0])
+    >>> risk = {"score": [2.0, 0.5, 0.1, 1.0, 0.3]}
+    >>> auc = cc.CumulativeDynamicAUC(at=3.5)
+    >>> round(float(cc.evaluate(risk, y, times=[1.5, 3.5], adjustments="ipcw", metrics=auc).score("score")), 3)
+    0.429
     """
 
     at: float | None = None
@@ -249,7 +263,7 @@ def cumulative_dynamic_auc(
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, cumulative_dynamic_auc
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([1, 0, 1, 1, 0]))
     >>> risk = np.array([2.0, 0.5, 0.1, 1.0, 0.3])
     >>> aucs, mean = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5])
@@ -261,6 +275,14 @@ def cumulative_dynamic_auc(
     >>> (aucs, mean), (of_aucs, of_mean) = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5], return_influence=True)
     >>> of_aucs.standard_errors.round(3), of_mean.standard_errors.round(3)
     (array([0.   , 0.379]), np.float64(0.433))
+
+    References
+    ----------
+    Uno, H., Cai, T., Tian, L., Wei, L. J. (2007). Evaluating prediction rules for t-year survivors with censored
+    regression models. *Journal of the American Statistical Association* 102, 527–537.
+
+    Hung, H., Chiang, C.-T. (2010). Estimation methods for time-dependent AUC models with survival data. *Canadian
+    Journal of Statistics* 38, 8–26.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
     metric = CumulativeDynamicAUC()

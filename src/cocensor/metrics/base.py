@@ -29,10 +29,29 @@ class Profile(NamedTuple):
 class MetricValue:
     """What a metric says of one model: one number, and where it is a summary over time, the values that it sums up.
 
-    ``curve`` has a value for each time of the status, in the order given, or is None. ``profile`` is the curve behind a
-    value at one time, such as the ROC curve. ``bound`` is how far the value may be from that of all subjects held at
-    once, where they were not, NaN where that is unknown, and ``curve_bounds`` the same of the values over time; 0 and
-    None where they were.
+    Parameters
+    ----------
+    value : float
+        The number.
+    curve : array of shape (n_times,), optional
+        A value for each time of the status, in the order given.
+    profile : Profile, optional
+        The curve behind a value at one time, such as the ROC curve.
+    bound : float
+        How far the value may be from that of all subjects held at once, where they were not; 0 where they were, NaN
+        where that is unknown.
+    curve_bounds : array of shape (n_times,), optional
+        The same of the values over time.
+
+    See Also
+    --------
+    Metric : Returns such values.
+
+    Examples
+    --------
+    >>> from cocensor import MetricValue
+    >>> MetricValue(0.25).value
+    0.25
     """
 
     value: float
@@ -81,6 +100,25 @@ class Metric(ABC):
         The time of its value, where that is at a single one which was chosen.
     unit : str or None
         The unit of that time, which the label then says.
+
+    Examples
+    --------
+    The mean predicted chance of being event-free, held against the share that is:
+
+    >>> from dataclasses import dataclass
+    >>> import cocensor as cc
+    >>> @dataclass(frozen=True)
+    ... class CalibrationInTheLarge(cc.Metric):
+    ...     name, label, direction, range = "in_the_large", "calibration in the large", "smaller", (0.0, 1.0)
+    ...     def evaluate(self, status, predictions):
+    ...         free = status.a.sum(axis=0) / status.normaliser
+    ...         means = {name: each.read(status.times, slice(None)).mean(axis=0) for name, each in predictions.items()}
+    ...         return {name: cc.MetricValue(float(abs(mean - free).mean())) for name, mean in means.items()}
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> result = cc.evaluate({"flat": [[0.7, 0.4]] * 4}, y, times=[1.5, 3.5], adjustments="ipcw",
+    ...                      metrics=CalibrationInTheLarge(), confidence_level=None)
+    >>> round(float(result.score("flat")), 4)
+    0.0375
     """
 
     name: ClassVar[str]

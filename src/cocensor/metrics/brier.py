@@ -43,7 +43,17 @@ BRIER = Loss(event_free=_event_free, event=_event, known=_known, largest=1.0)
 
 @dataclass(frozen=True)
 class IntegratedBrierScore(PointwiseMetric):
-    """The Brier score averaged over time; see :func:`integrated_brier_score`."""
+    """The Brier score averaged over time; see :func:`integrated_brier_score`.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.IntegratedBrierScore())
+    >>> round(float(result.score("cox")), 4)
+    0.1044
+    """
 
     name: ClassVar[str] = "ibs"
     label: ClassVar[str] = "integrated Brier score"
@@ -58,7 +68,22 @@ class IntegratedBrierScore(PointwiseMetric):
 
 @dataclass(frozen=True)
 class BrierScore(AtOneTime):
-    """The Brier score at one time, ``at``, or at the last of an evaluation; see :func:`brier_score`."""
+    """The Brier score at one time; see :func:`brier_score`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=cc.BrierScore(at=3.5))
+    >>> round(float(result.score("cox")), 4)
+    0.1038
+    """
 
     at: float | None = None
 
@@ -119,7 +144,7 @@ def brier_score(
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, brier_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> brier_score(y, y, predicted, [1.5, 3.5]).round(4)
@@ -131,6 +156,11 @@ def brier_score(
     >>> score, influence = brier_score(y, y, predicted, [1.5, 3.5], return_influence=True)
     >>> influence.standard_errors.round(3)
     array([0.085, 0.03 ])
+
+    References
+    ----------
+    Graf, E., Schmoor, C., Sauerbrei, W., Schumacher, M. (1999). Assessment and comparison of prognostic classification
+    schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
     given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return given.over_time(IntegratedBrierScore(), return_influence)
@@ -151,17 +181,33 @@ def integrated_brier_score(
 ) -> Any:
     r"""The Brier score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} BS(t)\,dt`.
 
-    The interval is that of ``times`` (see :func:`time_grid`). Compare models, and adjustments, only on one and
-    the same interval. ``integration="trapezoid"`` joins the scores by lines, as scikit-survival does;
-    ``"step"`` holds each until the next time. Other parameters as in :func:`brier_score`.
+    The interval is that of ``times`` (see :func:`time_grid`). Compare models, and adjustments, only on one and the same
+    interval. Like the Brier score it rests on the ``assumption`` of the adjustment.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
+    integration : {"trapezoid", "step"}
+        Join the scores by lines, as scikit-survival does, or hold each until the next time.
+
+    Returns
+    -------
+    float, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import integrated_brier_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(integrated_brier_score(y, y, predicted, [1.5, 3.5]), 4)
     0.1044
+
+    References
+    ----------
+    Graf, E., Schmoor, C., Sauerbrei, W., Schumacher, M. (1999). Assessment and comparison of prognostic classification
+    schemes for survival data. *Statistics in Medicine* 18, 2529–2545.
     """
     given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return given.averages(IntegratedBrierScore(), integration, return_influence)
@@ -181,15 +227,28 @@ def brier_skill_score(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    r"""How much of the reference's integrated Brier score a model saves, :math:`1 - IBS/IBS_{ref}`.
+    """How much of the reference's integrated Brier score a model saves, :math:`1 - IBS/IBS_{ref}`.
 
-    The reference predicts the same curve for everybody: Kaplan–Meier of the training outcomes, the
-    Copula-Graphic curve under the copula of the adjustment, or that under a copula given as ``reference``. 0 is
-    no better than that, 1 is perfect. Other parameters as in :func:`integrated_brier_score`.
+    0 is no better than the reference, which predicts the same curve for everybody, and 1 is perfect.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
+    reference : {"kaplan_meier", "copula_graphic"} or Copula
+        The curve of the reference: Kaplan–Meier of the training outcomes, the Copula-Graphic curve under the copula of
+        the adjustment, or that under a given copula.
+    integration : {"trapezoid", "step"}
+        As in :func:`integrated_brier_score`.
+
+    Returns
+    -------
+    float, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import brier_skill_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(brier_skill_score(y, y, predicted, [1.5, 3.5]), 3)

@@ -60,7 +60,25 @@ class CalibrationMetric(SectionMetric):
 
 @dataclass(frozen=True)
 class IntegratedCalibrationIndex(CalibrationMetric):
-    """The mean distance of predicted from observed chances at a time; see :func:`integrated_calibration_index`."""
+    """The mean distance of predicted from observed chances at a time; see :func:`integrated_calibration_index`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> rng = np.random.default_rng(0)
+    >>> risk = np.exp(rng.normal(size=500))
+    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
+    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
+    >>> ici = cc.IntegratedCalibrationIndex(at=1.0)
+    >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=ici).score("too low")), 2)
+    0.2
+    """
 
     at: float | None = None
 
@@ -70,7 +88,25 @@ class IntegratedCalibrationIndex(CalibrationMetric):
 
 @dataclass(frozen=True)
 class MedianCalibrationError(CalibrationMetric):
-    """The median distance of predicted from observed chances; see :func:`integrated_calibration_index`."""
+    """The median distance of predicted from observed chances at a time, E50; see :func:`integrated_calibration_index`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> rng = np.random.default_rng(0)
+    >>> risk = np.exp(rng.normal(size=500))
+    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
+    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
+    >>> e50 = cc.MedianCalibrationError(at=1.0)
+    >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e50).score("too low")), 2)
+    0.22
+    """
 
     at: float | None = None
 
@@ -81,7 +117,25 @@ class MedianCalibrationError(CalibrationMetric):
 
 @dataclass(frozen=True)
 class HighCalibrationError(CalibrationMetric):
-    """The distance that a tenth of the predictions exceed; see :func:`integrated_calibration_index`."""
+    """The distance that a tenth of the predictions exceed at a time, E90; see :func:`integrated_calibration_index`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> rng = np.random.default_rng(0)
+    >>> risk = np.exp(rng.normal(size=500))
+    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
+    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
+    >>> e90 = cc.HighCalibrationError(at=1.0)
+    >>> round(float(cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=e90).score("too low")), 2)
+    0.27
+    """
 
     at: float | None = None
 
@@ -183,6 +237,7 @@ def integrated_calibration_index(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import integrated_calibration_index
     >>> rng = np.random.default_rng(0)
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = (rng.exponential(1 / risk), np.ones(500))
@@ -191,6 +246,11 @@ def integrated_calibration_index(
     array([0.01, 0.02])
     >>> integrated_calibration_index(y, y, too_low, [0.5, 1.0]).round(2)
     array([0.15, 0.2 ])
+
+    References
+    ----------
+    Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
+    index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return asked.over_time(IntegratedCalibrationIndex(), return_influence)

@@ -36,10 +36,20 @@ _BINS = 20
 
 @dataclass(frozen=True, eq=False)
 class CalibrationGroups:
-    """Groups of subjects of similar predicted risk, from the lowest on; arrays over groups.
+    """Groups of subjects of similar predicted risk, from the lowest on; part of a :class:`CalibrationCurve`.
 
-    ``predicted`` is the mean predicted chance of an event of the ``n`` subjects of each, ``observed`` the share that
-    had the event, with its standard error and interval.
+    Attributes
+    ----------
+    predicted : array of shape (n_groups,)
+        The mean predicted chance of an event in each group.
+    observed, standard_error, low, high : array of shape (n_groups,)
+        The share that had the event, with its standard error and interval.
+    n : array of shape (n_groups,)
+        The number of subjects.
+
+    See Also
+    --------
+    survival_calibration_curve : Makes them, with an example.
     """
 
     predicted: FloatArray
@@ -74,6 +84,10 @@ class CalibrationCurve:
         Mean, median and 90 % quantile of the distances of the curve from the diagonal, over subjects.
     notes : tuple of Note
         What was decided, and why something is missing.
+
+    See Also
+    --------
+    survival_calibration_curve : Makes it, with an example.
     """
 
     time: float
@@ -154,6 +168,7 @@ def survival_calibration_curve(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import survival_calibration_curve
     >>> rng = np.random.default_rng(0)
     >>> risk = np.exp(rng.normal(size=500))
     >>> event, dropout = rng.exponential(1 / risk), rng.exponential(2.0, size=500)
@@ -163,6 +178,13 @@ def survival_calibration_curve(
     (1.47, 0.96, 0.77)
     >>> found.groups.predicted.round(2)[:3], found.groups.observed.round(2)[:3]
     (array([0.09, 0.16, 0.22]), array([0.24, 0.31, 0.47]))
+
+    References
+    ----------
+    Austin, P. C., Harrell, F. E., van Klaveren, D. (2020). Graphical calibration curves and the integrated calibration
+    index (ICI) for survival models. *Statistics in Medicine* 39, 2714–2742.
+
+    Cox, D. R. (1958). Two further applications of a model for binary regression. *Biometrika* 45, 562–565.
     """
     normal_quantile(confidence_level)
     check_whole(n_groups, "n_groups")

@@ -36,7 +36,19 @@ from cocensor.metrics.sections import held
 class Concordance(Metric):
     """How well a model orders subjects by when their event comes, up to the last time; see :func:`concordance_index`.
 
-    Subjects are ordered once, or, where ``time_dependent``, at each time by what is predicted for it.
+    Parameters
+    ----------
+    time_dependent : bool
+        Whether subjects are ordered at each time by what is predicted for it (Antolini), and not once (Uno).
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0, 5.0], [1, 0, 1, 1, 0])
+    >>> risk = {"score": [0.9, 0.1, 0.2, 0.6, 0.4]}
+    >>> result = cc.evaluate(risk, y, times=[1.0, 3.0, 4.0], adjustments="ipcw", metrics=cc.Concordance())
+    >>> round(float(result.score("score")), 4)
+    0.6744
     """
 
     time_dependent: bool = False
@@ -120,6 +132,8 @@ def concordance_index(
 
     Parameters
     ----------
+    y_train, y_test, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
     estimate : array of shape (n_test,) or (n_test, n_times), Predictions, frame, step functions, or a dict of these
         Risk scores, or survival probabilities. Of curves the risk M is minus the predicted mean survival time up to the
         last of the times, :math:`-\int_0^{t_K} \hat S_i(t)\,dt`: it reads the whole curve, and of proportional
@@ -132,8 +146,6 @@ def concordance_index(
     time_dependent : bool
         Antolini's concordance, for curves that cross: those at risk are held against each other by what is predicted
         for the time of the event, :math:`M_i(t_k) = -\hat S_i(t_k)`.
-
-    Other parameters as in :func:`brier_score`.
 
     Returns
     -------
@@ -148,7 +160,7 @@ def concordance_index(
     Examples
     --------
     >>> import numpy as np
-    >>> from cocensor import Clayton
+    >>> from cocensor import Clayton, concordance_index
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([1, 0, 1, 1, 0]))
     >>> risk = np.array([0.9, 0.1, 0.2, 0.6, 0.4])
     >>> round(concordance_index(y, y, risk, [1.0, 3.0, 4.0]), 4)

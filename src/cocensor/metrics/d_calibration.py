@@ -36,6 +36,22 @@ class DCalibration(Metric):
 
     Chance alone keeps it above 0: what is expected of a model that is right falls with the root of the number of
     subjects, and its interval is of use far from 0 only. The test of :func:`d_calibration` is free of this.
+
+    Parameters
+    ----------
+    n_cells : int
+        Number of cells of equal width, at least 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> y = cc.Survival(np.random.default_rng(1).exponential(size=400), np.ones(400))
+    >>> times = np.linspace(0.0, 3.0, 100)
+    >>> curves = {"true": np.tile(np.exp(-times), (400, 1)), "late": np.tile(np.exp(-0.6 * times), (400, 1))}
+    >>> result = cc.evaluate(curves, y, times=times, adjustments="ipcw", metrics=cc.DCalibration(n_cells=5))
+    >>> {name: round(float(result.score(name)), 2) for name in curves}
+    {'true': 0.04, 'late': 0.18}
     """
 
     n_cells: int = 10
@@ -108,6 +124,10 @@ class DCalibrationResult:
         The test that the model is calibrated; NaN, 0 and NaN where there is none.
     missing : str or None
         Why there are no errors, or no test.
+
+    See Also
+    --------
+    d_calibration : Makes it, with an example.
     """
 
     levels: FloatArray
@@ -178,6 +198,7 @@ def d_calibration(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import d_calibration
     >>> rng = np.random.default_rng(1)
     >>> y = (rng.exponential(size=400), np.ones(400, bool))
     >>> times = np.linspace(0.0, 3.0, 100)
@@ -189,6 +210,11 @@ def d_calibration(
     array([0.03, 0.2 , 0.2 , 0.2 , 0.2 , 0.17])
     >>> {name: round(each.pvalue, 3) for name, each in found.items()}
     {'true': 0.478, 'late': 0.0}
+
+    References
+    ----------
+    Haider, H., Hoehn, B., Davis, S., Greiner, R. (2020). Effective ways to build and evaluate individual survival
+    distributions. *Journal of Machine Learning Research* 21(85), 1–63.
     """
     check_whole(n_cells, "n_cells", 2)
     normal_quantile(confidence_level)

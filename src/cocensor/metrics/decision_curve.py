@@ -51,6 +51,10 @@ class DecisionCurve:
         over the second: ``values``, ``standard_error``, ``low`` and ``high``.
     missing : str or None
         Why there are no standard errors.
+
+    See Also
+    --------
+    decision_curve : Makes it, with an example.
     """
 
     time: float
@@ -74,12 +78,14 @@ def decision_curve(
     copula: Copula | None = None,
     confidence_level: float = 0.95,
 ) -> Any:
-    r"""The net benefit at one time over risk thresholds, beside that of treating everybody, with intervals.
+    """The net benefit at one time over risk thresholds, beside that of treating everybody, with intervals.
 
-    Intervals hold at each threshold for itself. See :func:`net_benefit` for the equation and other parameters.
+    Intervals hold at each threshold for itself. See :func:`net_benefit` for the equation and the assumption.
 
     Parameters
     ----------
+    y_train, y_test, adjustment, x_train, x_test, copula
+        As in :func:`brier_score`.
     estimate : Predictions, array of shape (n_test,) or (n_test, 1), frame, step functions, or a dict of these
         Predicted survival probabilities; an array has those at ``time``.
     time : float
@@ -95,6 +101,7 @@ def decision_curve(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import decision_curve
     >>> rng = np.random.default_rng(0)
     >>> risk = rng.uniform(0.2, 2.0, size=(500, 1))
     >>> y = (rng.exponential(1.0 / risk[:, 0]), np.ones(500, bool))
@@ -103,6 +110,11 @@ def decision_curve(
     (array([0.43, 0.27]), array([0.42, 0.13]))
     >>> curve.difference.low.round(2), curve.difference.high.round(2)
     (array([-0.01,  0.07]), array([0.04, 0.21]))
+
+    References
+    ----------
+    Vickers, A. J., Elkin, E. B. (2006). Decision curve analysis: a novel method for evaluating prediction models.
+    *Medical Decision Making* 26, 565–574.
     """
     levels = as_thresholds(thresholds)
     normal_quantile(confidence_level)

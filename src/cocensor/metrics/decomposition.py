@@ -104,7 +104,25 @@ class PartOfBrier(SectionMetric):
 
 @dataclass(frozen=True)
 class Miscalibration(PartOfBrier):
-    """What recalibration would take off the Brier score; see :func:`brier_decomposition`."""
+    """What recalibration would take off the Brier score at one time; see :func:`brier_decomposition`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> rng = np.random.default_rng(0)
+    >>> risk = np.exp(rng.normal(size=500))
+    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
+    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.Miscalibration(at=1.0))
+    >>> round(float(result.score("too low")), 3)
+    0.053
+    """
 
     at: float | None = None
 
@@ -116,7 +134,25 @@ class Miscalibration(PartOfBrier):
 
 @dataclass(frozen=True)
 class Discrimination(PartOfBrier):
-    """What telling subjects apart takes off the Brier score; see :func:`brier_decomposition`."""
+    """What telling subjects apart takes off the Brier score at one time; see :func:`brier_decomposition`.
+
+    Parameters
+    ----------
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> rng = np.random.default_rng(0)
+    >>> risk = np.exp(rng.normal(size=500))
+    >>> y = cc.Survival(rng.exponential(1 / risk), np.ones(500))
+    >>> curves = {"too low": np.exp(-np.outer(0.5 * risk, [0.5, 1.0]))}
+    >>> result = cc.evaluate(curves, y, times=[0.5, 1.0], adjustments="ipcw", metrics=cc.Discrimination(at=1.0))
+    >>> round(float(result.score("too low")), 3)
+    0.077
+    """
 
     at: float | None = None
 
@@ -128,7 +164,19 @@ class Discrimination(PartOfBrier):
 
 @dataclass(frozen=True, eq=False)
 class BrierDecomposition:
-    """The Brier score, ``miscalibration`` − ``discrimination`` + ``uncertainty``, at some ``times``, as arrays."""
+    """The Brier score at some times as the sum of its parts; made by :func:`brier_decomposition`.
+
+    Attributes
+    ----------
+    times : array of shape (n_times,)
+        In the order given.
+    miscalibration, discrimination, uncertainty : array of shape (n_times,)
+        The score is ``miscalibration`` − ``discrimination`` + ``uncertainty``.
+
+    See Also
+    --------
+    brier_decomposition : Makes it; its example shows all parts.
+    """
 
     times: FloatArray
     miscalibration: FloatArray = field(repr=False)
@@ -185,6 +233,7 @@ def brier_decomposition(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import brier_decomposition
     >>> rng = np.random.default_rng(0)
     >>> risk = np.exp(rng.normal(size=500))
     >>> y = (rng.exponential(1 / risk), np.ones(500))
@@ -193,6 +242,11 @@ def brier_decomposition(
     (array([0.034, 0.053]), array([0.071, 0.077]), array([0.245, 0.232]))
     >>> parts.score.round(3)
     array([0.207, 0.208])
+
+    References
+    ----------
+    Dimitriadis, T., Gneiting, T., Jordan, A. I. (2021). Stable reliability diagrams for probabilistic classifiers.
+    *Proceedings of the National Academy of Sciences* 118, e2016191118.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return asked.each(_decomposed)

@@ -43,8 +43,14 @@ def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
 
     Examples
     --------
+    >>> from cocensor import harrell_concordance
     >>> harrell_concordance(([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1]), [0.9, 0.1, 0.2, 0.6])
     0.5
+
+    References
+    ----------
+    Harrell, F. E., Califf, R. M., Pryor, D. B., Lee, K. L., Rosati, R. A. (1982). Evaluating the yield of medical
+    tests. *JAMA* 247, 2543–2546.
     """
     outcomes = Survival.coerce(y, "y")
     risk = as_vector(estimate, "estimate")

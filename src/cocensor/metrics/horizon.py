@@ -36,6 +36,12 @@ def time_grid(
     horizon : "t_max", number, or {"at_risk": share}
         The largest observed time; a time; or the largest observed time at which at least that share of the
         sample is still at risk.
+    n : int
+        How many times.
+
+    Returns
+    -------
+    array of shape (n,)
 
     Notes
     -----
@@ -45,6 +51,7 @@ def time_grid(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import time_grid
     >>> y = (np.arange(1.0, 101.0), np.ones(100, bool))
     >>> time_grid(y, n=5, horizon={"at_risk": 0.2})
     array([ 0.  , 20.25, 40.5 , 60.75, 81.  ])

@@ -20,7 +20,22 @@ from cocensor.metrics.scoring import asked
 
 @dataclass(frozen=True)
 class IntegratedLogScore(PointwiseMetric):
-    """The logarithmic score averaged over time, with its ``floor``; see :func:`integrated_log_score`."""
+    """The logarithmic score averaged over time; see :func:`integrated_log_score`.
+
+    Parameters
+    ----------
+    floor : float
+        The smallest probability that is taken at its word; it has no default.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
+    >>> log_score = cc.IntegratedLogScore(floor=1e-6)
+    >>> round(float(cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=log_score).score("cox")), 4)
+    0.3593
+    """
 
     floor: float
 
@@ -53,19 +68,35 @@ def log_score(
 ) -> Any:
     r"""The logarithmic score (binomial log-loss) at each time,
 
-    .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right].
+    .. math:: LS(t) = -\frac1m \sum_i \left[ a_i(t)\log\hat S_i(t) + b_i(t)\log(1 - \hat S_i(t)) \right],
 
-    A prediction of 0 or 1 that turns out wrong costs infinitely much; ``floor`` is the smallest probability
-    that is taken at its word, for survival and for the event alike, and has no default because it decides the
-    score of overconfident models. Other parameters as in :func:`brier_score`.
+    with the weights of the adjustment, on whose ``assumption`` it rests. A prediction of 0 or 1 that turns out wrong
+    costs infinitely much.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
+    floor : float
+        The smallest probability that is taken at its word, for survival and for the event alike. It has no default,
+        because it decides the score of overconfident models.
+
+    Returns
+    -------
+    array of shape (n_times,), float at a single time, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import log_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> log_score(y, y, predicted, [1.5, 3.5], floor=1e-6).round(4)
     array([0.3375, 0.3811])
+
+    References
+    ----------
+    Good, I. J. (1952). Rational decisions. *Journal of the Royal Statistical Society B* 14, 107–114.
     """
     given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     return given.over_time(IntegratedLogScore(floor), return_influence)
@@ -85,11 +116,27 @@ def integrated_log_score(
     copula: Copula | None = None,
     return_influence: bool = False,
 ) -> Any:
-    """The logarithmic score averaged over time; parameters as in :func:`log_score` and :func:`integrated_brier_score`.
+    r"""The logarithmic score averaged over time, :math:`\frac{1}{t_2 - t_1}\int_{t_1}^{t_2} LS(t)\,dt`.
+
+    See :func:`log_score` for LS and its assumption.
+
+    Parameters
+    ----------
+    y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, return_influence
+        As in :func:`brier_score`.
+    floor : float
+        As in :func:`log_score`.
+    integration : {"trapezoid", "step"}
+        As in :func:`integrated_brier_score`.
+
+    Returns
+    -------
+    float, or a dict of such; with ``return_influence`` a pair
 
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import integrated_log_score
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> round(integrated_log_score(y, y, predicted, [1.5, 3.5], floor=1e-6), 4)

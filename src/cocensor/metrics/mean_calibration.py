@@ -35,6 +35,10 @@ class MeanCalibration:
         Limits of the difference at all times at once.
     notes : tuple of Note
         Why there are no standard errors, where the adjustment has none.
+
+    See Also
+    --------
+    mean_calibration : Makes it, with an example.
     """
 
     times: FloatArray
@@ -116,6 +120,7 @@ def mean_calibration(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import mean_calibration
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> found = mean_calibration(y, y, predicted, [1.5, 3.5])

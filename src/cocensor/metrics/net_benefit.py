@@ -31,10 +31,24 @@ _ROUNDING = 1e-7
 
 @dataclass(frozen=True)
 class NetBenefit(SectionMetric):
-    """The net benefit of treating those above a risk ``threshold``; see :func:`net_benefit`.
+    """The net benefit of treating those above a risk threshold; see :func:`net_benefit`.
 
-    At the time ``at``, or at the last of an evaluation where that is None. The threshold says how many treatments in
-    vain one event found in time is worth; it is a choice of those who treat, and has no default.
+    Parameters
+    ----------
+    threshold : float
+        How many treatments in vain one event found in time is worth, as a risk: a choice of those who treat, without a
+        default.
+    at : float, optional
+        The time; by default the last of an evaluation.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"cox": [[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]]}
+    >>> benefit = cc.NetBenefit(0.3, at=3.5)
+    >>> round(float(cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=benefit).score("cox")), 3)
+    0.464
     """
 
     threshold: float
@@ -109,6 +123,7 @@ def net_benefit(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import net_benefit
     >>> y = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1]))
     >>> predicted = np.array([[0.6, 0.2], [0.9, 0.6], [0.8, 0.4], [0.9, 0.7]])
     >>> net_benefit(y, y, predicted, [1.5, 3.5], [0.1, 0.3, 0.5]).round(3)
@@ -116,6 +131,15 @@ def net_benefit(
            [0.583, 0.464, 0.625]])
     >>> round(net_benefit(y, y, predicted[:, 1], 3.5, 0.3), 3)
     0.464
+
+    References
+    ----------
+    Vickers, A. J., Elkin, E. B. (2006). Decision curve analysis: a novel method for evaluating prediction models.
+    *Medical Decision Making* 26, 565–574.
+
+    Vickers, A. J., Cronin, A. M., Elkin, E. B., Gonen, M. (2008). Extensions to decision curve analysis, a novel method
+    for evaluating diagnostic tests, prediction models and molecular markers. *BMC Medical Informatics and Decision
+    Making* 8, 53.
     """
     table = BenefitTable(as_thresholds(thresholds), single=np.ndim(thresholds) == 0)
     given = asked(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)

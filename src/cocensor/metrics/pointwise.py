@@ -22,7 +22,28 @@ Integration = Literal["trapezoid", "step"]
 
 
 class PointwiseMetric(Metric):
-    """The mean over time of a loss that each subject has at each time."""
+    r"""A mean of a loss over subjects, averaged over time: all that a subclass says is its ``loss``.
+
+    .. math:: \frac{1}{t_2 - t_1} \int_{t_1}^{t_2} \frac1m \sum_i
+        \left[ a_i(t)\,\ell_1(\hat S_i(t)) + b_i(t)\,\ell_0(\hat S_i(t)) \right] dt
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import cocensor as cc
+    >>> from cocensor.metrics.kernel import Loss
+    >>> @dataclass(frozen=True)
+    ... class AbsoluteError(cc.PointwiseMetric):
+    ...     name, label, range = "absolute", "mean absolute error of the status", (0.0, 1.0)
+    ...     @property
+    ...     def loss(self):
+    ...         return Loss(event_free=lambda p: 1.0 - p, event=lambda p: p, largest=1.0)
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1])
+    >>> curves = {"flat": [[0.7, 0.4]] * 4}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics=AbsoluteError())
+    >>> round(float(result.score("flat")), 4)
+    0.425
+    """
 
     direction: ClassVar[Direction] = "smaller"
     mean_of_losses: ClassVar[bool] = True

@@ -44,10 +44,20 @@ _BUILT_IN = frozenset(_REGISTRY)
 def register_metric(kind: type[Metric]) -> type[Metric]:
     """Make a metric of your own known by its ``name``, wherever metrics are named; also as a decorator of its class.
 
+    Parameters
+    ----------
+    kind : subclass of Metric
+        With a ``name`` that is not taken.
+
+    Returns
+    -------
+    class
+        ``kind`` itself.
+
     Examples
     --------
     >>> from dataclasses import dataclass
-    >>> from cocensor import Metric, MetricValue
+    >>> from cocensor import Metric, MetricValue, metric, register_metric, unregister_metric
     >>> @register_metric
     ... @dataclass(frozen=True)
     ... class Calibration(Metric):
@@ -70,7 +80,17 @@ def register_metric(kind: type[Metric]) -> type[Metric]:
 
 
 def unregister_metric(name: str) -> None:
-    """Forget a metric that was registered."""
+    """Forget a metric that was registered.
+
+    Parameters
+    ----------
+    name : str
+        That of the metric's class.
+
+    See Also
+    --------
+    register_metric : Has an example of both.
+    """
     if name in _BUILT_IN or name not in _REGISTRY:
         raise ValueError(f"name must be that of a metric that was registered, but is {name!r}.")
     del _REGISTRY[name]
@@ -79,8 +99,13 @@ def unregister_metric(name: str) -> None:
 def metric_names() -> list[str]:
     """The names of the metrics.
 
+    Returns
+    -------
+    list of str
+
     Examples
     --------
+    >>> from cocensor import metric_names
     >>> metric_names()[:4]
     ['ibs', 'brier', 'ils', 'auc']
     """
@@ -88,10 +113,22 @@ def metric_names() -> list[str]:
 
 
 def metric(name: str, **settings: Any) -> Metric:
-    """A metric by name, with its settings: a time ``at``, a log score's ``floor``, net benefit's ``threshold``.
+    """A metric by name, with its settings.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`metric_names`.
+    **settings
+        Those of its class, such as a time ``at``, a log score's ``floor`` or net benefit's ``threshold``.
+
+    Returns
+    -------
+    Metric
 
     Examples
     --------
+    >>> from cocensor import metric
     >>> metric("ibs").label
     'integrated Brier score'
     >>> metric("ils", floor=0.01)

@@ -32,6 +32,10 @@ class RocCurve:
         Limits of ``found`` at each share of false alarms on its own; NaN where none were asked for.
     auc : float
         The area under the curve, of all subjects and not of the 101 points.
+
+    See Also
+    --------
+    survival_roc_curve : Makes it, with an example.
     """
 
     time: float
@@ -85,6 +89,7 @@ def survival_roc_curve(
     Examples
     --------
     >>> import numpy as np
+    >>> from cocensor import survival_roc_curve
     >>> rng = np.random.default_rng(0)
     >>> risk = rng.normal(size=300)
     >>> y = (rng.exponential(np.exp(-risk)), rng.uniform(size=300) < 0.7)
@@ -94,6 +99,11 @@ def survival_roc_curve(
     >>> of_100 = {"false alarms": curve.false_alarms, "found": curve.found, "from": curve.low, "to": curve.high}
     >>> {name: int(100 * values[20]) for name, values in of_100.items()}
     {'false alarms': 20, 'found': 67, 'from': 54, 'to': 79}
+
+    References
+    ----------
+    Heagerty, P. J., Lumley, T., Pepe, M. S. (2000). Time-dependent ROC curves for censored survival data and a
+    diagnostic marker. *Biometrics* 56, 337–344.
     """
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula, risk=True)
     found: dict[Any, list[RocCurve]] = {name: [] for name in asked.predictions}

@@ -18,9 +18,25 @@ WhichMargin = Literal["event", "dropout"]
 class RiskTable:
     """The counting pass that every estimator shares: one row per distinct observed time.
 
-    ``at_risk`` counts those with a time not before the row's, just before anything happens at it; then
-    ``events`` happen, then ``dropouts``, then ``administrative`` censorings (None when nobody is marked). With case
-    weights the counts are sums of weights.
+    Made by :attr:`Survival.risk_table`. With case weights the counts are sums of weights.
+
+    Attributes
+    ----------
+    times : array
+        The distinct observed times.
+    at_risk : array
+        How many have a time not before the row's, just before anything happens at it.
+    events, dropouts : array
+        How many events happen at the time, and then how many dropouts.
+    administrative : array or None
+        How many are censored by the end of the study, after both; None when nobody is marked.
+
+    Examples
+    --------
+    >>> from cocensor import Survival
+    >>> table = Survival([5.0, 3.0, 3.0, 8.0], [1, 1, 0, 0]).risk_table
+    >>> [table.times.tolist(), table.at_risk.tolist(), table.events.tolist(), table.dropouts.tolist()]
+    [[3.0, 5.0, 8.0], [4, 2, 1], [1, 1, 0], [1, 0, 1]]
     """
 
     times: FloatArray

@@ -61,6 +61,7 @@ class Survival:
 
     Examples
     --------
+    >>> from cocensor import Survival
     >>> y = Survival([5.0, 3.0, 3.0, 8.0], [1, 1, 0, 0])
     >>> y
     Survival(n=4, events=2, censored=50.0%, times 3 to 8)
@@ -109,6 +110,7 @@ class Survival:
         Examples
         --------
         >>> import pandas as pd
+        >>> from cocensor import Survival
         >>> frame = pd.DataFrame({"months": [5.0, 3.0], "died": [True, False]})
         >>> Survival.from_frame(frame, time="months", event="died")
         Survival(n=2, events=1, censored=50.0%, times 3 to 5)
@@ -152,6 +154,7 @@ class Survival:
 
         Examples
         --------
+        >>> from cocensor import Survival
         >>> entry, exit = ["2020-01-01", "2020-03-01", "2020-07-01"], ["2020-01-31", "2020-05-01", "2020-12-31"]
         >>> y = Survival.from_dates(entry, exit, [1, 0, 0], data_lock="2020-12-31")
         >>> y.time.tolist(), y.administrative.tolist()
@@ -178,6 +181,7 @@ class Survival:
 
         Examples
         --------
+        >>> from cocensor import Survival
         >>> Survival.from_follow_up([2.0, 5.0, 4.0], [1, 0, 0], follow_up=[6.0, 5.0, 5.5]).administrative
         array([False,  True, False])
         """
@@ -191,6 +195,7 @@ class Survival:
 
         Examples
         --------
+        >>> from cocensor import Survival
         >>> Survival.from_latent([2.0, 5.0, 9.0], [3.0, 4.0, 9.5], study_end=8.0).administrative
         array([False, False,  True])
         """
@@ -215,6 +220,7 @@ class Survival:
         Examples
         --------
         >>> import numpy as np
+        >>> from cocensor import Survival
         >>> y = np.array([(True, 5.0), (False, 3.0)], dtype=[("cens", bool), ("time", float)])
         >>> Survival.coerce(y)
         Survival(n=2, events=1, censored=50.0%, times 3 to 5)
@@ -333,6 +339,7 @@ class Survival:
 
         Examples
         --------
+        >>> from cocensor import Survival
         >>> y = Survival([5.0, 3.0, 3.0, 8.0], [1, 1, 0, 0])
         >>> y.weighted_risk_table([2, 1, 0, 0.5]).at_risk.tolist()
         [3.5, 2.5, 0.5]

@@ -47,8 +47,14 @@ _EXPERIMENTS: tuple[type[Experiment], ...] = (
 def experiments() -> dict[str, type[Experiment]]:
     """The experiments by name.
 
+    Returns
+    -------
+    dict of class
+        By name, in the order of the paper.
+
     Examples
     --------
+    >>> from cocensor.paper import experiments
     >>> list(experiments())
     ['copula-scatter', 'dependence', 'censoring', 'misspecification', 'cg-q', 'horizon', ...]
     """

@@ -19,10 +19,21 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Config:
-    """What the results depend on; two runs with the same config may share their results.
+    """What the results of an experiment depend on; two runs with the same config may share their results.
 
-    ``protocol`` "matched": every score runs over one and the same interval, and conclusions rest on it. "published":
-    each score runs to the largest of the times that it is given, as behind the paper's numbers.
+    Parameters
+    ----------
+    protocol : {"matched", "published"}
+        "matched": every score runs over one and the same interval, and conclusions rest on it. "published": each score
+        runs to the largest of the times that it is given, as behind the paper's numbers.
+    seeds : tuple of int
+        One draw of the data for each.
+
+    Examples
+    --------
+    >>> from cocensor.paper import Config
+    >>> Config(seeds=(0, 1)).as_dict()
+    {'protocol': 'matched', 'seeds': [0, 1]}
     """
 
     protocol: Protocol = "matched"
@@ -43,6 +54,18 @@ class Experiment(ABC):
 
     A cell is a small dict that says all there is to compute; its rows have one estimate each. A cell must not depend on
     any other: that is what makes a run parallel and resumable.
+
+    Parameters
+    ----------
+    config : Config, optional
+        By default that of the full experiment.
+
+    Examples
+    --------
+    >>> from cocensor.paper import experiments
+    >>> experiment = experiments()["dependence"].configured(seeds=1)
+    >>> experiment.name, len(experiment.cells())
+    ('dependence', 18)
     """
 
     name: ClassVar[str]

@@ -31,7 +31,23 @@ _PAPER = {
 
 @dataclass(frozen=True)
 class FitCostConfig(Config):
-    """Which data sets; those with more than ``max_rows`` subjects are thinned out, as in the paper."""
+    """What the experiment on the cost of fits depends on.
+
+    Parameters
+    ----------
+    protocol, seeds
+        As in :class:`Config`.
+    datasets : tuple of str
+        Which data sets.
+    max_rows : int
+        Those with more subjects are thinned out, as in the paper.
+
+    Examples
+    --------
+    >>> from cocensor.paper import FitCostConfig
+    >>> FitCostConfig(seeds=(0,), datasets=("whas",)).max_rows
+    10000
+    """
 
     seeds: tuple[int, ...] = (0, 1, 2)
     datasets: tuple[str, ...] = DATASETS

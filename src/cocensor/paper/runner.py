@@ -23,7 +23,27 @@ from cocensor.stream.cluster import connected
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What became of a run."""
+    """What became of a run of an experiment; made by :func:`run`.
+
+    Attributes
+    ----------
+    experiment : Experiment
+        What was run.
+    folder : Path
+        Where results, tables and figures are.
+    rows : list of dict
+        All estimates.
+    tables : dict of list of dict
+        By name the rows of each table.
+    failed : list of pair
+        Cells that failed, with why.
+    notes : list of str
+        What was found in the folder.
+
+    See Also
+    --------
+    run : Makes it, with an example.
+    """
 
     experiment: Experiment
     folder: Path
@@ -56,6 +76,27 @@ def run(
         "loky" for this machine, or "dask" with the address of a scheduler, through joblib.
     progress : callable, optional
         Called with the number of finished cells and of all, at the start and after each.
+
+    Returns
+    -------
+    Outcome
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cocensor.paper import Experiment, run
+    >>> class Squares(Experiment):
+    ...     name, about = "squares", "an experiment of one's own"
+    ...     def cells(self):
+    ...         return [{"seed": seed} for seed in self.config.seeds]
+    ...     def run_cell(self, cell):
+    ...         return [cell | {"square": cell["seed"] ** 2}]
+    ...     def summarise(self, rows):
+    ...         return {"sums": [{"sum": sum(row["square"] for row in rows)}]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     outcome = run(Squares.configured(seeds=4), folder)
+    >>> outcome.tables, outcome.failed
+    ({'sums': [{'sum': 14}]}, [])
     """
     check_choice(backend, "backend", ("loky", "dask"))
     check_whole(n_jobs, "n_jobs")

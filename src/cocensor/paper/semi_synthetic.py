@@ -43,7 +43,23 @@ _GIVEN: tuple[Given, ...] = ("covariates", "prediction")
 
 @dataclass(frozen=True)
 class SemiSyntheticConfig(Config):
-    """Which data sets, feature strategies and learners; data with more than ``max_rows`` subjects are thinned out."""
+    """What the semi-synthetic experiments depend on.
+
+    Parameters
+    ----------
+    protocol, seeds
+        As in :class:`Config`.
+    datasets, strategies, learners : tuple of str
+        Which data sets, feature strategies and learners.
+    max_rows : int
+        Data with more subjects are thinned out.
+
+    Examples
+    --------
+    >>> from cocensor.paper import SemiSyntheticConfig
+    >>> SemiSyntheticConfig(seeds=(0,), datasets=("whas",)).learners
+    ('coxph', 'gbsa', 'rsf', 'deepsurv', 'mtlr')
+    """
 
     datasets: tuple[str, ...] = DATASETS
     strategies: tuple[str, ...] = STRATEGIES

@@ -31,7 +31,23 @@ _SCALE_FACTORS = {
 
 @dataclass(frozen=True)
 class SyntheticConfig(Config):
-    """The number of subjects. The published protocol has the published margins (:meth:`SyntheticDesign.preset`)."""
+    """What the synthetic experiments depend on.
+
+    The published protocol has the published margins (:meth:`SyntheticDesign.preset`).
+
+    Parameters
+    ----------
+    protocol, seeds
+        As in :class:`Config`.
+    n : int
+        The number of subjects.
+
+    Examples
+    --------
+    >>> from cocensor.paper import SyntheticConfig
+    >>> SyntheticConfig("published", seeds=(0,), n=1000).preset
+    'published'
+    """
 
     n: int = 10_000
 

@@ -51,6 +51,19 @@ class BenchmarkDisplay:
     multiples : tuple of BenchmarkRow
     plausible : pair of float
     confidence_level : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import cocensor as cc
+    >>> from cocensor.plots import BenchmarkDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 2))
+    >>> event, dropout = rng.exponential(np.exp(-X @ [1.0, 0.5])), rng.exponential(np.exp(-X @ [0.7, -0.2]))
+    >>> found = cc.plausible_tau(X, cc.Survival.from_latent(event, dropout), n_resamples=20)
+    >>> display = BenchmarkDisplay.from_plausible_tau(found)
+    >>> [row.name for row in display.covariates]  # and display.plot()
+    ['x0', 'x1']
     """
 
     covariates: tuple[BenchmarkRow, ...]

@@ -46,6 +46,17 @@ class BoundCurvesDisplay:
         The model whose values are taken off.
     below : BelowCurves
         What time is called, and how many of the test sample are at risk.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.plots import BoundCurvesDisplay
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
+    >>> display = BoundCurvesDisplay.from_evaluation(result)
+    >>> list(display.panels), display.label  # and display.plot()
+    (['good', 'flat'], 'Brier score')
     """
 
     models: tuple[str, ...]

@@ -66,6 +66,7 @@ class BoundsDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import BoundsDisplay
     >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
     >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
     >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")

@@ -54,6 +54,7 @@ class ComparisonDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import ComparisonDisplay
     >>> y = cc.Survival([1, 2, 3, 4], [1, 1, 1, 1])
     >>> models = {"half": [[0.5, 0.5]] * 4, "sure": [[0.9, 0.1]] * 4}
     >>> evaluation = cc.evaluate(models, y, adjustments="ipcw", times=[1.0, 2.0])

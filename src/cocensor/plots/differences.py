@@ -66,6 +66,7 @@ class DifferenceDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import DifferenceDisplay
     >>> from cocensor.simulate import SyntheticDesign
     >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
     >>> train, test = data[:300], data[300:]

@@ -47,6 +47,19 @@ class JudgeFitDisplay:
         The ends of the periods.
     time_axis : TimeAxis
         What time is called, and its unit.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.plots import JudgeFitDisplay
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=2).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> cox = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
+    >>> result = cc.evaluate({"cox": cox}, test.y, adjustments="imputed", metrics="ibs", confidence_level=None)
+    >>> display = JudgeFitDisplay.from_judge_fit(result.judge_fit())
+    >>> display.model, list(display.panels)  # and display.plot()
+    ('cox', ['event', 'dropout'])
     """
 
     model: str

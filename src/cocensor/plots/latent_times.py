@@ -20,8 +20,20 @@ if TYPE_CHECKING:
 class LatentTimesDisplay:
     """The pairs (e, c) of a simulation, by what a study sees: events above the diagonal, unless the study ended before.
 
+    Attributes
+    ----------
+    event_time, dropout_time : array of shape (n,)
+        The latent times e and c.
+    event : array of shape (n,)
+        Whose event a study sees.
+    end : float
+        Where the axes end.
+    title : str
+        Above the axes.
+
     Examples
     --------
+    >>> from cocensor.plots import LatentTimesDisplay
     >>> from cocensor.simulate import SyntheticDesign
     >>> display = LatentTimesDisplay.from_simulation(SyntheticDesign(n=500).draw(0))
     >>> int(display.event.sum())

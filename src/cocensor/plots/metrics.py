@@ -61,6 +61,7 @@ class MetricsDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import MetricsDisplay
     >>> y = cc.Survival([1, 2, 3, 4], [1, 1, 1, 1])
     >>> models = {"half": [[0.5, 0.5]] * 4, "sure": [[0.9, 0.1]] * 4}
     >>> result = cc.evaluate(models, y, adjustments="ipcw", metrics=["ibs", "auc"], times=[1.0, 2.0])

@@ -22,8 +22,22 @@ if TYPE_CHECKING:
 class OutcomesDisplay:
     """A Kaplan–Meier curve over histograms of the times of events and censorings.
 
+    Attributes
+    ----------
+    edges : array
+        The ends of the bins of the histograms.
+    events, censored : array
+        How many of each bin.
+    times, survival : array
+        The Kaplan–Meier curve.
+    title : str
+        Above the axes.
+    below : BelowCurves
+        What time is called, and how many are at risk.
+
     Examples
     --------
+    >>> from cocensor.plots import OutcomesDisplay
     >>> display = OutcomesDisplay.from_outcomes(([1, 2, 3, 4], [1, 0, 1, 1]), n_bins=2)
     >>> display.events, display.censored
     (array([1, 2]), array([0, 1]))
@@ -47,7 +61,19 @@ class OutcomesDisplay:
         time_name: str | None = None,
         time_unit: str | None = None,
     ) -> Self:
-        """From outcomes: a :class:`Survival`, or what it can be coerced from."""
+        """From outcomes: a :class:`Survival`, or what it can be coerced from.
+
+        Parameters
+        ----------
+        y : Survival, structured array or tuple
+            The outcomes.
+        n_bins : int
+            How many bins the histograms have.
+        title : str
+            Above the axes.
+        time_name, time_unit : str, optional
+            What the axis of time says.
+        """
         outcomes = Survival.coerce(y)
         check_whole(n_bins, "n_bins")
         edges = np.linspace(0.0, outcomes.t_max or 1.0, n_bins + 1)

@@ -18,6 +18,21 @@ class ProfileLikelihoodDisplay:
     """How well each τ fits, family by family: the profile log-likelihood less the largest of all.
 
     Values above the dashed line cannot be distinguished from the best (95 %). The axis is cut far below.
+
+    Attributes
+    ----------
+    curves : dict of pair of array
+        By family the τ, and the log-likelihood at each less the largest of all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cocensor.plots import ProfileLikelihoodDisplay
+    >>> from cocensor import DependenceProfile
+    >>> curves = {"clayton": (np.array([0.0, 0.4, 0.8]), np.array([-502.0, -500.0, -509.0]))}
+    >>> display = ProfileLikelihoodDisplay.from_profile(DependenceProfile(curves, independence=-502.0, n=300))
+    >>> display.curves["clayton"][1]  # and display.plot()
+    array([-2.,  0., -9.])
     """
 
     curves: dict[str, tuple[FloatArray, FloatArray]]

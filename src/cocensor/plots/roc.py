@@ -48,6 +48,7 @@ class RocDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import RocDisplay
     >>> from cocensor.simulate import SyntheticDesign
     >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
     >>> model = cc.CoxPH().fit(data.X, data.y).predict_survival_function(data.X)

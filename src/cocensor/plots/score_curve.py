@@ -57,6 +57,7 @@ class ScoreCurveDisplay:
     Examples
     --------
     >>> import cocensor as cc
+    >>> from cocensor.plots import ScoreCurveDisplay
     >>> y = cc.Survival([1, 2, 3, 4], [1, 1, 1, 1])
     >>> half = [[0.5, 0.5]] * 4
     >>> evaluation = cc.evaluate({"half": half}, y, adjustments="ipcw", times=[1.0, 2.0])

@@ -81,6 +81,20 @@ class SensitivityDisplay:
         Of the intervals, if there are any.
     truth : dict
         By model the scores by the true event times (:attr:`Evaluation.truth`); empty where these are not known.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.plots import SensitivityDisplay
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (1, 3)}
+    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0), metrics="ibs")
+    >>> display = SensitivityDisplay.from_sensitivity(result.sensitivity("clayton", [0.0, 0.4, 0.8]))
+    >>> display.lines["clayton"].points, display.label  # and display.plot()
+    (array([0. , 0.4, 0.8]), 'integrated Brier score')
     """
 
     lines: dict[str, LineScores]

@@ -36,8 +36,18 @@ class SurvivalCurveDisplay:
     Below the axis stands how many are at risk: of one sample in black, of several in the colour of the first curve of
     each.
 
+    Attributes
+    ----------
+    curves : dict of CurveData
+        By label: times, survival, and the limits of the band.
+    truth : callable or None
+        The true curve, where it is known.
+    below : BelowCurves
+        What time is called, and how many are at risk.
+
     Examples
     --------
+    >>> from cocensor.plots import SurvivalCurveDisplay
     >>> from cocensor import KaplanMeier, Survival
     >>> km = KaplanMeier().fit(Survival([1, 3, 4, 7], [1, 0, 1, 1]))
     >>> display = SurvivalCurveDisplay.from_estimators({"Kaplan–Meier": km})

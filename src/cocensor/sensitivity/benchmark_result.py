@@ -40,6 +40,10 @@ class Benchmark:
         Of τ, by the bootstrap.
     shrunken_tau : float
         τ at effects that are drawn to 0 by as much as their noise makes them stick out among all covariates.
+
+    See Also
+    --------
+    plausible_tau : Makes these, and shows some in its example.
     """
 
     name: str
@@ -68,6 +72,10 @@ class PlausibleTau:
     confidence_level : float
     notes : tuple of Note
         What was left out, and what makes the benchmarks doubtful.
+
+    See Also
+    --------
+    plausible_tau : Makes it, with an example.
     """
 
     benchmarks: tuple[Benchmark, ...]

@@ -72,6 +72,10 @@ def plausible_tau(
     progress : callable, optional
         Called with the number of finished resamples and of all.
 
+    Returns
+    -------
+    PlausibleTau
+
     Notes
     -----
     Given the rest, a numeric covariate is taken to have the same distribution around its mean, whatever the rest is:

@@ -39,11 +39,17 @@ class Bound:
 
     Examples
     --------
+    >>> from cocensor import Bound
     >>> bound = Bound(0.10, 0.30, 0.01, 0.02)
     >>> bound.holds(0.2), round(bound.width, 3)
     (True, 0.2)
     >>> [round(end, 4) for end in bound.confidence_interval()]
     [0.0836, 0.3329]
+
+    References
+    ----------
+    Imbens, G. W., Manski, C. F. (2004). Confidence intervals for partially identified parameters. *Econometrica* 72,
+    1845–1857.
     """
 
     low: float

@@ -53,8 +53,18 @@ def induced_tau(hazard_ratio_event: float, hazard_ratio_dropout: float) -> float
     :math:`\tau = E[\tanh(\beta\Delta/2) \tanh(\gamma\Delta/2)]`, Δ ~ N(0, 2): two subjects differ by Δ. Assumes
     proportional hazards, and that event and dropout are independent given the factor.
 
+    Parameters
+    ----------
+    hazard_ratio_event, hazard_ratio_dropout : float
+        Per standard deviation of the factor, above 0.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
+    >>> from cocensor import induced_tau
     >>> round(induced_tau(1.5, 1.2), 3), round(induced_tau(1.5, 1 / 1.2), 3)
     (0.034, -0.034)
     """
@@ -74,8 +84,19 @@ def hidden_hazard_ratio(tau: float) -> float:
     The factor is standard normal and acts alike on both: the root h of :math:`|\tau| = E[\tanh^2(\log(h) \Delta/2)]`,
     Δ ~ N(0, 2). For negative τ it acts on dropout by 1/h. Infinite where h is beyond double precision.
 
+    Parameters
+    ----------
+    tau : float
+        Kendall's τ, strictly between −1 and 1.
+
+    Returns
+    -------
+    float
+        The hazard ratio h, at least 1.
+
     Examples
     --------
+    >>> from cocensor import hidden_hazard_ratio
     >>> [round(hidden_hazard_ratio(tau), 2) for tau in (0.0, 0.1, 0.2, 0.4, 0.5, -0.5)]
     [1.0, 1.64, 2.19, 4.21, 6.63, 6.63]
     """

@@ -35,6 +35,12 @@ class Sensitivity(GridScores):
     after_dropout : AfterDropout or None
         The same over the hazard ratio after dropout; None where that was not asked for or no adjustment takes it.
 
+    Notes
+    -----
+    All methods name things alike: ``line`` is a family and ``point`` a τ of the grid; ``metric`` and ``adjustment`` are
+    those of the evaluation, by default its first and its primary one; ``model``, ``a`` and ``b`` are models, and
+    ``minus`` is one whose values are taken off.
+
     Examples
     --------
     >>> import cocensor as cc

@@ -77,6 +77,7 @@ class SemiSynthetic:
 
     Examples
     --------
+    >>> from cocensor.simulate import SemiSynthetic
     >>> from cocensor import Clayton
     >>> from cocensor.datasets import load_whas
     >>> design = SemiSynthetic(load_whas(), features="top_5", dependence=Clayton.from_tau(0.5))
@@ -283,7 +284,29 @@ class SemiSynthetic:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SemiSyntheticSample(SimulatedSurvival):
-    """What :meth:`SemiSynthetic.draw` returns; its survival functions are given all features, not only those kept."""
+    """What :meth:`SemiSynthetic.draw` returns: real subjects with simulated times.
+
+    Its survival functions are given all features, not only those kept.
+
+    Attributes
+    ----------
+    X : data frame
+        The features that are kept.
+    y, event_time, dropout_time, seed
+        As in :class:`SimulatedSurvival`.
+    rows : array of shape (n,)
+        Which subjects of the data set these are.
+    event_hazard, dropout_hazard : array of shape (n,)
+        The cumulative baseline hazard, of the Cox model of the event or the dropout, at which its time comes.
+    design : SemiSynthetic
+        What drew it.
+    copula_ : Copula
+        The survival copula given all features; also called ``copula``.
+
+    See Also
+    --------
+    SemiSynthetic : Draws it, with an example.
+    """
 
     rows: npt.NDArray[np.intp]
     #: The baseline hazards at which event and dropout came: their order also past the end of the curves.

@@ -31,6 +31,11 @@ class SimulatedSurvival(ABC):
     seed : int
         What draws the same data again, also where no seed was given.
 
+    See Also
+    --------
+    SyntheticDesign : Draws from Weibull margins with a copula, with an example.
+    SemiSynthetic : Draws times for real subjects, with an example.
+
     Notes
     -----
     Rows are picked as from an array, by a slice, a mask or indices; all else stays that of the whole draw.

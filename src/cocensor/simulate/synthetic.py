@@ -91,6 +91,7 @@ class SyntheticDesign:
 
     Examples
     --------
+    >>> from cocensor.simulate import SyntheticDesign
     >>> from cocensor import Clayton
     >>> sample = SyntheticDesign(n=1000, copula=Clayton.from_tau(0.5), censoring_rate=0.3).draw(seed=0)
     >>> sample
@@ -157,6 +158,7 @@ class SyntheticDesign:
 
         Examples
         --------
+        >>> from cocensor.simulate import SyntheticDesign
         >>> SyntheticDesign.preset("published", n=500).dropout
         (6.0, 19.0)
         """
@@ -223,6 +225,7 @@ class SyntheticSample(SimulatedSurvival):
 
     Examples
     --------
+    >>> from cocensor.simulate import SyntheticDesign
     >>> sample = SyntheticDesign(n=200).draw(seed=1)
     >>> sample.y.n_events, sample.censoring_rate
     (100, 0.5)

@@ -115,6 +115,11 @@ class Scan(ABC):
         What can be read apart.
     notes : tuple of Note
         What was decided about the data before they were read.
+
+    See Also
+    --------
+    scan_parquet : Reads Parquet files, with an example.
+    scan_chunks : Reads chunks in memory, with an example.
     """
 
     n: int
