@@ -90,7 +90,7 @@ def _namespace() -> SimpleNamespace:
     )
     names = {name: getattr(room, name) for room in rooms for name in _public(room)}
     rooms_by_name = {name: getattr(cocensor, name) for name in ("simulate", "datasets", "learners", "plots")}
-    return SimpleNamespace(**names, **rooms_by_name, result=cocensor.Evaluation)
+    return SimpleNamespace(**names | rooms_by_name, result=cocensor.Evaluation)
 
 
 def _public(room: object) -> list[str]:
