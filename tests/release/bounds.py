@@ -15,6 +15,8 @@ HEAD = """\
 # The oldest versions that pyproject.toml allows, for `make test-oldest`. Written by
 # python -m tests.release.bounds > constraints-oldest.txt
 # torch is left to constraints.txt: older ones come without a build for the CPU, so that its lower bound is not tested.
+# pyparsing 3.3 deprecates names that matplotlib 3.8.4 calls, and the tests take warnings for errors.
+pyparsing<3.3
 """
 
 
