@@ -1,25 +1,38 @@
 # Every target sets up what it needs, in .venv (and .venv-bench for packages under other licences).
 PYTHON ?= python3
+# Which Pythons the newest dependencies are tested with: those of this machine.
+ifndef PYTHONS
+PYTHONS := $(shell for minor in 11 12 13 14; do python3.$$minor -c 'import sys; print("python3.%d" % sys.version_info[1])'; done 2>/dev/null; true)
+endif
 VENV := .venv
 BENCH_VENV := .venv-bench
+OLDEST_VENV := .venv-oldest
+NEWEST_VENV := .venv-newest
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
+PIP := $(BIN)/python $(INSTALL)
 SOURCES := pyproject.toml constraints.txt
+PYTEST := -m pytest -n auto --dist worksteal
 
-.PHONY: help demo test coverage lint format bench studies docs vendor clean
+.PHONY: help demo test test-oldest test-newest coverage lint format bench studies docs dist dist-check release-check vendor clean
 
 help:  ## Show the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 demo: $(VENV)/.installed  ## Three models of simulated patients, and a report: cocensor-demo/report.html
 	rm -rf cocensor-demo
 	$(BIN)/cocensor demo
 
 test: $(VENV)/.installed-test  ## All tests but the slow ones, doctests included
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python $(PYTEST)
+
+test-oldest: $(OLDEST_VENV)/.installed  ## The same with the oldest dependencies that pyproject.toml allows
+	$(OLDEST_VENV)/bin/python $(PYTEST)
+
+test-newest: $(PYTHONS:%=$(NEWEST_VENV)/%)  ## The same with the newest dependencies, under each Python of this machine (PYTHONS)
 
 coverage: $(VENV)/.installed-test  ## The same, and which lines they run, in half as much time again
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	$(BIN)/python $(PYTEST) --cov --cov-report=term
 
 lint: $(VENV)/.installed-lint  ## Format, lint, types and layers
 	$(BIN)/ruff format --check
@@ -41,11 +54,21 @@ docs: $(VENV)/.installed-docs  ## The site, from its pages, docstrings and examp
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
 	$(BIN)/python -m pytest -m site tests/docs
 
+dist: $(VENV)/.installed-release  ## Wheel and source distribution, in dist/
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+
+dist-check: dist  ## What they contain, and whether the wheel works in an environment of its own
+	$(BIN)/python -m tests.release dist
+
+release-check: dist  ## All that a release needs, one line per check
+	$(BIN)/python -m tests.release all
+
 vendor:  ## Bundle the library that the report draws with, by Node.js
 	cd vendor && npm ci --no-audit --no-fund && node build.mjs
 
 clean:  ## Remove the environments and caches
-	rm -rf $(VENV) $(BENCH_VENV) docs/_build docs/gallery docs/api/generated vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) $(NEWEST_VENV) dist docs/_build docs/gallery docs/api/generated vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 # A stamp is older than what it depends on when the environment is stale.
 $(BIN)/python:
@@ -69,6 +92,24 @@ $(VENV)/.installed-docs: $(VENV)/.installed-test
 $(VENV)/.installed-lint: $(VENV)/.installed
 	$(PIP) --group lint
 	@touch $@
+
+$(VENV)/.installed-release: $(VENV)/.installed-test $(VENV)/.installed-lint
+	$(PIP) --group release
+	@touch $@
+
+$(OLDEST_VENV)/.installed: $(SOURCES) constraints-oldest.txt
+	test -x $(OLDEST_VENV)/bin/python || $(PYTHON) -m venv $(OLDEST_VENV)
+	$(OLDEST_VENV)/bin/python -m pip --quiet install --upgrade pip
+	$(OLDEST_VENV)/bin/python $(INSTALL) --constraint constraints-oldest.txt --group test --editable '.[all]'
+	@touch $@
+
+# No stamp: what is newest changes from day to day.
+.PHONY: $(PYTHONS:%=$(NEWEST_VENV)/%)
+$(PYTHONS:%=$(NEWEST_VENV)/%): $(NEWEST_VENV)/%:
+	test -x $@/bin/python || $* -m venv $@
+	$@/bin/python -m pip --quiet install --upgrade pip
+	$@/bin/python $(INSTALL) --upgrade --upgrade-strategy eager --group test --editable '.[all]'
+	$@/bin/python $(PYTEST)
 
 $(BENCH_VENV)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)

@@ -5,10 +5,6 @@ import json
 import pkgutil
 import subprocess
 import sys
-import tomllib
-from pathlib import Path
-
-import pytest
 
 import cocensor
 from cocensor.adjustments import needs_copula
@@ -80,11 +76,3 @@ def test_packages_beyond_the_core_come_when_asked_for():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_source_distribution_has_what_make_needs():
-    project = Path(__file__).parents[1] / "pyproject.toml"
-    if not project.exists():
-        pytest.skip("the tests lie outside of their project")
-    built = tomllib.loads(project.read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]["sdist"]
-    assert {"Makefile", "constraints.txt", "src", "tests", "benchmarks"} <= set(built["include"])

@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from cocensor import datasets, learners, plots, simulate
     from cocensor.stream import Scan, scan_chunks, scan_parquet
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AIPCW",
