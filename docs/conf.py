@@ -105,6 +105,20 @@ html_theme = "pydata_sphinx_theme"
 html_title = "cocensor"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+# Pages that stand alone have no list of their section beside them.
+_alone = (
+    "start",
+    "which-number",
+    "from-scikit-survival",
+    "from-r",
+    "limits",
+    "glossary",
+    "contributing",
+    "changes",
+)
+html_sidebars: dict[str, list[str]] = {page: [] for page in _alone}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,

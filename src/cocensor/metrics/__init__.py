@@ -34,6 +34,7 @@ from cocensor.metrics.decomposition import (
 )
 from cocensor.metrics.harrell import harrell_concordance
 from cocensor.metrics.horizon import time_grid
+from cocensor.metrics.kernel import Loss
 from cocensor.metrics.log import IntegratedLogScore, integrated_log_score, log_score
 from cocensor.metrics.mean_calibration import MeanCalibration, mean_calibration
 from cocensor.metrics.net_benefit import NetBenefit, net_benefit
@@ -59,6 +60,7 @@ __all__ = [
     "IntegratedCalibrationIndex",
     "IntegratedLogScore",
     "Linear",
+    "Loss",
     "MeanCalibration",
     "MedianCalibrationError",
     "Metric",
