@@ -24,7 +24,7 @@ pytestmark = pytest.mark.site
 WANTED = {
     "a page from own files": "start.html",
     "which number to report": "which-number.html",
-    "what τ means": "theory/dependence.html#what-tau-means",
+    "what τ means": "theory/copulas.html#what-tau-means",
     "how intervals were validated": "validation/coverage.html",
     "how to add a metric": "guide/own-metrics.html",
 }

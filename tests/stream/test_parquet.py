@@ -203,7 +203,9 @@ def test_types_of_columns_that_are_numbers_are_read_as_numbers(tmp_path):
             "cost": pa.array(["0.5", "2", "3"]).cast(pa.decimal128(6, 2)).dictionary_encode(),
         }
     )
-    cox = pa.table({"X1": pa.array([1, 1, 0], pa.int8()), "X2.5": pa.array(np.array([0.5, 0.25, 0], np.float16))})
+    cox = pa.table(
+        {"X1": pa.array([1, 1, 0], pa.int8()), "X2.5": pa.array(np.array([0.5, 0.25, 0], np.float16))}
+    )
     found = scan(
         write(test, tmp_path / "t"),
         write(cox, tmp_path / "c"),
