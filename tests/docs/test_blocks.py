@@ -1,7 +1,7 @@
 """Every block of code on every page runs.
 
 Python at a prompt is run by doctest. Shell commands are run here, page by page and in their order, in a folder with the
-files that they name; scripts that a page tells to save are saved there first.
+files that they name; scripts that a page tells to save are saved there first. As they take a minute, `make docs` does it.
 """
 
 import os
@@ -26,7 +26,7 @@ ELSEWHERE = {
 }
 # What sets up a machine or runs for hours is not run: environments, clones, servers.
 SETS_UP = re.compile(
-    r"^(\S*python3? -m venv|\S*pip install|pip install|git clone|cd |dask |export |\S*Rscript )"
+    r"^(python3 -m venv|\. env/|\S*pip install|git clone|cd |dask |\S*Rscript |cocensor demo$)"
 )
 MAKES = re.compile(r"^make( [A-Z]+=\S+)* ([a-z-]+)")
 
@@ -89,9 +89,22 @@ def test_every_block_has_a_language_that_is_run():
         str(block)
         for page in PAGES
         for block in blocks(page)
-        if block.language not in ("", "sh", "toml", "python", "r", "bibtex")
+        if block.language not in ("", "sh", "toml", "python", "console")
     ]
     assert not unknown
+
+
+def test_what_is_shown_at_a_prompt_of_the_shell_only_sets_up():
+    """Blocks of a terminal are not run."""
+    run_nowhere = [
+        f"{block}: {line}"
+        for page in PAGES
+        for block in blocks(page)
+        if block.language == "console"
+        for line in commands(block)
+        if not SETS_UP.match(line.removeprefix("$ "))
+    ]
+    assert not run_nowhere
 
 
 def test_python_is_at_a_prompt_or_a_script_with_a_name():
@@ -108,6 +121,7 @@ def test_python_is_at_a_prompt_or_a_script_with_a_name():
     assert not loose
 
 
+@pytest.mark.site
 @pytest.mark.parametrize("page", list(filter(with_shell, PAGES)), ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page, study, tmp_path, request):
     for kept in study.iterdir():
