@@ -1,6 +1,6 @@
 """How far from the floor? Tables for docs/validation/accuracy.md from benchmarks/results/floor-matched.csv.gz.
 
-The rows are those of ``cocensor reproduce floor``, kept by ``python -m benchmarks.reproduction.collect``.
+The rows are those of ``cocensor reproduce floor``, the study ``floor-matched``.
 
 Run: python -m benchmarks.floor
 """

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import typer.main
 
 import cocensor
-from cocensor import datasets, learners, metrics, plots, simulate
+from cocensor import adjustments, datasets, learners, metrics, plots, simulate
 from cocensor.cli import app
 from tests.release.bounds import ROOT, oldest
 from tests.release.contents import sdist_faults, wheel_faults
@@ -83,13 +83,15 @@ def _namespace() -> SimpleNamespace:
         datasets,
         simulate,
         plots,
+        adjustments,
         metrics,
         cocensor,
         cocensor.Sensitivity,
         cocensor.Evaluation,
     )
     names = {name: getattr(room, name) for room in rooms for name in _public(room)}
-    rooms_by_name = {name: getattr(cocensor, name) for name in ("simulate", "datasets", "learners", "plots")}
+    by_name = ("adjustments", "simulate", "datasets", "learners", "plots")
+    rooms_by_name = {name: getattr(cocensor, name) for name in by_name}
     return SimpleNamespace(**names | rooms_by_name, result=cocensor.Evaluation)
 
 

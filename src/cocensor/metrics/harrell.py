@@ -17,8 +17,10 @@ def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:
 
     Of the pairs of subjects whose earlier time is an event, it is the share in which that subject has the higher risk,
 
-    .. math:: C_H = \frac{\sum_{i,j} \delta_i 1[t_i < t_j] (1[M_i > M_j] + \frac12 1[M_i = M_j])}
-        {\sum_{i,j} \delta_i 1[t_i < t_j]}.
+    .. math:: C_H = \frac{\sum_{i,j} \delta_i 1[t_i \prec t_j] (1[M_i > M_j] + \frac12 1[M_i = M_j])}
+        {\sum_{i,j} \delta_i 1[t_i \prec t_j]},
+
+    with :math:`t_i \prec t_j` where :math:`t_i < t_j`, or where the two are equal and j was censored.
 
     Which pairs can be compared depends on when subjects were censored: two studies of the same patients with different
     follow-up differ in it, even if censoring is independent of the event. So there is a :class:`CensoringWarning`

@@ -67,7 +67,9 @@ def survival_roc_curve(
     :func:`cumulative_dynamic_auc`.
 
     Weights below 0, which dependent IPCW and AIPCW may have, would make the share of false alarms fall on the way: it
-    is taken as the largest so far, and the area under that curve is not the AUC.
+    is taken as the largest so far, and the area under that curve is not the AUC. Imputed subjects, event-free in
+    part, are in both shares. The AUC does not hold them against themselves, so that the area is nearer to ½, by at most
+    1/n.
 
     The limits are R(p) ± z standard errors, cut to [0, 1]. The threshold at a given p moves with those event-free; that
     counts with the slope of the curve around p, taken over ± max(0.02, m^(−1/3)/2) for m event-free subjects. So limits
