@@ -11,8 +11,8 @@ how that compares with what was measured.
 # A study in which those who leave are ill
 # ----------------------------------------
 # Some patients move away. Others become too ill to come, and from then on have three times the hazard of those
-# like them who stay. A study shows neither: it shows who left when, and why. Whoever is still there after five
-# years is censored by the end of the study, which is marked: that is not dropout.
+# like them who stay. A study does not show that hazard: it shows who left when, and why. Whoever is still there
+# after five years is censored by the end of the study, which is marked: that is not dropout.
 
 import textwrap
 
@@ -57,8 +57,8 @@ result
 # %%
 # A yardstick: what if a measured covariate had not been measured?
 # ----------------------------------------------------------------
-# Leaving out a covariate that drives both event and dropout makes the two depend on each other. How much, in
-# Kendall's τ, is known for each covariate that was measured: these are benchmarks for one that was not. The
+# Leaving out a covariate that drives both event and dropout makes the two depend on each other. Kendall's τ says
+# how strongly (0 is independence), and is known for each measured covariate: a benchmark for one that was not. The
 # range that counts as plausible is shaded.
 
 benchmarks = result.plausible_tau()
@@ -126,6 +126,6 @@ plt.show()
 # %%
 # **What was learned:** a verdict at independence is worth as much as the dependence that it survives, and
 # measured covariates, hazard ratios by reason and tipping points say in the clinic's words how much that is.
-# The guide goes through such a study step by step (:doc:`/guide/plausible`), :doc:`/theory/index` has the
+# The guide goes through such a study step by step (:doc:`/guide/plausible`), :doc:`/theory/sensitivity` has the
 # formulas, and the calls are :func:`cocensor.plausible_tau`, :meth:`cocensor.Evaluation.sensitivity` and
 # :class:`cocensor.Imputation`.

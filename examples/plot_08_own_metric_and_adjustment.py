@@ -160,7 +160,7 @@ axes[0].legend()
 plt.show()
 
 # %%
-# Names last as long as the session. They can be given back:
+# Names last as long as the Python session. They can be removed:
 
 cc.unregister_metric("ppv")
 cc.unregister_adjustment("failures")
@@ -168,6 +168,6 @@ print("ppv" in cc.metric_names(), "failures" in cc.adjustment_names())
 
 # %%
 # **What was learned:** a metric is a formula in two weights, an adjustment says where these come from, and each
-# works with all of the other kind. The guide has more on both (:doc:`/guide/evaluate`), :doc:`/theory/index`
-# says why these weights suffice, and the reference has :func:`cocensor.register_metric`,
+# works with all of the other kind. The guide has more on both (:doc:`/guide/own-metrics`),
+# :doc:`/theory/metrics` says why these weights suffice, and the reference has :func:`cocensor.register_metric`,
 # :func:`cocensor.register_adjustment` and :class:`cocensor.Adjustment`.

@@ -1,7 +1,7 @@
 """Every block of code on every page runs.
 
 Python at a prompt is run by doctest. Shell commands are run here, page by page and in their order, in a folder with the
-files that they name; scripts that a page tells to save are saved there first. As they take a minute, `make docs` does it.
+files that they name; scripts that a page tells to save are saved there first. It takes a minute: `make docs` does it.
 """
 
 import os
