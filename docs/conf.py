@@ -123,7 +123,12 @@ html_sidebars: dict[str, list[str]] = {page: [] for page in _alone}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_theme_options = {
-    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "alt_text": "", "text": "cocensor"},
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "alt_text": "",
+        "text": "cocensor",
+    },
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
