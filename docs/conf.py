@@ -38,6 +38,7 @@ nitpicky = False
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 html_math_renderer = "mathml"
+highlight_options = {"python": {"stripnl": True}}  # the empty line that ends a doctest is not shown
 suppress_warnings = ["config.cache"]  # functions in the settings of the gallery cannot be cached
 
 # The reference: one page for every public name.
@@ -65,6 +66,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
+    "min_reported_time": 3600,  # none: they tell of the machine alone
     "show_signature": False,
     "write_computation_times": False,
     "remove_config_comments": True,
@@ -103,6 +105,7 @@ numpydoc_xref_aliases = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "cocensor"
+html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 # Pages that stand alone have no list of their section beside them.
@@ -120,6 +123,12 @@ html_sidebars: dict[str, list[str]] = {page: [] for page in _alone}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_theme_options = {
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "alt_text": "",
+        "text": "cocensor",
+    },
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,

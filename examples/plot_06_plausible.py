@@ -25,10 +25,15 @@ import cocensor as cc
 rng = np.random.default_rng(0)
 n = 1600
 X = pd.DataFrame(
-    {"age": rng.normal(65, 10, n), "stage": rng.integers(1, 4, n), "weight": rng.normal(75, 12, n)}
+    {
+        "age": rng.normal(65, 10, n),
+        "stage": rng.integers(1, 4, n),
+        "weight": rng.normal(75, 12, n),
+    }
 )
 risk = 0.05 * (X["age"] - 65) + 0.6 * (X["stage"] - 2)
-death, ill, moved = 60 * rng.exponential(np.exp([-risk, 0.4 - 0.6 * risk, np.full(n, 1.5)]))  # in months
+log_scales = [-risk, 0.4 - 0.6 * risk, np.full(n, 1.5)]
+death, ill, moved = 60 * rng.exponential(np.exp(log_scales))  # in months
 left = np.minimum(ill, moved)
 death = np.where((ill < moved) & (left < death), left + (death - left) / 3, death)
 y = cc.Survival(
@@ -73,7 +78,9 @@ print(textwrap.fill(benchmarks.statement, 70))
 # patients who stayed. The dark band is the interval at each point. Triangles are the measured covariates, the
 # axis on top translates τ into a hazard ratio right after leaving.
 
-sensitivity = result.sensitivity(["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1))
+sensitivity = result.sensitivity(
+    ["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1)
+)
 # sphinx_gallery_thumbnail_number = 2
 sensitivity.plot_differences("cox")
 plt.show()

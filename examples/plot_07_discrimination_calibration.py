@@ -31,7 +31,10 @@ true_curves = test.event_survival(times)
 models = {
     "true law": (times, true_curves),
     "doubled": (times, true_curves**2),
-    "two covariates": (times, cc.CoxPH().fit(train.X[:, :2], train.y).survival(times, test.X[:, :2])),
+    "two covariates": (
+        times,
+        cc.CoxPH().fit(train.X[:, :2], train.y).survival(times, test.X[:, :2]),
+    ),
 }
 
 # %%
@@ -47,7 +50,9 @@ adjustments = {
     "truth": cc.Oracle(test.event_time),
 }
 metrics = ["auc", "concordance", "ici"]
-result = cc.evaluate(models, test.y, test.X, times=times, at=12, metrics=metrics, adjustments=adjustments)
+result = cc.evaluate(
+    models, test.y, test.X, times=times, at=12, metrics=metrics, adjustments=adjustments
+)
 table = result.table().pivot(index=["metric", "model"], columns="adjustment", values="score")
 print(table[list(adjustments)].round(3).to_string())
 
@@ -61,14 +66,28 @@ shown = ["auc at 12", "concordance", "ici at 12"]
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True, layout="constrained")
 for ax, name in zip(axes, shown, strict=True):
     metric, _, at = name.partition(" at ")
-    for shift, adjustment, colour in ((-0.12, "IPCW", "#D55E00"), (0.12, "imputation", "#0072B2")):
+    for shift, adjustment, colour in (
+        (-0.12, "IPCW", "#D55E00"),
+        (0.12, "imputation", "#0072B2"),
+    ):
         for row, model in enumerate(models):
             score = result.score(model, metric, adjustment, at=float(at) if at else None)
             ax.plot(score.confidence_interval(), [row + shift] * 2, color=colour)
-            ax.plot(score.value, row + shift, "o", color=colour, label=adjustment if row == 0 else None)
+            ax.plot(
+                score.value,
+                row + shift,
+                "o",
+                color=colour,
+                label=adjustment if row == 0 else None,
+            )
     for row, model in enumerate(models):
         truth = result.score(model, metric, "truth", at=float(at) if at else None).value
-        ax.plot([truth, truth], [row - 0.3, row + 0.3], color="black", label="truth" if row == 0 else None)
+        ax.plot(
+            [truth, truth],
+            [row - 0.3, row + 0.3],
+            color="black",
+            label="truth" if row == 0 else None,
+        )
     ax.set(title=name, yticks=range(len(models)), yticklabels=list(models))
 axes[0].invert_yaxis()
 axes[0].legend(fontsize=8)
@@ -92,7 +111,8 @@ for ax, name in zip(axes, adjustments, strict=True):
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.2), sharey=True, layout="constrained")
 for ax, name in zip(axes, adjustments, strict=True):
-    CalibrationDisplay.from_evaluation(result, at=12, models="true law", adjustment=name).plot(ax)
+    display = CalibrationDisplay.from_evaluation(result, 12, "true law", name)
+    display.plot(ax)
     ax.set_title(name)
     curve = result.calibration_curve("true law", at=12, adjustment=name)
     low, high = curve.observed_expected_interval

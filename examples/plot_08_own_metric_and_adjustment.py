@@ -121,7 +121,9 @@ cc.register_adjustment("failures", Failures, label="dropout is failure")
 
 asked = {"metrics": "ppv", "at": [24, 48], "horizon": 60, "time_unit": "months"}
 sample = {"y_train": y[train], "x_train": X[train]}
-result = cc.evaluate(models, y[test], X[test], adjustments=["ipcw", "imputed", "failures"], **sample, **asked)
+result = cc.evaluate(
+    models, y[test], X[test], adjustments=["ipcw", "imputed", "failures"], **sample, **asked
+)
 columns = ["metric", "adjustment", "model", "score", "low", "high"]
 print(result.table()[columns].round(3).to_string(index=False))
 
@@ -145,14 +147,18 @@ plt.show()
 
 shares = np.linspace(0, 1, 6)
 varied = {f"{share:.0%}": Failures(share) for share in shares}
-along = cc.evaluate(models, y[test], X[test], adjustments=varied, confidence_level=None, **asked)
+along = cc.evaluate(
+    models, y[test], X[test], adjustments=varied, confidence_level=None, **asked
+)
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
 for ax, at in zip(axes, (24, 48), strict=True):
     for model, marker in (("cox", "o"), ("nodes", "s")):
         values = [along.score(model, "ppv", name, at=at).value for name in varied]
         ax.plot(shares, values, marker=marker, label=model)
         ax.axhline(
-            result.score(model, "ppv", "ipcw", at=at).value, color=ax.lines[-1].get_color(), linestyle=":"
+            result.score(model, "ppv", "ipcw", at=at).value,
+            color=ax.lines[-1].get_color(),
+            linestyle=":",
         )
     ax.set(title=f"by {at} months", xlabel="share of dropouts that relapse when they leave")
 axes[0].set_ylabel("positive predictive value\n(dotted: IPCW)")

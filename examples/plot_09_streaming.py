@@ -42,7 +42,9 @@ place = Path(folder.name)
 outcomes = {"months": y.time, "died": y.event, "x0": X[:, 0], "x1": X[:, 1]}
 tables = {"test": pa.table(outcomes)}
 for name, predicted in models.items():
-    tables[name] = pa.table({f"{t:g}": column for t, column in zip(times, predicted.T, strict=True)})
+    tables[name] = pa.table(
+        {f"{t:g}": column for t, column in zip(times, predicted.T, strict=True)}
+    )
 edges = [0, 2_000, 6_000, 18_000, 50_000, n]
 for name, table in tables.items():
     for k, (start, stop) in enumerate(pairwise(edges)):
@@ -58,7 +60,9 @@ print(len(list(place.iterdir())), "files")
 def scan(parts="[0-4]"):
     """The files whose numbers the pattern holds."""
     files = {name: place / f"{name}-{parts}.parquet" for name in tables}
-    return cc.scan_parquet(files.pop("test"), files, time="months", event="died", covariates=["x0", "x1"])
+    return cc.scan_parquet(
+        files.pop("test"), files, time="months", event="died", covariates=["x0", "x1"]
+    )
 
 
 adjustments = {"IPCW": "ipcw", "imputation": cc.Imputation("covariates", copula)}
@@ -74,13 +78,19 @@ streamed
 # histograms: ``bound`` is how far it may be off at most.
 
 held = cc.evaluate(
-    {name: (times, predicted) for name, predicted in models.items()}, y, X, confidence_level=None, **asked
+    {name: (times, predicted) for name, predicted in models.items()},
+    y,
+    X,
+    confidence_level=None,
+    **asked,
 )
 print(f"{'':<20}{'streamed':>10}{'in memory':>11}{'difference':>12}{'bound':>9}")
 for metric in ("ibs", "auc"):
     for name in adjustments:
-        score, value = streamed.score("true law", metric, name), held.score("true law", metric, name).value
-        row = f"{score.value:>10.5f}{value:>11.5f}{score.value - value:>12.0e}{score.bound:>9.0e}"
+        score = streamed.score("true law", metric, name)
+        value = held.score("true law", metric, name).value
+        row = f"{score.value:>10.5f}{value:>11.5f}"
+        row += f"{score.value - value:>12.0e}{score.bound:>9.0e}"
         print(f"{metric + ', ' + name:<20}{row}")
 
 # %%
@@ -91,7 +101,8 @@ for metric in ("ibs", "auc"):
 # IPCW, which assumes independent censoring, any closer to the truth.
 
 asked |= {"metrics": "ibs"}
-found = {rows: scan(f"[0-{k}]").evaluate(**asked) for k, rows in enumerate(edges[1:-1])} | {n: streamed}
+found = {rows: scan(f"[0-{k}]").evaluate(**asked) for k, rows in enumerate(edges[1:-1])}
+found[n] = streamed
 truth = cc.integrated_brier_score(None, y, curves, times, adjustment=cc.Oracle(event))
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -101,7 +112,13 @@ for shift, name, marker in ((0.96, "IPCW", "s"), (1.04, "imputation", "o")):
     reach = [1.96 * score.standard_error for score in scores]
     rows = shift * np.array(list(found))
     ax.errorbar(
-        rows, [score.value for score in scores], reach, marker=marker, linestyle="none", capsize=3, label=name
+        rows,
+        [score.value for score in scores],
+        reach,
+        marker=marker,
+        linestyle="none",
+        capsize=3,
+        label=name,
     )
 ax.set(xscale="log", xlabel="subjects", ylabel="integrated Brier score of the true law")
 ax.legend()

@@ -48,7 +48,9 @@ for name, curves in models.items():
     score.loc[name, "AUC, ours"] = cc.cumulative_dynamic_auc(None, y_test, curves, at)[0]
 print(score.round(6).to_string())
 for metric in ("Brier", "AUC"):
-    print(f"{metric}: largest difference {np.abs(score[metric] - score[f'{metric}, ours']).max():.0e}")
+    print(
+        f"{metric}: largest difference {np.abs(score[metric] - score[f'{metric}, ours']).max():.0e}"
+    )
 
 # %%
 # What R does not ask: if dropout is informative
@@ -63,7 +65,12 @@ given = {
     "time_unit": "months",
 }
 result = cc.evaluate(
-    models, y_test, test[["age", "stage", "marker"]], true_times=test["true_months"], metrics="ibs", **given
+    models,
+    y_test,
+    test[["age", "stage", "marker"]],
+    true_times=test["true_months"],
+    metrics="ibs",
+    **given,
 )
 result
 
@@ -71,7 +78,9 @@ result
 # And along the dependence, as Kendall's τ and as the hazard ratio of those who left against similar patients
 # who stayed:
 
-sensitivity = result.sensitivity(["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1))
+sensitivity = result.sensitivity(
+    ["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1)
+)
 DifferenceDisplay.from_sensitivity(sensitivity, reference="forest").plot()
 plt.show()
 print(textwrap.fill(sensitivity.statement, 70))

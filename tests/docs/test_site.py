@@ -118,6 +118,19 @@ def test_every_page_is_reached(pages):
     assert lost <= made_by_the_theme
 
 
+def test_every_example_has_a_picture_and_the_first_its_report(pages):
+    examples = sorted(path.stem for path in (ROOT / "examples").glob("plot_*.py"))
+    without = {
+        name
+        for name in examples
+        if not any(f"sphx_glr_{name}_0" in link for link in pages[SITE / "gallery" / f"{name}.html"].links)
+    }
+    assert len(examples) >= 10
+    assert not without
+    [report] = {link for link in pages[SITE / "gallery" / f"{examples[0]}.html"].links if "/reports/" in link}
+    assert (SITE / "gallery" / report).resolve().stat().st_size > 100_000
+
+
 @pytest.fixture(scope="module")
 def browser():
     if CHROMIUM is None:
