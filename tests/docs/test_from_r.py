@@ -36,6 +36,7 @@ def curves(name):
     return table.columns.astype(float), table.to_numpy()
 
 
+@pytest.mark.site
 def test_the_script_writes_the_committed_files(tmp_path):
     if shutil.which("Rscript") is None:
         pytest.skip("Rscript is not installed")
@@ -57,6 +58,7 @@ def test_the_script_writes_the_committed_files(tmp_path):
         assert apart.abs().to_numpy().mean() < tolerance
 
 
+@pytest.mark.site
 def test_the_command_of_the_page_runs_on_the_committed_files(tmp_path):
     [block] = re.findall(r"```sh\n(cocensor evaluate .*?)\n```", PAGE, re.DOTALL)
     for each in FILES.glob("*.csv"):
