@@ -71,7 +71,9 @@ def drawn(ax, label):
 
 
 def bars(ax):
-    return [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
+    # Vertices, as matplotlib below 3.9 draws a polygon where later ones draw a rectangle.
+    edges = [bar.get_patch_transform().transform(bar.get_path().vertices)[:, 0] for bar in ax.patches]
+    return [(float(x.min()), float(x.max())) for x in edges]
 
 
 @pytest.mark.parametrize("display", [SensitivityDisplay, DifferenceDisplay])
