@@ -156,11 +156,16 @@ def _search(
     promised: float,
     slack: float,
 ) -> FloatArray | None:
-    """The first of ever shorter steps that lowers the function by a fair share of what it promises."""
-    share = 1.0
+    """The first of ever shorter steps that lowers the function by a fair share of what it promises.
+
+    None where no step does that promises more than rounding: a shorter one is as good as none.
+    """
+    share, rounding = 1.0, slack * abs(at.value)
     for _ in range(_MAX_HALVINGS):
         moved = point + share * step
-        if value(moved) <= at.value - 1e-4 * share * promised + slack * abs(at.value):
+        if value(moved) <= at.value - 1e-4 * share * promised + rounding:
             return moved
         share *= 0.5 if share > 0.1 else 0.1
+        if not share * promised > rounding:
+            break
     return None

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from mpmath import mp
 from scipy.optimize import minimize
 
 import cocensor as cc
@@ -83,10 +84,47 @@ def test_a_search_that_starts_outside_of_the_barrier_ends_there():
     assert (found.converged, found.n_iter, found.value) == (False, 0, np.inf)
 
 
-def test_newtons_method_follows_the_barrier():
-    """The nearest point where all hazards rise to one where many fall: found, and hazards rise by next to nothing."""
+def test_next_to_the_barrier_its_derivatives_keep_their_digits():
+    """Slopes and drifts without rounding, a room of 2⁻³⁰ between them, and the same in 50 digits."""
+    rng = np.random.default_rng(0)
+    drifts = rng.integers(-3_000, 3_000, (100, 2)) / 1024
+    gamma, room = np.array([2.0, -1.0]), 2.0**-30
+    point = np.array([room - (drifts @ gamma).min(), 0.5, *gamma])
+    barrier = Barrier(0, np.arange(4), np.array([[1.0, 0.0], [1.0, 1.0], [2.0, -1.0]]), drifts, 1.0)
+    at = barrier.derivatives(point)
+    with mp.workdps(50):
+        # By parameters and c, what must stay positive and its weight.
+        slopes = [([*bound, 0, 0, -1], mp.mpf(1)) for bound in barrier.bounds.tolist()]
+        slopes += [([0, 0, *drift, 1], mp.mpf(1) / 100) for drift in drifts.tolist()]
+        fixed = [(mp.fdot(s[:4], point.tolist()), s[4], weight) for s, weight in slopes]
+        low = max(-value for value, sign, _ in fixed if sign > 0)
+        c = mp.findroot(
+            lambda c: mp.fsum(weight * sign / (value + sign * c) for value, sign, weight in fixed),
+            (low + room * mp.mpf("1e-6"), low + room * mp.mpf("0.5")),
+            solver="anderson",
+        )
+        pulled = mp.matrix([s for s, _ in slopes])
+        weights = [weight for _, weight in slopes]
+        for i, (value, sign, _) in enumerate(fixed):
+            pulled[i, :] = pulled[i, :] / (value + sign * c)
+        gradient = [mp.fsum(w * pulled[i, j] for i, w in enumerate(weights)) for j in range(4)]
+        scaled = mp.diag([mp.sqrt(w) for w in weights]) @ pulled
+        whole = -(scaled.T @ scaled)
+        hessian = whole[:4, :4] - whole[:4, 4] @ whole[4, :4] / whole[4, 4]
+    np.testing.assert_allclose(at.gradient, np.array(gradient, dtype=float), rtol=1e-10)
+    np.testing.assert_allclose(at.hessian, np.array(hessian.tolist(), dtype=float), rtol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_newtons_method_follows_the_barrier(seed):
+    """The nearest point where all hazards rise to one where many fall: found, and hazards rise by next to nothing.
+
+    Whatever the rounding: here that of the drifts, on other processors that of every product.
+    """
     rng = np.random.default_rng(1)
-    barrier = Barrier(0, np.arange(5), rng.uniform(0.5, 1.5, (20, 2)), rng.normal(size=(2_000, 3)), 1e-4)
+    bounds, drifts = rng.uniform(0.5, 1.5, (20, 2)), rng.normal(size=(2_000, 3))
+    drifts *= 1.0 + 1e-15 * np.random.default_rng(seed).normal(size=drifts.shape)
+    barrier = Barrier(0, np.arange(5), bounds, drifts, 1e-4)
     wanted = np.array([3.0, 3.0, 20.0, -10.0, 30.0])
 
     def derivatives(point):
@@ -99,6 +137,7 @@ def test_newtons_method_follows_the_barrier():
 
     found = minimise(derivatives, value, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), tolerance=1e-8, max_iter=200)
     assert found.converged
+    assert found.value == pytest.approx(605.56630277, abs=1e-7)
     least = (barrier.bounds @ found.point[:2]).min() + (barrier.drifts @ found.point[2:]).min()
     assert 0 < least < 0.01
 

@@ -10,8 +10,8 @@ from cocensor._newton import Derivatives
 from cocensor._validation import FloatArray, IntArray, row_blocks
 from cocensor.joint.predictors import Table
 
-# A root is good to this share of its bracket; what a barrier is worth does not hang on more.
-_PRECISION = 1e-14
+# Once a step of Newton's method is this share of c, what is left is about the square of it.
+_PRECISION = 1e-8
 _MAX_STEPS = 200
 
 
@@ -48,23 +48,26 @@ class Barrier:
             return Derivatives(-np.inf, unknown, np.outer(unknown, unknown))
         above, below = found
         scaled = self.bounds / above[:, None]
-        gradient, hessian = scaled.sum(axis=0), -(scaled.T @ scaled)
-        if self.drifts is not None:
-            (n, n_drifts), size = self.drifts.shape, gradient.size
-            total, product, squares = np.zeros(n_drifts), np.zeros((n_drifts, n_drifts)), np.zeros(n_drifts)
-            for rows in row_blocks(n, n_drifts):
-                room = below[rows]
-                pulled = self.drifts[rows] / room[:, None]
-                total += pulled.sum(axis=0)
-                product += pulled.T @ pulled
-                squares += (1.0 / room) @ pulled
-            gradient = np.concatenate((gradient, total / n))
-            whole = np.zeros((gradient.size, gradient.size))
-            whole[:size, :size] = hessian
-            whole[size:, size:] = -product / n
-            # c moves along with the parameters.
-            along = np.concatenate(((1.0 / above) @ scaled, -squares / n))
-            hessian = whole + np.outer(along, along) / (np.sum(above**-2.0) + np.mean(below**-2.0))
+        gradient = scaled.sum(axis=0)
+        if self.drifts is None:
+            hessian = -(scaled.T @ scaled)
+            return Derivatives(self._worth(above, below), self.weight * gradient, self.weight * hessian)
+        (n, n_drifts), size = self.drifts.shape, gradient.size
+        total, squares = np.zeros(n_drifts), np.zeros(n_drifts)
+        for rows in row_blocks(n, n_drifts):
+            pulled = self.drifts[rows] / below[rows, None]
+            total += pulled.sum(axis=0)
+            squares += (1.0 / below[rows]) @ pulled
+        # c moves along with the parameters. What it moves is taken from every slope before these are squared: taken
+        # from the sum of squares it would leave rounding alone, where one subject is next to the barrier.
+        motion = np.concatenate(((1.0 / above) @ scaled, -squares / n))
+        motion /= np.sum(above**-2.0) + np.mean(below**-2.0)
+        of_bounds = (np.pad(self.bounds, ((0, 0), (0, n_drifts))) - motion) / above[:, None]
+        hessian = -(of_bounds.T @ of_bounds)
+        for rows in row_blocks(n, motion.size):
+            of_drifts = (np.pad(self.drifts[rows], ((0, 0), (size, 0))) + motion) / below[rows, None]
+            hessian -= of_drifts.T @ of_drifts / n
+        gradient = np.concatenate((gradient, total / n))
         return Derivatives(self._worth(above, below), self.weight * gradient, self.weight * hessian)
 
     def _worth(self, above: FloatArray, below: FloatArray) -> float:
@@ -79,25 +82,29 @@ class Barrier:
         drifts = np.concatenate(
             [self.drifts[rows] @ parameters[size:] for rows in row_blocks(*self.drifts.shape)]
         )
-        if not slopes.min() + drifts.min() > 0:
+        room = float(slopes.min() + drifts.min())
+        if not room > 0:
             return None
-        c = _between(slopes, drifts)
-        return slopes - c, drifts + c
+        # Counted from the lowest, slopes and drifts keep their digits where there is next to no room.
+        slopes, drifts = slopes - slopes.min(), drifts - drifts.min()
+        c = _between(slopes, drifts, room)
+        return slopes + (room - c), drifts + c
 
 
-def _between(slopes: FloatArray, drifts: FloatArray) -> float:
-    """The best c, by Newton's method, halving where that leaves the bracket."""
-    low, high = -float(drifts.min()), float(slopes.min())
-    width = high - low
-    c = 0.5 * (low + high)
+def _between(slopes: FloatArray, drifts: FloatArray, room: float) -> float:
+    """The best c, counted from the lowest that is allowed, by Newton's method, halving where that leaves the bracket.
+
+    Each bound weighs as much as all subjects together, so that c is in the lower half of the room.
+    """
+    low, high = 0.0, 0.5 * room
+    c = 0.5 * high
     for _ in range(_MAX_STEPS):
-        above, below = 1.0 / (slopes - c), 1.0 / (drifts + c)
+        above, below = 1.0 / (slopes + (room - c)), 1.0 / (drifts + c)
         rise = float(below.sum()) / below.size - float(above.sum())
         low, high = (c, high) if rise > 0 else (low, c)
-        moved = c + rise / (float(above @ above) + float(below @ below) / below.size)
-        if not low < moved < high:
-            moved = 0.5 * (low + high)
-        if abs(moved - c) <= _PRECISION * width:
+        before, c = c, c + rise / (float(above @ above) + float(below @ below) / below.size)
+        if not low <= c <= high:
+            c = 0.5 * (low + high)
+        if abs(c - before) <= _PRECISION * before:
             break
-        c = moved
     return c
