@@ -10,6 +10,7 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
 from cocensor.adjustments import nuisances
+from cocensor.adjustments.cross_fitted import _keys
 from cocensor.curves import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
@@ -157,6 +158,17 @@ def test_a_subjects_own_outcome_does_not_shape_its_curves():
     # By way of the scores of others it has a second-order say, thousands of times smaller.
     assert np.abs(one[row] - other[row]).max() < 1e-3
     assert np.abs(one[others] - other[others]).max() > 1e-3
+
+
+def test_of_subjects_that_are_alike_the_first_tells_the_fold():
+    """A sort that is not stable would take another one on another processor."""
+    x, y, _ = regression_data(40, 5)
+    rows = np.random.default_rng(0).integers(40, size=4_000)
+    sample = COX.fit(y[rows], x[rows]).hazards
+    of_any, fold = sample.for_others, sample.event.fold
+    _, first_of_row = np.unique(rows, return_index=True)
+    at = np.searchsorted(of_any.keys, _keys(y, x))
+    np.testing.assert_array_equal(of_any.folds[at], fold[first_of_row])
 
 
 def test_training_sample_and_units_and_order():

@@ -55,6 +55,33 @@ def test_copies_of_a_model_add_nothing():
     assert copies.n_columns == alone.n_columns
 
 
+@pytest.mark.parametrize("n", [600, 40], ids=["all scores free", "some shrunk"])
+def test_rounding_decides_neither_which_columns_stay_nor_their_order(n):
+    """Columns that add as much as each other are taken as they are given, those that stay keep their order."""
+    data, times = sample(n)
+    x = np.column_stack((data.X, data.X[:, 0] + data.X[:, 1], data.X[:, 2] - data.X[:, 3]))
+    models = {
+        "few": curves(data, times, [0]),
+        "many": curves(data, times, [0, 1, 2, 3]),
+        "two": curves(data, times, [1, 2]),
+    }
+    designs = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+
+        def rounded(values, rng=rng):
+            return values * (1.0 + 1e-14 * rng.uniform(-1.0, 1.0, values.shape))
+
+        predicted = read({name: np.minimum(rounded(each), 1.0) for name, each in models.items()}, times)
+        designs.append(judge_design(rounded(x), predicted, data.y, FULL)[0])
+    assert len({(each.columns, each.ridges) for each in designs}) == 1
+    [*scores, first] = [name.split(" at ")[0] for name in designs[0].columns][:4]
+    assert scores == [f"score of {name}" for name in models]
+    assert first.startswith("covariate")
+    covariates = [name for name in designs[0].columns if name.startswith("covariate")]
+    assert covariates == sorted(covariates)
+
+
 def test_crossing_curves_are_read_at_the_quartiles():
     data, times = sample()
     rng = np.random.default_rng(0)

@@ -61,7 +61,7 @@ class CrossFitted:
         """What they say of any subjects."""
         sample, fold = self.event, self.event.fold
         keys = _keys(sample.y, sample.x)
-        order = np.argsort(keys)
+        order = np.argsort(keys, kind="stable")  # of subjects that are alike, the first tells the fold
         models = {
             k: (self.event.model_without(k), self.dropout.model_without(k))
             for k in (None, *np.unique(fold).tolist())

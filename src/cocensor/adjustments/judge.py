@@ -39,6 +39,8 @@ from cocensor.outcomes import Survival, shown_time
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
 # A column that others explain up to this share of its variance adds nothing but trouble.
 _COLLINEAR = 1e-6
+# Columns add as much as each other if it is the same up to this share.
+_TIE = 1e-3
 # A score at another quartile joins where that at the median explains less than this share of its variance.
 _ENOUGH = 0.95
 # A score is left unshrunk where there are so many events, and dropouts, for each.
@@ -90,8 +92,8 @@ def judge_design(
     r"""Covariates and the risk scores :math:`\log(-\log \hat S(t_0))` of all predictions, and notes on them.
 
     Scores come first, then scores at further times, covariates, and what bends the scores. A column that is constant,
-    or that those before it explain, leaves by a decomposition that is pivoted within each of the four. The scores of
-    out-of-fold predictions are centred within ``folds``.
+    or that those before it explain, leaves by a decomposition that is pivoted within each of the four; those that stay
+    keep their order. The scores of out-of-fold predictions are centred within ``folds``.
     """
     notes: list[Note] = []
     scores, others, bent = _Columns(), _Columns(), _Columns()
@@ -137,7 +139,8 @@ def judge_design(
                 )
             covariates.add(Column(name, shrunk["covariates"], i), matrix[:, i])
     parts = (scores, others, covariates, bent)
-    kept, left_out = _independent(parts, informative(y.time))
+    chosen, left_out = _independent(parts, informative(y.time))
+    kept = sorted(chosen)
     if left_out:
         which = ", ".join(left_out)
         text = f"Left out of the imputation model because constant or determined by the rest: {which}."
@@ -150,7 +153,7 @@ def judge_design(
     if recipe.shrink:
         rarer = min(int(y.event.sum()), int(y.dropout.sum()) or len(y))
         free = max(1, rarer // _PER_SCORE)
-        beyond = [column for column in kept if column < n_scores][free:]
+        beyond = [column for column in chosen if column < n_scores][free:]
         for column in beyond:
             made[column] = replace(made[column], ridge="scores")
         if beyond:
@@ -184,7 +187,8 @@ def risk_score(
 def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[int], list[str]]:
     """The columns that those before them leave something of, those that add most first, and the names of the rest.
 
-    A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part.
+    A Cholesky decomposition of the correlations among the subjects ``counted``, pivoted within each part. Of columns
+    that add as much, up to a margin that rounding does not reach, the first is taken.
     """
     names = [column.name for part in parts for column in part.made]
     values = [value[counted] for part in parts for value in part.values]
@@ -203,12 +207,13 @@ def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[
         candidates = list(range(start, start + len(part.made)))
         start += len(part.made)
         while candidates:
-            most = max(candidates, key=lambda i: rest[i, i])
-            if rest[most, most] < _COLLINEAR:
+            most = max(rest[i, i] for i in candidates)
+            if most < _COLLINEAR:
                 break
-            kept.append(most)
-            candidates.remove(most)
-            rest -= np.outer(rest[:, most], rest[most]) / rest[most, most]
+            first = next(i for i in candidates if rest[i, i] >= max((1.0 - _TIE) * most, _COLLINEAR))
+            kept.append(first)
+            candidates.remove(first)
+            rest -= np.outer(rest[:, first], rest[first]) / rest[first, first]
     return kept, [name for i, name in enumerate(names) if i not in kept]
 
 
