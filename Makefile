@@ -8,16 +8,20 @@ VENV := .venv
 BENCH_VENV := .venv-bench
 OLDEST_VENV := .venv-oldest
 NEWEST_VENV := .venv-newest
+LOCK_VENV := .venv-lock
 BIN := $(VENV)/bin
-INSTALL := -m pip --disable-pip-version-check --quiet install --constraint constraints.txt
-PIP := $(BIN)/python $(INSTALL)
+INSTALL := -m pip --disable-pip-version-check --quiet install
+# All versions are those of the lock, but where the oldest or newest are looked for: there torch's alone.
+LOCKED := $(INSTALL) --constraint constraints.txt
+TORCH := $(shell grep '^torch==' constraints.txt)
+PIP := $(BIN)/python $(LOCKED) --build-constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 PYTEST := -m pytest -n auto --dist worksteal
 
-.PHONY: help demo test test-oldest test-newest coverage lint format bench studies docs dist dist-check release-check vendor clean
+.PHONY: help demo test test-oldest test-newest coverage lint format bench studies docs lock dist dist-check release-check vendor clean
 
 help:  ## Show the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed  ## Three models of simulated patients, and a report: cocensor-demo/report.html
 	rm -rf cocensor-demo
@@ -54,9 +58,17 @@ docs: $(VENV)/.installed-docs  ## The site, from its pages, docstrings and examp
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
 	$(BIN)/python -m pytest -m site tests/docs
 
+lock:  ## Write constraints.txt anew: the newest of all that is tested, torch as it is
+	rm -rf $(LOCK_VENV)
+	$(PYTHON) -m venv $(LOCK_VENV)
+	$(LOCK_VENV)/bin/python $(INSTALL) --upgrade pip
+	$(LOCK_VENV)/bin/python $(INSTALL) '$(TORCH)' hatchling editables --group test --group docs --group lint --group release --editable '.[all]'
+	$(LOCK_VENV)/bin/python -m tests.release.lock > $(LOCK_VENV)/constraints.txt
+	cp $(LOCK_VENV)/constraints.txt constraints.txt
+
 dist: $(VENV)/.installed-release  ## Wheel and source distribution, in dist/
 	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
+	PIP_CONSTRAINT=constraints.txt $(BIN)/python -m build --outdir dist .
 
 dist-check: dist  ## What they contain, and whether the wheel works in an environment of its own
 	$(BIN)/python -m tests.release dist
@@ -68,7 +80,7 @@ vendor:  ## Bundle the library that the report draws with, by Node.js
 	cd vendor && npm ci --no-audit --no-fund && node build.mjs
 
 clean:  ## Remove the environments and caches
-	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) $(NEWEST_VENV) dist docs/_build docs/gallery docs/api/generated vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(BENCH_VENV) $(OLDEST_VENV) $(NEWEST_VENV) $(LOCK_VENV) dist docs/_build docs/gallery docs/api/generated vendor/node_modules .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 # A stamp is older than what it depends on when the environment is stale.
 $(BIN)/python:
@@ -77,7 +89,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(PIP) --upgrade pip
+	$(BIN)/python $(LOCKED) --upgrade pip
 	$(PIP) --editable .
 	@touch $@
 
@@ -99,20 +111,20 @@ $(VENV)/.installed-release: $(VENV)/.installed-test $(VENV)/.installed-lint
 
 $(OLDEST_VENV)/.installed: $(SOURCES) constraints-oldest.txt
 	test -x $(OLDEST_VENV)/bin/python || $(PYTHON) -m venv $(OLDEST_VENV)
-	$(OLDEST_VENV)/bin/python -m pip --quiet install --upgrade pip
-	$(OLDEST_VENV)/bin/python $(INSTALL) --constraint constraints-oldest.txt --group test --editable '.[all]'
+	$(OLDEST_VENV)/bin/python $(LOCKED) --upgrade pip
+	$(OLDEST_VENV)/bin/python $(INSTALL) --constraint constraints-oldest.txt '$(TORCH)' --group test --editable '.[all]'
 	@touch $@
 
 # No stamp: what is newest changes from day to day.
 .PHONY: $(PYTHONS:%=$(NEWEST_VENV)/%)
 $(PYTHONS:%=$(NEWEST_VENV)/%): $(NEWEST_VENV)/%:
 	test -x $@/bin/python || $* -m venv $@
-	$@/bin/python -m pip --quiet install --upgrade pip
-	$@/bin/python $(INSTALL) --upgrade --upgrade-strategy eager --group test --editable '.[all]'
+	$@/bin/python $(INSTALL) --upgrade pip
+	$@/bin/python $(INSTALL) --upgrade --upgrade-strategy eager '$(TORCH)' --group test --editable '.[all]'
 	$@/bin/python $(PYTEST)
 
 $(BENCH_VENV)/.installed: $(SOURCES) benchmarks/requirements.txt
 	test -x $(BENCH_VENV)/bin/python || $(PYTHON) -m venv $(BENCH_VENV)
-	$(BENCH_VENV)/bin/python -m pip --quiet install --upgrade pip
-	$(BENCH_VENV)/bin/python -m pip --quiet install --constraint constraints.txt --editable . -r benchmarks/requirements.txt
+	$(BENCH_VENV)/bin/python $(LOCKED) --upgrade pip
+	$(BENCH_VENV)/bin/python $(INSTALL) '$(TORCH)' --editable . -r benchmarks/requirements.txt
 	@touch $@

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
+
+from tests.browser import chromium
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "report.png"
 LARGEST = 200_000
@@ -20,7 +21,7 @@ LARGEST = 200_000
 def main(report: Path) -> None:
     """Take it at a width of 1280 pixels, with the system's chromium; 128 colours keep it small."""
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 860}, color_scheme="light")
         page.goto(report.resolve().as_uri())
         page.wait_for_selector(".plot svg")

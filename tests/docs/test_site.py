@@ -14,8 +14,8 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
+from tests.browser import NAMES, chromium
 from tests.docs.pages import ROOT
-from tests.report.conftest import CHROMIUM
 
 SITE = ROOT / "docs" / "_build" / "html"
 pytestmark = pytest.mark.site
@@ -133,12 +133,13 @@ def test_every_example_has_a_picture_and_the_first_its_report(pages):
 
 @pytest.fixture(scope="module")
 def browser():
-    if CHROMIUM is None:
-        pytest.fail("The site is tested in a browser: install Debian's chromium.")
+    path = chromium()
+    if path is None:
+        pytest.fail(f"The site is tested in a browser: install one of {NAMES}.")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield opened
         opened.close()
 

@@ -1,5 +1,4 @@
 import os
-import shutil
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -10,9 +9,9 @@ import pytest
 import cocensor as cc
 from cocensor.metrics import Metric, MetricValue
 from cocensor.simulate import SyntheticDesign
+from tests.browser import NAMES, chromium
 from tests.strategies import cox_predictions
 
-CHROMIUM = shutil.which("chromium")
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -96,14 +95,15 @@ def page_of_several(several, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    """Debian's chromium, driven by Playwright."""
+    """The system's chromium, driven by Playwright."""
     from playwright.sync_api import sync_playwright
 
-    if CHROMIUM is None and os.environ.get("CI") != "true":
+    path = chromium()
+    if path is None and os.environ.get("CI") != "true":
         pytest.skip("chromium is not installed")
-    assert CHROMIUM, "chromium is needed where CI is true"
+    assert path, f"One of {NAMES} is needed where CI is true."
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: Debian's chromium, driven by Playwright."""
+"""The report in a real browser: the system's chromium, driven by Playwright."""
 
 import json
 from dataclasses import replace
