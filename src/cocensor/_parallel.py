@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from contextvars import copy_context
-from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
 from threading import Event, Lock, Thread, local
 from typing import Any, TypeVar
 
+from cocensor._cached import cached_property
 from cocensor._validation import Progress
 
 T = TypeVar("T")
@@ -45,7 +43,7 @@ def in_threads(jobs: Sequence[Callable[[Event], T]], n_threads: int | None = Non
                 failures.append(failure)
                 stopped.set()
 
-    with _ONE_THREAD_EACH:
+    with one_blas_thread:
         # What the caller has set for itself, such as how numpy takes an overflow, holds in these too.
         threads = [Thread(target=copy_context().run, args=(work,), daemon=True) for _ in range(n_threads)]
         try:
@@ -79,11 +77,11 @@ class ProgressCount:
             self._report(self._done, self._total)
 
 
-class _OneThreadEach:
-    """Keeps matrix products from starting threads of their own, which would wait for each other.
+class _OneBlasThread(ContextDecorator):
+    """Keeps matrix products and decompositions on one thread: those of fits are small, and threads wait for each other.
 
-    That takes threadpoolctl, which comes with scikit-learn; without it the same numbers take half as long again.
-    Entered from several threads at once, it ends with the last of them.
+    The number of threads is that of the whole process: entered from several threads at once, this ends with the last of
+    them. Around a function it is a decorator.
     """
 
     def __init__(self) -> None:
@@ -93,24 +91,25 @@ class _OneThreadEach:
     @cached_property
     def _libraries(self) -> Any:
         """What can be kept from it; looked for once, as that takes milliseconds."""
-        found = find_spec("threadpoolctl") is not None
-        return import_module("threadpoolctl").ThreadpoolController() if found else None
+        from threadpoolctl import ThreadpoolController  # late: who fits nothing does without
+
+        return ThreadpoolController()
 
     def __enter__(self) -> None:
         with self._changing:
-            if not self._n_inside and self._libraries is not None:
+            if not self._n_inside:
                 self._limits = self._libraries.limit(limits=1, user_api="blas")
             self._n_inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self._changing:
             self._n_inside -= 1
-            if not self._n_inside and self._limits is not None:
+            if not self._n_inside:
                 self._limits.restore_original_limits()
-                self._limits = None
 
 
-_ONE_THREAD_EACH = _OneThreadEach()
+#: For all that fits a model, ``with one_blas_thread:`` or ``@one_blas_thread``.
+one_blas_thread = _OneBlasThread()
 
 
 @contextmanager
@@ -119,7 +118,7 @@ def one_core() -> Iterator[None]:
     before = getattr(_this_thread, "has_one_core", False)
     _this_thread.has_one_core = True
     try:
-        with _ONE_THREAD_EACH:
+        with one_blas_thread:
             yield
     finally:
         _this_thread.has_one_core = before

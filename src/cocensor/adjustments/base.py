@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import EVENT_FREE
@@ -114,7 +115,8 @@ class Adjustment(ABC):
         -------
         Fitted
         """
-        return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
+        with one_blas_thread:
+            return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
 
     @abstractmethod
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted: ...

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._cached import cached_property
 from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments.nuisances import Hazard, HazardModel, Nuisance
 from cocensor.outcomes import Survival

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, Literal, cast
 
+from cocensor._cached import cached_property
 from cocensor._notes import Note
 from cocensor._validation import check_choice, check_whole
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold

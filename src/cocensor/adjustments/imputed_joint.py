@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._newton import Minimum
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, HorizonWarning, Rows

@@ -6,11 +6,12 @@ import copy
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import (
     BoolArray,
     FloatArray,

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from cocensor._newton import Minimum
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import Rows, as_matrix, check_choice, check_length
 from cocensor.joint import JointModel
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.problem import JointProblem
-from cocensor.joint.settings import AskedTimeKind, Knots, check_settings, resolve_family
+from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Knots, check_settings, resolve_family
 from cocensor.outcomes import Survival
 
 #: Why nothing is known of the error that a fit brings in.
@@ -23,9 +24,9 @@ FITTED_ELSEWHERE = "the joint model was fitted elsewhere, and its settings are u
 class JointSettings:
     """The settings of :func:`fit_joint` but for the copula; ``model`` is a fitted model to use instead."""
 
-    margins: MarginForm = "spline"
+    margins: MarginForm = DEFAULT_MARGINS
     knots: Knots = "auto"
-    penalty: float = 0.01
+    penalty: float | None = None
     time_kind: AskedTimeKind = "auto"
     model: JointModel | None = None
 
@@ -79,7 +80,8 @@ class JointFit:
         """Fitted to the same sample under another copula, starting from the fits so far."""
         if self.problem is None:
             return self
-        optimum, model = self.problem.optimum(*resolve_family(copula))
+        with one_blas_thread:
+            optimum, model = self.problem.optimum(*resolve_family(copula))
         return JointFit(model, self.problem, optimum=optimum)
 
     def resampled(self, rows: Rows, copula: Any) -> JointFit:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._cached import cached_property
 from cocensor._validation import FloatArray
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import Term, Terms

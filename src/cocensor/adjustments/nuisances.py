@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._numerics import LOG_LARGEST_HAZARD
 from cocensor._validation import FloatArray, IntArray, Rows, Side, as_vector, check_choice, check_length, need
 from cocensor.curves import StepFunction

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import BoolArray, FloatArray, Rows
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cocensor._cached import cached_property
 from cocensor._notes import Note
 from cocensor._validation import refuse_column
 from cocensor.cli.parquet import check_bytes, read_parquet

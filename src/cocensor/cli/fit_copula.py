@@ -39,6 +39,7 @@ from cocensor.cli.outcomes import (
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import CANDIDATES
+from cocensor.joint.settings import DEFAULT_MARGINS
 from cocensor.outcomes import unmarked_end
 from cocensor.words import candidates_as_text, choice_in_words
 
@@ -79,8 +80,8 @@ def fit_copula(
         ),
     ] = ",".join(CANDIDATES),
     margins: Annotated[
-        str, typer.Option(help="Form of both margins: weibull or spline.", rich_help_panel=_MODEL)
-    ] = "spline",
+        str, typer.Option(help="Form of both margins: spline or weibull.", rich_help_panel=_MODEL)
+    ] = DEFAULT_MARGINS,
     penalty: Annotated[
         float | None,
         typer.Option(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from cocensor._cached import cached_property
 from cocensor._validation import as_frame, check_length
 from cocensor.outcomes import Survival
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import mean_and_sd, squares_beyond
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import (
     FitWarning,
     FloatArray,
@@ -137,10 +138,12 @@ class CoxPH:
         Z = ((X - centre) / scale)[sets.order]
         # The penalty is on the coefficients of the user's own units.
         penalty = self.ridge / scale**2 / unit
-        found = self._minimised(Z, sets, penalty)
+        with one_blas_thread:
+            found = self._minimised(Z, sets, penalty)
+            inverse = _inverse(found.at.hessian)
         coef = found.point
         self.coef_ = coef / scale
-        self.covariance_ = _inverse(found.at.hessian) / np.outer(scale, scale) / unit
+        self.covariance_ = inverse / np.outer(scale, scale) / unit
         self.log_likelihood_ = unit * (
             -found.value + 0.5 * float(penalty @ coef**2) - sets.n_happened * np.log(unit)
         )

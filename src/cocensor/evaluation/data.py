@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, Rows, check_whole
 from cocensor.adjustments import Fitted, Status

@@ -8,6 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from cocensor._notes import Note
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import FloatArray, Progress
 from cocensor.adjustments import Oracle
 from cocensor.adjustments.samples import Samples
@@ -23,6 +24,7 @@ from cocensor.metrics import Metric
 from cocensor.outcomes import Survival, TimeAxis
 
 
+@one_blas_thread
 def evaluate(
     models: Mapping[str, Any],
     y_test: Any,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from scipy.special import chdtrc, chdtri
 
+from cocensor._cached import cached_property
 from cocensor._numerics import pool_starts
 from cocensor._validation import BoolArray, FloatArray, IntArray, escaped, make_frame
 from cocensor.adjustments import Fitted

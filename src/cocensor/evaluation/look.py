@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import FloatArray
 from cocensor.curves import Predictions
 from cocensor.evaluation.probe import Probe

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import FloatArray, as_vector, check_choice, refuse_first
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.estimates import Estimates

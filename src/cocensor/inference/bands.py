@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import FloatArray, check_number
 
 #: At 95 %, quantiles of maxima then err by about 0.01.
@@ -35,6 +36,7 @@ def normal_quantile(confidence_level: float, *, two_sided: bool = True, among: i
     return -float(ndtri((1.0 - level) / (among * (2.0 if two_sided else 1.0))))
 
 
+@one_blas_thread
 def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> float:
     r"""How many standard errors a band reaches to hold all of several estimates at once (sup-t).
 

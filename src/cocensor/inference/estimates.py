@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import BoolArray, FloatArray, Rows, check_choice
 from cocensor.inference.bands import Band, normal_quantile, simultaneous_quantile
 

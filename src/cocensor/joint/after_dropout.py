@@ -10,10 +10,10 @@ dropped out later: with :math:`\Pi = e^{-\Lambda - M}`,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._numerics import hazard_from_log
 from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.joint.margins import MarginOfSubjects

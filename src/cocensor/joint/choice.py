@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._cached import cached_property
 from cocensor._notes import Note
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import FitWarning, FloatArray, Progress, make_frame
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.walks import as_taus, walks_from_independence
@@ -106,23 +107,24 @@ class CopulaChoice:
         report = progress or (lambda done, total: None)
         done, total = 0, sum(len(walk) for both in walks.values() for walk in both)
         report(done, total)
-        at_zero = self.problem.loglik(self.problem.independence, Independence())
         found: dict[str, tuple[FloatArray, FloatArray]] = {}
         notes: list[Note] = []
-        for name, family in families.items():
-            values = {0.0: at_zero}
-            for tau in chain(*walks[name]):
-                copula = family.from_tau(tau)
-                minimum = self.problem.margins_at(copula)
-                values[float(tau)] = self.problem.loglik(minimum, copula)
-                if not minimum.converged:
-                    text = f"the margins with the {name} copula did not converge at τ = {tau:g}."
-                    notes.append(Note("caution", text))
-                    warnings.warn(text, FitWarning, stacklevel=2)
-                done += 1
-                report(done, total)
-            ordered = sorted(values)
-            found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
+        with one_blas_thread:
+            at_zero = self.problem.loglik(self.problem.independence, Independence())
+            for name, family in families.items():
+                values = {0.0: at_zero}
+                for tau in chain(*walks[name]):
+                    copula = family.from_tau(tau)
+                    minimum = self.problem.margins_at(copula)
+                    values[float(tau)] = self.problem.loglik(minimum, copula)
+                    if not minimum.converged:
+                        text = f"the margins with the {name} copula did not converge at τ = {tau:g}."
+                        notes.append(Note("caution", text))
+                        warnings.warn(text, FitWarning, stacklevel=2)
+                    done += 1
+                    report(done, total)
+                ordered = sorted(values)
+                found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
         return DependenceProfile(
             found, at_zero, self.problem.likelihood.n, self.template, choice=self, notes=tuple(notes)
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._cached import cached_property
 from cocensor._jets import Jet
 from cocensor._namespaces import Array, Placing, at_most, namespace
 from cocensor._numerics import hazard_from_log, log1mexp

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cocensor._parallel import one_blas_thread
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
-from cocensor.joint.settings import AskedTimeKind, Family, Knots, resolve_family
+from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Family, Knots, resolve_family
 
 
 def fit_joint(
     X: Any,
     y: Any,
     copula: Family = "clayton",
-    margins: MarginForm = "weibull",
-    penalty: float = 0.01,
+    margins: MarginForm = DEFAULT_MARGINS,
+    penalty: float | None = None,
     theta: float | None = None,
     starts: Sequence[float] = STARTS,
     *,
@@ -39,11 +40,13 @@ def fit_joint(
         otherwise it passes for dropout, and a sharp end of follow-up for strong dependence.
     copula : str, class or Copula
         A family by name or class, whose θ is estimated, or a member such as ``Clayton(2.0)``, which is kept as it is.
-    margins : {"weibull", "spline"}
-        The form of both margins: Weibull, or restricted cubic splines on log time.
-    penalty : float
-        λ. It does not fade as n grows: the paper's 0.01 draws a true θ of 2 to about 0.84 at n = 10,000. With 0 the
-        estimate is that of maximum likelihood.
+    margins : {"spline", "weibull"}
+        The form of both margins: restricted cubic splines on log time, or Weibull, as in the paper. Margins of another
+        form than assumed pass for dependence, or for its absence.
+    penalty : float, optional
+        λ. By default 2/n, two units of the log-likelihood of all n subjects, which fades as n grows. A number does not:
+        the paper's 0.01 draws a true θ of 2 to about 0.84 at n = 10,000. With 0 the estimate is that of maximum
+        likelihood, and a few hundred subjects take any τ.
     theta : float, optional
         Keep θ at this value of the named family.
     starts : sequence of float
@@ -91,13 +94,14 @@ def fit_joint(
     censored survival data. *Statistics in Medicine* 21, 2175–2197.
     """
     family, fixed = resolve_family(copula, theta)
-    problem = JointProblem.of(
-        X,
-        y,
-        margins=margins,
-        penalty=penalty,
-        knots=knots,
-        time_kind=time_kind,
-        sample_weight=sample_weight,
-    )
-    return problem.fit(family, fixed, starts)
+    with one_blas_thread:
+        problem = JointProblem.of(
+            X,
+            y,
+            margins=margins,
+            penalty=penalty,
+            knots=knots,
+            time_kind=time_kind,
+            sample_weight=sample_weight,
+        )
+        return problem.fit(family, fixed, starts)

@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._jets import Jet
 from cocensor._newton import Derivatives
 from cocensor._numerics import LOG_LARGEST_HAZARD, by_weight, hazard_from_log

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._numerics import LOG_SMALLEST_HAZARD
 from cocensor._validation import FloatArray, IntArray, Rows, row_blocks
 from cocensor.joint.margins import Basis

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import mean_and_sd
 from cocensor._validation import (
@@ -35,7 +36,7 @@ from cocensor.joint.model import JointModel
 from cocensor.joint.predictors import Drift, Standardised
 from cocensor.joint.ridge import ridge_weights
 from cocensor.joint.scouts import risen, scouts_of
-from cocensor.joint.settings import AskedTimeKind, Knots, TimeKind, as_time_kind, check_settings
+from cocensor.joint.settings import AskedTimeKind, Knots, TimeKind, as_penalty, as_time_kind, check_settings
 from cocensor.outcomes import Survival
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
@@ -83,7 +84,7 @@ class JointProblem:
         y: Any,
         *,
         margins: MarginForm,
-        penalty: float,
+        penalty: float | None,
         knots: Knots = "auto",
         time_kind: AskedTimeKind = "auto",
         included: BoolArray | None = None,
@@ -131,7 +132,7 @@ class JointProblem:
             Z.centre,
             Z.scale,
             drift,
-            penalty,
+            as_penalty(penalty, likelihood.n),
             kind,
             reason + fewer,
             ends,

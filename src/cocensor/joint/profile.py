@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, make_frame
 from cocensor.copulas import copula_families

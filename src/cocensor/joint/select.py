@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import (
     BoolArray,
     Seed,
@@ -25,7 +26,7 @@ from cocensor.joint.link import LARGEST_TAU
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
-from cocensor.joint.settings import AskedTimeKind, Family, Knots, resolve_family
+from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Family, Knots, resolve_family
 from cocensor.outcomes import Survival
 
 CANDIDATES = ("independence", "clayton", "frank", "gumbel", "joe")
@@ -38,6 +39,7 @@ _ENOUGH_TO_SPLIT = 20_000
 _VALIDATION_SHARE = 0.3
 
 
+@one_blas_thread
 def select_copula(
     X: Any,
     y: Any,
@@ -45,7 +47,7 @@ def select_copula(
     y_val: Any = None,
     families: Sequence[str | type[Copula]] = CANDIDATES,
     *,
-    margins: MarginForm = "spline",
+    margins: MarginForm = DEFAULT_MARGINS,
     penalty: float | None = None,
     penalised: bool = False,
     min_gain: float = MIN_GAIN,
@@ -68,11 +70,9 @@ def select_copula(
         A validation part. Without one the judgement is by 5-fold cross-validation, with models fitted to all subjects;
         from 20,000 subjects on, 14,000 random ones are fitted to and 6,000 others validate.
     families : sequence of str or class
-    margins, starts, knots, time_kind
-        As in :func:`fit_joint`.
-    penalty : float, optional
-        λ as in :func:`fit_joint`. By default 2/n: two units of the log-likelihood of all subjects. The paper's 0.01,
-        whatever n, draws τ to 0.3 where 0.5 is true; without any, a few hundred subjects take any τ.
+    margins, penalty, starts, knots, time_kind
+        As in :func:`fit_joint`, with the same defaults: where all subjects are fitted to, ``models`` are the models
+        that it returns.
     penalised : bool
         Add the penalty to the validation likelihood, as the paper does.
     min_gain : float
@@ -110,12 +110,15 @@ def select_copula(
     if X is not None:
         check_length(X if isinstance(X, Design) else as_matrix(X, "X"), "X", len(outcomes), "y")
     design = Design.of(X, len(outcomes))
-    settings: dict[str, Any] = {"margins": margins, "knots": knots, "time_kind": time_kind}
+    settings: dict[str, Any] = {
+        "margins": margins,
+        "penalty": penalty,
+        "knots": knots,
+        "time_kind": time_kind,
+    }
 
     def prepared(included: BoolArray | None) -> JointProblem:
-        n = len(outcomes) if included is None else int(included.sum())
-        weight = 2.0 / n if penalty is None else penalty
-        return JointProblem.of(design, outcomes, penalty=weight, included=included, **settings)
+        return JointProblem.of(design, outcomes, included=included, **settings)
 
     held_out: list[BoolArray] = []
     if y_val is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.copulas import Copula, Independence, copula_families
-from cocensor.joint.margins import MARGIN_FORMS
+from cocensor.joint.margins import MARGIN_FORMS, MarginForm
 from cocensor.outcomes import Survival
 
 #: What a recorded time is: a point, or the end of a group such as a month.
@@ -16,6 +16,11 @@ TimeKind = Literal["continuous", "grouped"]
 AskedTimeKind = Literal["auto", "continuous", "grouped"]
 Family = str | type[Copula] | Copula
 Knots = int | Literal["auto"]
+#: The form of margins, wherever none is asked for: splines take the form of the data, others pass for dependence.
+DEFAULT_MARGINS: MarginForm = "spline"
+# What (θ − θ₀)² weighs where no penalty is asked for, in units of the log-likelihood of all subjects: it fades as their
+# number grows, and holds θ where a few hundred subjects would take any.
+_DEFAULT_UNITS = 2.0
 # Times count as grouped when at least half of the subjects share theirs with this part of the sample.
 _SHARED = 0.01
 
@@ -41,10 +46,15 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
     """Refuse what no joint model can be fitted with, before there are data."""
     check_choice(margins, "margins", MARGIN_FORMS)
     check_choice(time_kind, "time_kind", get_args(AskedTimeKind))
-    if check_number(penalty, "penalty") < 0:
+    if penalty is not None and check_number(penalty, "penalty") < 0:
         raise ValueError(f"penalty must not be negative, but is {penalty:g}.")
     if not (isinstance(knots, str) and knots == "auto"):
         check_whole(knots, "knots")
+
+
+def as_penalty(asked: float | None, n: float) -> float:
+    """The weight λ that is asked for, or the default for ``n`` subjects."""
+    return _DEFAULT_UNITS / n if asked is None else asked
 
 
 def as_time_kind(y: Survival, asked: AskedTimeKind) -> tuple[TimeKind, str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._cached import cached_property
 from cocensor._numerics import put_rows
 from cocensor._validation import FloatArray, Rows, row_blocks
 from cocensor.adjustments import (

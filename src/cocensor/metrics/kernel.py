@@ -10,11 +10,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from threading import Event
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._parallel import in_threads
 from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, row_blocks
 from cocensor.adjustments import Functionals, Status

@@ -8,10 +8,10 @@ share of all who are level with it, such that the share of false alarms among th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import DenseGradient
 from cocensor.metrics.ranks import Order

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import FloatArray, PredictionWarning
 from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustment
 from cocensor.adjustments.samples import Samples
@@ -152,6 +153,7 @@ class Asked:
         found, moved = self._answers(values, *(() if functionals is None else (functionals,)), grid=grid)
         return found, {name: each for name, (each,) in moved.items()}
 
+    @one_blas_thread
     def _answers(
         self,
         values: Callable[..., Mapping[Any, Any]],

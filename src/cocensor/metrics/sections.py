@@ -11,11 +11,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import FloatArray
 from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status, Tile
 from cocensor.curves import Predictions

@@ -6,13 +6,13 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 import cocensor as cc
+from cocensor._cached import cached_property
 from cocensor._validation import FloatArray
 from cocensor.paper.base import Protocol, Row
 from cocensor.simulate import SimulatedSurvival

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._notes import Note
 from cocensor._validation import FloatArray, check_number, escaped, make_frame
 from cocensor.inference import ConfidenceInterval

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import (
     FitWarning,
     FloatArray,
@@ -40,6 +41,7 @@ _FEW = 10
 _FEW_PER_COLUMN = 5
 
 
+@one_blas_thread
 def plausible_tau(
     X: Any,
     y: Any,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._numerics import lookup
 from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import IPCW, Oracle, Status

@@ -10,7 +10,7 @@ from threading import Event
 from typing import Any
 
 from cocensor._notes import Note
-from cocensor._parallel import ProgressCount, in_threads
+from cocensor._parallel import ProgressCount, in_threads, one_blas_thread
 from cocensor._validation import (
     FitWarning,
     FloatArray,
@@ -46,6 +46,7 @@ def default_taus(evaluation: Evaluation, plausible: Any = None) -> tuple[float, 
     return tuple(round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1))
 
 
+@one_blas_thread
 def sensitivity(
     evaluation: Evaluation,
     families: str | Sequence[str] = FAMILIES,

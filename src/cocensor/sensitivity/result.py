@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import check_choice, escaped
 from cocensor.sensitivity.after_dropout import AfterDropout
 from cocensor.sensitivity.benchmark_result import PlausibleTau

@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._cached import cached_property
 from cocensor._numerics import open_uniform
 from cocensor._validation import (
     FloatArray,

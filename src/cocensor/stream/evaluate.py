@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
+from cocensor._parallel import one_blas_thread
 from cocensor._validation import IntArray, Progress, check_whole
 from cocensor.adjustments import Fitted, Imputation
 from cocensor.adjustments.judge import wanted_times
@@ -36,6 +37,7 @@ from cocensor.stream.run import reduce_parts
 from cocensor.stream.source import Batch, Columns, Part, Scan
 
 
+@one_blas_thread
 def evaluate_scan(
     scan: Scan,
     *,

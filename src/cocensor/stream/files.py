@@ -7,13 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cocensor._cached import cached_property
 from cocensor._validation import IntArray, listed, refuse_column
 from cocensor.curves.columns import repeated
 from cocensor.stream.columns import Piece, plain_type

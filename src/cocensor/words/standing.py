@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
 from math import isfinite, nan
 
+from cocensor._cached import cached_property
 from cocensor.evaluation import Evaluation
 from cocensor.inference import Comparison, Estimates
 from cocensor.metrics import Metric
