@@ -12,10 +12,10 @@ from cocensor._notes import Note
 from cocensor._numerics import lookup
 from cocensor._validation import (
     BoolArray,
+    Encoding,
     FloatArray,
     IntArray,
     Rows,
-    as_matrix,
     check_length,
     check_number,
     check_whole,
@@ -23,6 +23,7 @@ from cocensor._validation import (
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards
+from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
 from cocensor.adjustments.samples import Resample
@@ -139,8 +140,7 @@ class AIPCW(Adjustment):
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models event and censoring given covariates.")
-        x = as_matrix(x, "x_train")
-        check_length(x, "x_train", len(y), "y_train")
+        encoding, matrix, notes = encoded(x, "x_train", len(y), "y_train")
         if not y.n_events:
             raise ValueError("y_train has no event: the event cannot be modelled given covariates.")
         if self.folds > len(y):
@@ -148,10 +148,10 @@ class AIPCW(Adjustment):
         y = Survival(y.time, y.event)  # whoever is censored is censored
         fold = _folds(y, self.folds, self.seed)
         learners = resolved(self.event), resolved(self.dropout)
-        event = Nuisance(x, y, "event", learners[0], fold, self.seed)
-        dropout = Nuisance(x, y, "dropout", learners[1], fold, self.seed)
+        event = Nuisance(matrix, y, "event", learners[0], fold, self.seed)
+        dropout = Nuisance(matrix, y, "dropout", learners[1], fold, self.seed)
         said = f"The event is modelled by {in_words(learners[0])}, the censoring by {in_words(learners[1])}."
-        return _FittedAIPCW(self, CrossFitted(event, dropout), (Note("decision", said),))
+        return _FittedAIPCW(self, CrossFitted(event, dropout), encoding, (*notes, Note("decision", said)))
 
 
 def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
@@ -167,6 +167,7 @@ class _FittedAIPCW(Fitted):
     adjustment: AIPCW
     #: The sample that it was fitted to, or what is left of it in a copy for others.
     hazards: CrossFitted | HazardsOfAny
+    encoding: Encoding
     notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
@@ -199,10 +200,8 @@ class _FittedAIPCW(Fitted):
             raise ValueError(
                 f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
             )
-        x, known = as_matrix(x, "x_test"), self.hazards
+        x, known = self.encoding.matrix(x, "x_test"), self.hazards
         check_length(x, "x_test", len(y), "y_test")
-        if x.shape[1] != known.n_columns:
-            raise ValueError(f"x_test must have {known.n_columns} columns, as x_train, but has {x.shape[1]}.")
         refuse_beyond(self.adjustment.tail, grid.times, float(known.times[-1]), "times")
         own = isinstance(known, CrossFitted) and known.holds(y, x)
         parts = self._within if own else self._of_any.parts(y, x)

@@ -31,11 +31,6 @@ class CrossFitted:
         """The same of ``rows``, which stay in their folds."""
         return CrossFitted(self.event.drawn(rows), self.dropout.drawn(rows))
 
-    @property
-    def n_columns(self) -> int:
-        """How many covariates there are."""
-        return int(self.event.x.shape[1])
-
     @cached_property
     def times(self) -> FloatArray:
         """The distinct times."""
@@ -66,7 +61,7 @@ class CrossFitted:
             k: (self.event.model_without(k), self.dropout.model_without(k))
             for k in (None, *np.unique(fold).tolist())
         }
-        return HazardsOfAny(models, keys[order], fold[order].astype(np.intp), self.times, self.n_columns)
+        return HazardsOfAny(models, keys[order], fold[order].astype(np.intp), self.times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +76,6 @@ class HazardsOfAny:
     keys: npt.NDArray[np.uint64]
     folds: IntArray
     times: FloatArray
-    n_columns: int
 
     def parts(self, y: Survival, x: FloatArray) -> list[PartHazards]:
         """Of any subjects: of those fitted to from the other folds, of others from all."""

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from cocensor.evaluation.look import FEW_EVENTS, FLAG, Look
 from cocensor.evaluation.probe import Probe
 
@@ -190,4 +188,4 @@ def _is_same(samples: Any) -> bool:
         return False
     if samples.x_train is None or samples.x_test is None:
         return samples.x_train is samples.x_test
-    return np.array_equal(np.asarray(samples.x_train), np.asarray(samples.x_test))
+    return bool(samples.x_train.equals(samples.x_test))
