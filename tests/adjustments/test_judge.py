@@ -244,6 +244,4 @@ def test_refusals():
     huge = data.X.copy()
     huge[0, 1] = 1e308
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
-    refuses(
-        lambda: cc.Imputation("everything").fit(data.y, huge, predicted), "x_test", "'x1'"", "1e+308"
-    )
+    refuses(lambda: cc.Imputation("everything").fit(data.y, huge, predicted), "x_test", "'x1'", "1e+308")

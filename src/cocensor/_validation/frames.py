@@ -60,13 +60,6 @@ class Covariates:
         """The places of each subject's category among the levels of column ``k``."""
         return self.values[:, k].astype(np.intp)
 
-    def equals(self, other: Covariates) -> bool:
-        """Whether two tables have the same values, row by row."""
-        if self.values.shape != other.values.shape or self.levels.keys() != other.levels.keys():
-            return False
-        together = Covariates.joined((self, other)).values
-        return np.array_equal(together[: len(self)], together[len(self) :])
-
     def __len__(self) -> int:
         return len(self.values)
 
