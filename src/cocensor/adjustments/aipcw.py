@@ -14,7 +14,6 @@ from cocensor._validation import (
     BoolArray,
     Encoding,
     FloatArray,
-    IntArray,
     Rows,
     check_length,
     check_number,
@@ -22,7 +21,7 @@ from cocensor._validation import (
     row_blocks,
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
-from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards
+from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards, dealt, places
 from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
@@ -70,7 +69,8 @@ class AIPCW(Adjustment):
         their out-of-fold scores, with weights that are not negative, makes one hazard of them. ``"auto"`` is
         ``("cox", "forest")`` where scikit-survival is installed, else ``"cox"``.
     folds : int
-        Number of folds; each has its share of the events.
+        Number of folds; each has its share of the events. Which fold a subject is in depends on its outcome and
+        covariates, not on the order of the rows.
     seed : int
         Of folds and forests.
     min_probability : float
@@ -146,20 +146,13 @@ class AIPCW(Adjustment):
         if self.folds > len(y):
             raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
         y = Survival(y.time, y.event)  # whoever is censored is censored
-        fold = _folds(y, self.folds, self.seed)
+        place = places(y, matrix, self.seed)
+        fold = dealt(place, y.event, self.folds)
         learners = resolved(self.event), resolved(self.dropout)
-        event = Nuisance(matrix, y, "event", learners[0], fold, self.seed)
-        dropout = Nuisance(matrix, y, "dropout", learners[1], fold, self.seed)
+        event = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
+        dropout = Nuisance(matrix, y, "dropout", learners[1], place, fold, self.seed)
         said = f"The event is modelled by {in_words(learners[0])}, the censoring by {in_words(learners[1])}."
         return _FittedAIPCW(self, CrossFitted(event, dropout), encoding, (*notes, Note("decision", said)))
-
-
-def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
-    """The fold of each subject, at random; events are dealt out first, then the others."""
-    shuffled = np.random.default_rng(seed).permutation(len(y))
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[shuffled[np.argsort(~y.event[shuffled], kind="stable")]] = np.arange(len(y)) % n_folds
-    return fold
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, IntArray, Rows
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
 from cocensor.adjustments.nuisances import Hazard, HazardModel, Nuisance
 from cocensor.outcomes import Survival
 
@@ -88,6 +88,30 @@ class HazardsOfAny:
             if rows.size:
                 found.append((rows, event.of(x[rows], rows, len(y)), dropout.of(x[rows], rows, len(y))))
         return found
+
+
+def places(y: Survival, x: FloatArray, seed: int) -> IntArray:
+    """The place of each subject in an order that does not depend on the order of the rows, nor on units.
+
+    Covariates are hashed by their ranks. Those with the same covariates are in the order of their times, and those with
+    the same outcomes as well have the same place.
+    """
+    key = np.full(len(y), seed, dtype=np.uint64)
+    for column in x.T:
+        key = _mixed(key * _STEP + np.unique(column, return_inverse=True)[1].astype(np.uint64))
+    order = np.lexsort((y.event, y.time, key))
+    differs = [values[order][1:] != values[order][:-1] for values in (key, y.time, y.event)]
+    place = np.empty(len(y), dtype=np.intp)
+    place[order] = np.concatenate(([0], np.cumsum(np.logical_or.reduce(differs))))
+    return place
+
+
+def dealt(place: IntArray, event: BoolArray, n_folds: int) -> IntArray:
+    """The fold of each subject: places with events are dealt out first, then the others."""
+    _, first, own = np.unique(place, return_index=True, return_inverse=True)
+    fold = np.empty(first.size, dtype=np.intp)
+    fold[np.argsort(~event[first], kind="stable")] = np.arange(first.size) % n_folds
+    return fold[own]
 
 
 def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:

@@ -196,15 +196,16 @@ def _is_same(samples: Samples) -> bool:
     train, test = samples.y_train, samples.y_test
     if train is None or len(train) != len(test):
         return False
-    rows = [np.column_stack((y.time, y.event, y.dropout)) for y in (train, test)]
-    if not np.array_equal(*map(_sorted_rows, rows)):
+    one, other = (np.column_stack((y.time, 1.0 * y.event, 1.0 * y.dropout)) for y in (train, test))
+    if not np.array_equal(_sorted_rows(one), _sorted_rows(other)):
         return False
     if samples.x_train is not None and samples.x_test is not None:
-        together = Covariates.joined((samples.x_train, samples.x_test)).values
-        rows = [np.hstack(pair) for pair in zip(rows, np.split(together, 2), strict=True)]
-    if np.array_equal(*rows):
+        x = Covariates.joined((samples.x_train, samples.x_test)).values
+        one, other = np.hstack((one, x[: len(one)])), np.hstack((other, x[len(one) :]))
+    if np.array_equal(one, other):
         return True
-    return np.unique(test.time).size >= _MANY_TIMES and np.array_equal(*map(_sorted_rows, rows))
+    many = np.unique(test.time).size >= _MANY_TIMES
+    return many and np.array_equal(_sorted_rows(one), _sorted_rows(other))
 
 
 def _sorted_rows(rows: FloatArray) -> FloatArray:
