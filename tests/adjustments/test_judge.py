@@ -175,7 +175,7 @@ def test_three_subjects():
 def test_a_covariate_that_tells_the_outcome_is_named(leak):
     data, times = sample()
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
-    with pytest.warns(cc.FitWarning, match="covariate 4"):
+    with pytest.warns(cc.FitWarning, match="'x4'"):
         fitted = cc.Imputation("everything").fit(data.y, np.column_stack((data.X, leak(data.y))), predicted)
     assert fitted.joint.model.converged_
     assert np.isfinite(fitted.status(data.y, times).a).all()
@@ -271,6 +271,4 @@ def test_refusals():
     huge = data.X.copy()
     huge[0, 1] = 1e308
     predicted = read({"cox": curves(data, times, [0, 1])}, times)
-    refuses(
-        lambda: cc.Imputation("everything").fit(data.y, huge, predicted), "x_test", "covariate 1", "1e+308"
-    )
+    refuses(lambda: cc.Imputation("everything").fit(data.y, huge, predicted), "x_test", "'x1'", "1e+308")

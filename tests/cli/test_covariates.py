@@ -55,16 +55,22 @@ def test_ends_of_study_are_told_apart(study):
     assert data["dropouts"] == int((~study.train["died"]).sum()) - ended
 
 
-def test_texts_are_encoded_by_the_training_part(study):
-    test = study.test.copy()
-    test.loc[0, "stage"] = "IV"
-    test.assign(site="a").to_csv(study.folder / "test.csv", index=False)
+def test_texts_are_encoded_by_the_sample_that_is_fitted_to(study):
+    study.test.assign(site="a").to_csv(study.folder / "test.csv", index=False)
     study.train.assign(site="a").to_csv(study.folder / "train.csv", index=False)
     found = study.numbers("--covariates", "age,stage,site", "--adjustments", "imputed_covariates")
-    assert found["data"]["covariates"] == ["age", "stage=II", "stage=III"]
-    assert "'stage' is text" in said(found, "decision")
-    assert "'site' does not vary" in said(found, "decision")
-    assert "test.csv: column 'stage' has the level 'IV'" in said(found, "caution")
+    assert found["data"]["covariates"] == ["age", "stage", "site"]
+    assert "'stage' is categorical: it enters as indicators of its 3 levels" in said(found, "decision")
+    [adjustment] = found["adjustments"]
+    assert any("constant in x_train: site" in note["text"] for note in adjustment["notes"])
+    test = study.test.assign(site="a")
+    test.loc[0, "stage"] = "IV"
+    test.to_csv(study.folder / "test.csv", index=False)
+    refusal(
+        study.evaluate("--covariates", "age,stage,site", "--adjustments", "imputed_covariates"),
+        "x_test must have levels in column 'stage'",
+        "'IV'",
+    )
 
 
 def test_without_a_training_sample_texts_are_encoded_by_the_test_sample(study):
@@ -72,7 +78,7 @@ def test_without_a_training_sample_texts_are_encoded_by_the_test_sample(study):
     test.loc[0, "stage"] = "IV"
     test.to_csv(study.folder / "test.csv", index=False)
     found = study.numbers("--covariates", "age,stage", "--adjustments", "imputed_covariates", train=None)
-    assert found["data"]["covariates"] == ["age", "stage=II", "stage=III", "stage=IV"]
+    assert "its 4 levels" in said(found, "decision")
     assert "stage" not in said(found, "caution")
 
 
@@ -85,6 +91,8 @@ def test_texts_where_numbers_were_learnt(study):
     )
     study.test.assign(age="old").to_csv(study.folder / "test.csv", index=False)
     refusal(study.evaluate("--covariates", "age"), "test.csv: column 'age' has text", "train.csv")
+    study.test.assign(stage=3).to_csv(study.folder / "test.csv", index=False)
+    refusal(study.evaluate("--covariates", "stage"), "test.csv: column 'stage' has numbers", "train.csv")
 
 
 def test_a_date_is_no_covariate(study):

@@ -168,6 +168,21 @@ def test_training_and_test_sample_are_the_same():
     assert found() == set()
     assert found(x_test=x, y_train=study.y, x_train=x + 1.0) == set()
     assert found(y_train=study.y, folds=np.arange(len(study.y)) % 5) == set()
+    # The covariates of one sample alone say nothing against it.
+    assert found(x_test=x, y_train=study.y) == {"same_sample"}
+    order = np.random.default_rng(0).permutation(len(study.y))
+    assert found(x_test=x, y_train=study.y[order]) == {"same_sample"}
+    assert found(x_test=x, y_train=study.y[order], x_train=x[order]) == {"same_sample"}
+    assert found(x_test=x, y_train=study.y[order], x_train=x) == set()
+
+
+def test_a_few_times_in_common_are_no_reason_to_take_samples_for_one():
+    """Twelve subjects with three times each are often alike but for their order."""
+    time, event = np.tile([1.0, 2.0, 3.0], 4), np.tile([True, True, False, True], 3)
+    curves = cc.Predictions([1.0, 2.0, 3.0], np.tile([0.7, 0.5, 0.4], (12, 1)))
+    y, turned = cc.Survival(time, event), cc.Survival(time[::-1], event[::-1])
+    assert "same_sample" not in kinds(quickly({"m": curves}, y, y_train=turned), "m")
+    assert "same_sample" in kinds(quickly({"m": curves}, y, y_train=y), "m")
 
 
 @pytest.mark.parametrize(("events", "kind"), [(0, "all_censored"), (1, "few_events"), (9, "few_events")])

@@ -51,7 +51,7 @@ def test_categories_are_coded_by_indicators_and_noted(study):
         assert "'site'" in note.text
         assert "3" in note.text
         names = found.to_dict()["data"]["covariates"]
-        assert names == ["a", "b", "c", "site=north", "site=west"]
+        assert names == ["a", "b", "c", "site"]
         assert {"site=north", "site=west"} <= set(found.judge.design.columns)
 
 
@@ -63,12 +63,18 @@ def test_a_flag_is_a_number(study):
     assert noted(found) == ()
 
 
-def test_train_and_test_have_their_levels_in_common(study):
+def test_levels_are_those_of_the_sample_that_an_adjustment_is_fitted_to(study):
     x_train, x_test = frames(study, site=site)
     x_train.loc[x_train["site"] == "north", "site"] = "east"
-    x_test.loc[x_test["site"] == "west", "site"] = "east"
-    found = evaluated(study, x_train, x_test, adjustments=["ipcw", "imputed"])
-    assert found.to_dict()["data"]["covariates"][3:] == ["site=north", "site=west"]
+    found = evaluated(study, x_train, x_test, adjustments=["imputed", "ipcw_cox"])
+    assert "site=north" in found.judge.design.columns
+    told = {note.text for note in noted(found)}
+    assert {"3 levels; 'east' is the reference (in x_test)." in text for text in told} == {True, False}
+    assert {"2 levels; 'east' is the reference (in x_train)." in text for text in told} == {True, False}
+    # One adjustment cannot be applied to the test sample; the other has its score.
+    [note] = found.results["ipcw_cox"].notes_of("missing")
+    assert "'north'" in note.text
+    assert np.isfinite(found.score("one").value)
 
 
 @pytest.mark.parametrize("kind", ["frame", "polars", "array", "text"])

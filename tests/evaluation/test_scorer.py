@@ -93,6 +93,19 @@ def test_else_it_is_nan_with_a_warning_and_the_others_are_scored(first_fold_with
     assert np.isnan(found).tolist() == [True, False, False, False]
 
 
+@pytest.mark.parametrize("metric", ["auc", "concordance", cc.metric("ici", at=8.0)])
+@pytest.mark.parametrize("adjustment", ["imputed", "ipcw"])
+def test_a_score_that_is_not_defined_is_an_error_of_the_fold(first_fold_without_events, metric, adjustment):
+    X, y = first_fold_without_events
+    scorer = cc.survival_scorer(metric, adjustment, horizon=10.0)
+    options = {"scoring": scorer, "cv": KFold(4)}
+    with pytest.raises(cc.FoldError, match="100 subjects"):
+        cross_val_score(CoxPHSurvivalAnalysis(), X, y, error_score="raise", **options)
+    with pytest.warns(UserWarning, match="100 subjects"):
+        found = cross_val_score(CoxPHSurvivalAnalysis(), X, y, **options)
+    assert np.isnan(found).tolist() == [True, False, False, False]
+
+
 def test_a_tuning_loop_catches_it(first_fold_without_events):
     X, y = first_fold_without_events
     scorer = cc.survival_scorer(adjustment="imputed_prediction", copula=cc.Clayton(1.0), horizon=10.0)

@@ -192,7 +192,7 @@ def test_predictions_at_one_time_and_risk_scores(tmp_path):
     assert "score (risk score)" in repr(found)
 
 
-def test_types_of_columns_that_are_numbers_are_read_as_numbers(tmp_path):
+def test_numbers_are_read_as_numbers_and_texts_as_categories(tmp_path):
     test = pa.table(
         {
             "months": pa.array(["1.5", "2", "3"]).cast(pa.decimal128(6, 2)),
@@ -201,6 +201,8 @@ def test_types_of_columns_that_are_numbers_are_read_as_numbers(tmp_path):
             "smokes": [True, False, True],
             "stage": pa.array([3, 1, 3]).dictionary_encode(),
             "cost": pa.array(["0.5", "2", "3"]).cast(pa.decimal128(6, 2)).dictionary_encode(),
+            "site": pa.array(["b", "a", "b"]).dictionary_encode(),
+            "town": ["B", "B", "A"],
         }
     )
     cox = pa.table(
@@ -209,14 +211,14 @@ def test_types_of_columns_that_are_numbers_are_read_as_numbers(tmp_path):
     found = scan(
         write(test, tmp_path / "t"),
         write(cox, tmp_path / "c"),
-        covariates=["smokes", "stage", "cost"],
+        covariates=["smokes", "stage", "cost", "site", "town"],
         reason="why",
         interpolation="step",
     )
     got = whole(found)
     assert got.y.time.tolist() == [1.5, 2.0, 3.0]
     assert got.y.reason.tolist() == [None, "moved", "ill"]
-    assert got.x.tolist() == [[1, 3, 0.5], [0, 1, 2], [1, 3, 3]]
+    assert np.asarray(got.x).tolist() == [[1, 3, 0.5, "b", "B"], [0, 1, 2, "a", "B"], [1, 3, 3, "b", "A"]]
     assert got.predictions["cox"].probabilities.tolist() == [[1, 0.5], [1, 0.25], [0, 0]]
     assert got.predictions["cox"].interpolation == "step"
 

@@ -147,7 +147,8 @@ def test_missing_columns_are_named(files):
         ("months", "three", pa.string(), {}, "numbers"),
         ("months", dt.date(2020, 1, 1), pa.date32(), {}, "dates"),
         ("died", "yes", pa.string(), {}, "1 and 0"),
-        ("age", "old", pa.string(), {"covariates": ["age"]}, "encoded"),
+        ("age", "old", pa.string(), {"covariates": ["age"]}, "numbers"),
+        ("age", dt.date(2020, 1, 1), pa.date32(), {"covariates": ["age"]}, "dates"),
         ("not read", 7, pa.int64(), {"reason": "not read"}, "texts"),
     ],
 )

@@ -18,7 +18,14 @@ from cocensor._validation.arrays import (
     to_numpy,
 )
 from cocensor._validation.blocks import read_only, row_blocks
-from cocensor._validation.covariates import coded, spelled
+from cocensor._validation.covariates import (
+    Encoding,
+    as_covariates,
+    categories,
+    check_width,
+    chosen_covariates,
+    spelled,
+)
 from cocensor._validation.frames import Covariates, as_frame, column_names, frame_column, make_frame
 from cocensor._validation.optional import need
 from cocensor._validation.refusals import (
@@ -48,6 +55,7 @@ __all__ = [
     "CensoringWarning",
     "Counts",
     "Covariates",
+    "Encoding",
     "FitWarning",
     "FloatArray",
     "HorizonWarning",
@@ -58,6 +66,7 @@ __all__ = [
     "Seed",
     "Side",
     "TiedTimesWarning",
+    "as_covariates",
     "as_events",
     "as_flags",
     "as_floats",
@@ -71,11 +80,13 @@ __all__ = [
     "as_vector",
     "as_weights",
     "broadcast",
+    "categories",
     "check_choice",
     "check_length",
     "check_number",
     "check_whole",
-    "coded",
+    "check_width",
+    "chosen_covariates",
     "collected",
     "column_names",
     "column_values",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,19 +17,62 @@ from cocensor._validation.types import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Covariates:
-    """Covariates as numbers, one row per subject, with the names of their columns."""
+    """A table of covariates, one row per subject.
+
+    Attributes
+    ----------
+    values : array of shape (n, p)
+        Numbers; a category is its place among its levels.
+    columns : tuple of str or None
+        The names of the columns; None for those of an array.
+    levels : dict
+        The levels of each category, by the number of its column. Some may have no subject.
+    """
 
     values: FloatArray
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] | None = None
+    levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, tables: Sequence[Covariates]) -> Covariates:
+        """The rows of several tables with the same columns."""
+        first = tables[0]
+        if not first.levels:
+            return cls(np.concatenate([table.values for table in tables]), first.columns)
+        levels = {
+            k: tuple(dict.fromkeys(level for table in tables for level in table.levels[k]))
+            for k in first.levels
+        }
+        values = np.concatenate([table.values for table in tables])
+        for k, known in levels.items():
+            place = {level: i for i, level in enumerate(known)}
+            values[:, k] = np.concatenate(
+                [np.array([place[level] for level in table.levels[k]])[table.codes(k)] for table in tables]
+            )
+        return cls(values, first.columns, levels)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the columns are called, with or without names."""
+        return self.columns or tuple(f"x{k}" for k in range(self.values.shape[1]))
+
+    def codes(self, k: int) -> npt.NDArray[np.intp]:
+        """The places of each subject's category among the levels of column ``k``."""
+        return self.values[:, k].astype(np.intp)
 
     def __len__(self) -> int:
         return len(self.values)
 
     def __getitem__(self, rows: Any) -> Covariates:
-        return Covariates(self.values[rows], self.columns)
+        return Covariates(self.values[rows], self.columns, self.levels)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(self.values, dtype=dtype, copy=copy)
+        if not self.levels:
+            return np.array(self.values, dtype=dtype, copy=copy)
+        found = self.values.astype(object)
+        for k, known in self.levels.items():
+            found[:, k] = np.array(known, dtype=object)[self.codes(k)]
+        return found if dtype is None else found.astype(dtype)
 
 
 def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
@@ -45,7 +89,7 @@ def as_frame(frame: Any, name: str) -> nw.DataFrame[Any]:
 def column_names(values: Any) -> list[str] | None:
     """The names of the columns of covariates or of a data frame; None for arrays."""
     if isinstance(values, Covariates):
-        return list(values.columns)
+        return None if values.columns is None else list(values.columns)
     if not nw.dependencies.is_into_dataframe(values):
         return None
     return as_frame(values, "X").columns

@@ -12,17 +12,17 @@ from cocensor._notes import Note
 from cocensor._numerics import lookup
 from cocensor._validation import (
     BoolArray,
+    Encoding,
     FloatArray,
-    IntArray,
     Rows,
-    as_matrix,
     check_length,
     check_number,
     check_whole,
     row_blocks,
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
-from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards
+from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards, dealt, places
+from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.nuisances import Hazard, Learners, Nuisance, check_learners, in_words, resolved
 from cocensor.adjustments.samples import Resample
@@ -69,7 +69,8 @@ class AIPCW(Adjustment):
         their out-of-fold scores, with weights that are not negative, makes one hazard of them. ``"auto"`` is
         ``("cox", "forest")`` where scikit-survival is installed, else ``"cox"``.
     folds : int
-        Number of folds; each has its share of the events.
+        Number of folds; each has its share of the events. Which fold a subject is in depends on its outcome and
+        covariates, not on the order of the rows.
     seed : int
         Of folds and forests.
     min_probability : float
@@ -139,27 +140,19 @@ class AIPCW(Adjustment):
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models event and censoring given covariates.")
-        x = as_matrix(x, "x_train")
-        check_length(x, "x_train", len(y), "y_train")
+        encoding, matrix, notes = encoded(x, "x_train", len(y), "y_train")
         if not y.n_events:
             raise ValueError("y_train has no event: the event cannot be modelled given covariates.")
         if self.folds > len(y):
             raise ValueError(f"folds must not exceed the number of subjects, {len(y)}, but is {self.folds}.")
         y = Survival(y.time, y.event)  # whoever is censored is censored
-        fold = _folds(y, self.folds, self.seed)
+        place = places(y, matrix, self.seed)
+        fold = dealt(place, y.event, self.folds)
         learners = resolved(self.event), resolved(self.dropout)
-        event = Nuisance(x, y, "event", learners[0], fold, self.seed)
-        dropout = Nuisance(x, y, "dropout", learners[1], fold, self.seed)
+        event = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
+        dropout = Nuisance(matrix, y, "dropout", learners[1], place, fold, self.seed)
         said = f"The event is modelled by {in_words(learners[0])}, the censoring by {in_words(learners[1])}."
-        return _FittedAIPCW(self, CrossFitted(event, dropout), (Note("decision", said),))
-
-
-def _folds(y: Survival, n_folds: int, seed: int) -> IntArray:
-    """The fold of each subject, at random; events are dealt out first, then the others."""
-    shuffled = np.random.default_rng(seed).permutation(len(y))
-    fold = np.empty(len(y), dtype=np.intp)
-    fold[shuffled[np.argsort(~y.event[shuffled], kind="stable")]] = np.arange(len(y)) % n_folds
-    return fold
+        return _FittedAIPCW(self, CrossFitted(event, dropout), encoding, (*notes, Note("decision", said)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,6 +160,7 @@ class _FittedAIPCW(Fitted):
     adjustment: AIPCW
     #: The sample that it was fitted to, or what is left of it in a copy for others.
     hazards: CrossFitted | HazardsOfAny
+    encoding: Encoding
     notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
@@ -199,10 +193,8 @@ class _FittedAIPCW(Fitted):
             raise ValueError(
                 f"x_test is needed: {self.adjustment!r} models event and censoring given covariates."
             )
-        x, known = as_matrix(x, "x_test"), self.hazards
+        x, known = self.encoding.matrix(x, "x_test"), self.hazards
         check_length(x, "x_test", len(y), "y_test")
-        if x.shape[1] != known.n_columns:
-            raise ValueError(f"x_test must have {known.n_columns} columns, as x_train, but has {x.shape[1]}.")
         refuse_beyond(self.adjustment.tail, grid.times, float(known.times[-1]), "times")
         own = isinstance(known, CrossFitted) and known.holds(y, x)
         parts = self._within if own else self._of_any.parts(y, x)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._validation import FloatArray, IntArray, Rows
+from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
 from cocensor.adjustments.nuisances import Hazard, HazardModel, Nuisance
 from cocensor.outcomes import Survival
 
@@ -30,11 +30,6 @@ class CrossFitted:
     def drawn(self, rows: Rows) -> CrossFitted:
         """The same of ``rows``, which stay in their folds."""
         return CrossFitted(self.event.drawn(rows), self.dropout.drawn(rows))
-
-    @property
-    def n_columns(self) -> int:
-        """How many covariates there are."""
-        return int(self.event.x.shape[1])
 
     @cached_property
     def times(self) -> FloatArray:
@@ -66,7 +61,7 @@ class CrossFitted:
             k: (self.event.model_without(k), self.dropout.model_without(k))
             for k in (None, *np.unique(fold).tolist())
         }
-        return HazardsOfAny(models, keys[order], fold[order].astype(np.intp), self.times, self.n_columns)
+        return HazardsOfAny(models, keys[order], fold[order].astype(np.intp), self.times)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +76,6 @@ class HazardsOfAny:
     keys: npt.NDArray[np.uint64]
     folds: IntArray
     times: FloatArray
-    n_columns: int
 
     def parts(self, y: Survival, x: FloatArray) -> list[PartHazards]:
         """Of any subjects: of those fitted to from the other folds, of others from all."""
@@ -94,6 +88,30 @@ class HazardsOfAny:
             if rows.size:
                 found.append((rows, event.of(x[rows], rows, len(y)), dropout.of(x[rows], rows, len(y))))
         return found
+
+
+def places(y: Survival, x: FloatArray, seed: int) -> IntArray:
+    """The place of each subject in an order that does not depend on the order of the rows, nor on units.
+
+    Covariates are hashed by their ranks. Those with the same covariates are in the order of their times, and those with
+    the same outcomes as well have the same place.
+    """
+    key = np.full(len(y), seed, dtype=np.uint64)
+    for column in x.T:
+        key = _mixed(key * _STEP + np.unique(column, return_inverse=True)[1].astype(np.uint64))
+    order = np.lexsort((y.event, y.time, key))
+    differs = [values[order][1:] != values[order][:-1] for values in (key, y.time, y.event)]
+    place = np.empty(len(y), dtype=np.intp)
+    place[order] = np.concatenate(([0], np.cumsum(np.logical_or.reduce(differs))))
+    return place
+
+
+def dealt(place: IntArray, event: BoolArray, n_folds: int) -> IntArray:
+    """The fold of each subject: places with events are dealt out first, then the others."""
+    _, first, own = np.unique(place, return_index=True, return_inverse=True)
+    fold = np.empty(first.size, dtype=np.intp)
+    fold[np.argsort(~event[first], kind="stable")] = np.arange(first.size) % n_folds
+    return fold[own]
 
 
 def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cocensor._notes import Note
 from cocensor._numerics import hazard_from_log, lookup
 from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, check_choice, row_blocks
 from cocensor.adjustments.base import (
@@ -22,7 +23,7 @@ from cocensor.adjustments.base import (
     refuse_beyond,
 )
 from cocensor.adjustments.copula import assumed_copula
-from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
+from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_given
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms
@@ -119,9 +120,11 @@ class DependentIPCW(JointSettings, Adjustment):
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if self.given is None:
             return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
+        notes: tuple[Note, ...] = ()
         if self.model is None:
-            check_covariates(x, "x_train", len(y), "y_train")
-        return _IPCWFromJoint.to(y, self, JointFit.of(self, self.copula, x, y, "x_train and y_train"))
+            x, notes = design_given(x, "x_train", len(y), "y_train")
+        joint = JointFit.of(self, self.copula, x, y, "x_train and y_train")
+        return _IPCWFromJoint.to(y, self, joint, notes)
 
 
 class _IPCWFromMargins(Fitted):
@@ -205,10 +208,13 @@ class _IPCWFromJoint(Fitted):
     outlast: StepFunction
     #: The subjects that it was fitted to; None in a copy for others.
     y: Survival | None
+    notes: tuple[Note, ...] = ()
 
     @classmethod
-    def to(cls, y: Survival, adjustment: DependentIPCW, joint: JointFit) -> _IPCWFromJoint:
-        return cls(adjustment, joint, y.t_max, _outlasting(y.risk_table), y)
+    def to(
+        cls, y: Survival, adjustment: DependentIPCW, joint: JointFit, notes: tuple[Note, ...]
+    ) -> _IPCWFromJoint:
+        return cls(adjustment, joint, y.t_max, _outlasting(y.risk_table), y, notes)
 
     def for_others(self) -> Fitted:
         return replace(self, joint=self.joint.model_alone, y=None)
@@ -221,7 +227,8 @@ class _IPCWFromJoint(Fitted):
     def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
         assert self.y is not None
         rows = resample.fitted_to(self.adjustment)
-        return self.to(self.y[rows], self.adjustment, self.joint.resampled(rows, self.adjustment.copula))
+        joint = self.joint.resampled(rows, self.adjustment.copula)
+        return self.to(self.y[rows], self.adjustment, joint, self.notes)
 
     def _status(
         self,
@@ -267,7 +274,7 @@ class _IPCWFromJoint(Fitted):
             Group.of(np.flatnonzero(~happened), cut, before, NOTHING),
         )
         load = _load(grid, total=free, unseen=unseen, no_answer_from=rare_from)
-        return Status(grid, n, groups, load=load, model=model)
+        return Status(grid, n, groups, load=load, model=model, notes=self.notes)
 
     def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         if load is None:

@@ -18,7 +18,7 @@ from cocensor.adjustments.hazard_ratio import (
 )
 from cocensor.adjustments.imputed_joint import ImputationFromJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
-from cocensor.adjustments.joint_settings import JointFit, JointSettings, check_covariates
+from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_given
 from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
 from cocensor.adjustments.status import Status
 from cocensor.adjustments.whole import WholeSample
@@ -229,12 +229,15 @@ class Imputation(JointSettings, Adjustment):
     def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
         if not self.given:
             return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
-        if "covariates" in self.given and self.model is None:
-            part = "train" if self.given == ("covariates",) else "test"
-            check_covariates(x, f"x_{part}", len(y), f"y_{part}")
         if self.given == ("covariates",):
+            notes: tuple[Note, ...] = ()
+            if self.model is None:
+                x, notes = design_given(x, "x_train", len(y), "y_train")
             check_reasons(self.hazard_ratio, y, "y_train")
-            return ImputationFromJoint(self, JointFit.of(self, self.copula, x, y, "x_train and y_train"), y)
+            fit = JointFit.of(self, self.copula, x, y, "x_train and y_train")
+            return ImputationFromJoint(self, fit, y, notes=notes)
+        if "covariates" in self.given and x is None and self.model is None:
+            raise ValueError("x_test is needed: the joint model conditions on covariates.")
         if not predictions:
             raise ValueError("predictions are needed: the joint model conditions on them.")
         check_reasons(self.hazard_ratio, y, "y_test")

@@ -12,13 +12,15 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._notes import Note
 from cocensor._validation import (
     BoolArray,
+    Covariates,
+    Encoding,
     FloatArray,
     HorizonWarning,
     Rows,
     Side,
-    as_matrix,
     check_choice,
     check_length,
     check_number,
@@ -26,6 +28,7 @@ from cocensor._validation import (
 )
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
+from cocensor.adjustments.encoded import encoded
 from cocensor.adjustments.ipcw_influence import HazardUse, IPCWStatus
 from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.status import Group, Status
@@ -134,17 +137,21 @@ class IPCW(Adjustment):
             return _FittedIPCW(self, known, curve, None, _FittedTo(sample, y))
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models the censoring given covariates.")
+        encoding, matrix = None, None
+        notes: tuple[Note, ...] = ()
+        if self.censoring == "cox" or isinstance(self.censoring, CoxPH) or isinstance(x, Covariates):
+            encoding, matrix, notes = encoded(x, "x_train", len(y), "y_train")
+            x = Covariates(matrix, encoding.names)
+        else:
+            check_length(x, "x_train", len(y), "y_train")  # a frame is for the user's own model to read
         if self.censoring == "cox":
-            x_train = as_matrix(x, "x_train")
-            check_length(x_train, "x_train", len(y), "y_train")
             cox = CoxPH(of="dropout").fit(x, y)
-            return _FittedIPCW(self, known, None, cox, _FittedTo(sample, y, cox, x_train))
-        check_length(x, "x_train", len(y), "y_train")
+            return _FittedIPCW(self, known, None, cox, _FittedTo(sample, y, cox, matrix), encoding, notes)
         model: Any = copy.deepcopy(self.censoring)  # the user's own stays as it is
         exchanged = Survival(y.time, ~y.event)
         model.fit(x, structured(exchanged.time, exchanged.event))
-        covariates = as_matrix(x, "x_train") if isinstance(model, CoxPH) else None
-        return _FittedIPCW(self, known, None, model, _FittedTo(sample, exchanged, model, covariates))
+        fitted_to = _FittedTo(sample, exchanged, model, matrix)
+        return _FittedIPCW(self, known, None, model, fitted_to, encoding, notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +177,9 @@ class _FittedIPCW(Fitted):
     model: Any = None
     #: What is needed beside them of the subjects that were fitted to; None in a copy for others.
     fitted_to: _FittedTo | None = None
+    #: Of the covariates of a model; None where a user's own model reads them itself.
+    encoding: Encoding | None = None
+    notes: tuple[Note, ...] = ()
 
     def for_others(self) -> Fitted:
         return replace(self, fitted_to=None)
@@ -239,10 +249,10 @@ class _FittedIPCW(Fitted):
             min(grid.sorted[n_small > 0].min(initial=np.inf), event_times[small].min(initial=np.inf)),
         )
         if self.fitted_to is None or not (given is None or isinstance(given, ByCox)):
-            return Status(grid, len(y), groups, load=load)
+            return Status(grid, len(y), groups, load=load, notes=self.notes)
         ceiling = np.inf if how.min_probability is None else 1.0 / how.min_probability
         use = HazardUse(y, at, side, weights, before, ceiling, given)
-        return IPCWStatus(grid, groups, use, self.fitted_to, load=load)
+        return IPCWStatus(grid, groups, use, self.fitted_to, load=load, notes=self.notes)
 
     def _load(self, load: WeightLoad, n_small: int, small_from: float) -> WeightLoad:
         """With the weights whose G is too small, from some time on: they rest on the floor, or are 0."""
@@ -306,11 +316,10 @@ class _FittedIPCW(Fitted):
         """G given the covariates of the test subjects."""
         if x is None:
             raise ValueError(f"x_test is needed: {self.adjustment!r} models the censoring given covariates.")
-        if isinstance(self.model, CoxPH):
-            check_length(as_matrix(x, "x_test"), "x_test", n, "y_test")
-            return ByCox(self.model, x)
+        if self.encoding is not None:
+            x = Covariates(self.encoding.matrix(x, "x_test"), self.encoding.names)
         check_length(x, "x_test", n, "y_test")
-        return by_model(self.model, x, n)
+        return ByCox(self.model, x) if isinstance(self.model, CoxPH) else by_model(self.model, x, n)
 
 
 def _seen_through(y: Survival, times: FloatArray, whole: WholeSample) -> tuple[Survival, FloatArray, float]:

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from cocensor._newton import Minimum
+from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import Rows, as_matrix, check_choice, check_length
+from cocensor._validation import Rows, check_choice
+from cocensor.adjustments.encoded import encoded
 from cocensor.joint import JointModel
+from cocensor.joint.design import Design
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.problem import JointProblem
 from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Knots, check_settings, resolve_family
@@ -106,8 +109,9 @@ class JointFit:
         return self.model
 
 
-def check_covariates(x: Any, name: str, n: int, of: str) -> None:
-    """Refuse covariates that are missing, no numbers, or of another length."""
+def design_given(x: Any, name: str, n: int, of: str) -> tuple[Design, tuple[Note, ...]]:
+    """Covariates as a joint model is given them, and what was left out of them."""
     if x is None:
         raise ValueError(f"{name} is needed: the joint model conditions on covariates.")
-    check_length(as_matrix(x, name), name, n, of)
+    encoding, matrix, notes = encoded(x, name, n, of)
+    return Design.encoded(encoding, matrix), notes

@@ -12,13 +12,13 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._validation import (
     BoolArray,
+    Encoding,
     FloatArray,
-    as_matrix,
     as_times,
     as_vector,
     check_choice,
+    check_length,
     check_whole,
-    column_names,
     row_blocks,
 )
 from cocensor.adjustments.judge_columns import (
@@ -126,11 +126,12 @@ def judge_design(
             when = f"time{'s' * (len(times) > 1)} {' and '.join(times)}"
             notes.append(Note("decision", f"The risk score is taken at {when}.", model=name))
     covariates = _Columns()
-    names: list[str] | None = None
+    encoding: Encoding | None = None
     if x is not None:
-        matrix = as_matrix(x, "x_test")
-        names = column_names(x) or [f"covariate {i}" for i in range(matrix.shape[1])]
-        for i, name in enumerate(names):
+        encoding = Encoding.of(x, "x_test")
+        check_length(x, "x_test", len(y), "y_test")
+        matrix = encoding.matrix(x, "x_test")
+        for i, name in enumerate(encoding.names):
             if not np.isfinite(spread_of(matrix[:, i])):
                 reached = np.abs(matrix[:, i]).max()
                 raise ValueError(
@@ -141,6 +142,7 @@ def judge_design(
     parts = (scores, others, covariates, bent)
     chosen, left_out = _independent(parts, informative(y.time))
     kept = sorted(chosen)
+    left_out += () if encoding is None else encoding.left_out
     if left_out:
         which = ", ".join(left_out)
         text = f"Left out of the imputation model because constant or determined by the rest: {which}."
@@ -169,8 +171,8 @@ def judge_design(
         varying,
         tuple(column.ridge for column in sources),
         shrunk["time"],
-        sources,
-        None if names is None else tuple(names),
+        sources=sources,
+        covariates=encoding,
     )
     return design, tuple(notes)
 

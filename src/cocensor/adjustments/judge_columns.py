@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, as_matrix, check_length, column_names
+from cocensor._validation import Encoding, FloatArray, check_length
 from cocensor.curves import Predictions
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis
@@ -155,12 +155,12 @@ class Column:
 class JudgeDesign(Design):
     """What a judge is given of the subjects fitted to, and how it comes about for any others.
 
-    ``sources`` says how each column is made, ``covariates`` what those of the fit were called; None where there were
+    ``sources`` says how each column is made, ``covariates`` how those of the fit were encoded; None where there were
     none.
     """
 
     sources: tuple[Column, ...] = ()
-    covariates: tuple[str, ...] | None = field(default=None)
+    covariates: Encoding | None = None
 
     def matrix_of(
         self,
@@ -195,11 +195,6 @@ class JudgeDesign(Design):
             return np.empty((n, 0))
         if x is None:
             raise ValueError("x_test is needed: the joint model conditions on covariates.")
-        names = column_names(x)
-        matrix = as_matrix(x, "x_test")
+        matrix = self.covariates.matrix(x, "x_test")
         check_length(matrix, "x_test", n, "y_test")
-        expected = list(self.covariates)
-        if matrix.shape[1] != len(expected) or (names is not None and names != expected):
-            found = names or f"{matrix.shape[1]} columns"
-            raise ValueError(f"x_test must have the columns {expected}, as in the fit, but has {found}.")
         return matrix

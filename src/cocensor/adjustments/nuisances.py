@@ -97,18 +97,21 @@ class Nuisance:
     Each learner is fitted with each fold left out, and gives the subjects of that fold a risk score s. A Cox model of
     these scores makes one hazard of them, :math:`\Lambda(t \mid x) = \Lambda_0(t) \exp \sum_l w_l s_l(x)` with w ≥ 0: a
     score that overfits gets a small weight. For the subjects of a fold it is fitted to the scores of the other folds.
+
+    Learners see subjects in the order of their ``place``, which outcomes and covariates determine.
     """
 
     x: FloatArray
     y: Survival
     of: WhichMargin
     learners: tuple[Learner, ...]
+    place: IntArray
     fold: IntArray
     seed: int
 
     def drawn(self, rows: Rows) -> Nuisance:
         """The same of ``rows``, which stay in their folds."""
-        return replace(self, x=self.x[rows], y=self.y[rows], fold=self.fold[rows])
+        return replace(self, x=self.x[rows], y=self.y[rows], place=self.place[rows], fold=self.fold[rows])
 
     def of_fold(self, k: int) -> Hazard:
         """The hazard of the subjects of a fold, from the other folds."""
@@ -140,7 +143,9 @@ class Nuisance:
 
     def _learned(self, fitted: Any) -> _Learned:
         """Learners fitted to some of the subjects; none where these tell nothing."""
-        y, known = self.y[fitted], self.x[fitted]
+        rows = np.arange(len(self.y))[fitted]
+        rows = rows[np.argsort(self.place[rows], kind="stable")]
+        y, known = self.y[rows], self.x[rows]
         happens = y.event if self.of == "event" else ~y.event
         models: list[_Proportional | _Forest | _Own] = []
         if len(y) < 2 or not happens.any():

@@ -10,11 +10,10 @@ import numpy as np
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import as_vector, collected, escaped, spelled
+from cocensor._validation import as_vector, escaped, spelled
 from cocensor.cli.files import Table
 from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
 from cocensor.curves.columns import NUMBER, is_risk, repeated, times_of
-from cocensor.datasets.encoding import Encoder, UnseenLevelWarning
 from cocensor.sensitivity.after_dropout import as_labels, check_groups
 from cocensor.stream.columns import is_text, plain
 
@@ -120,10 +119,7 @@ def numbers(text: str, option: str) -> list[float]:
 
 
 def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: list[Note]) -> list[Any]:
-    """The named columns of each table as numbers, a pyarrow table each, encoded as the first table says.
-
-    ``notes`` also get what was decided in reading the tables.
-    """
+    """The named columns of each table, a pyarrow table each; ``notes`` get what was decided in reading the tables."""
     notes += [note for table in (train, *others) for note in table.notes]
     if names is None:
         return [None, *(None for _ in others)]
@@ -131,32 +127,18 @@ def covariates_of(names: list[str] | None, train: Table, *others: Table, notes: 
 
     go_on = ": fill it in, or leave the column out of --covariates"
     parts = [pa.table({name: table.column(name, go_on) for name in names}) for table in (train, *others)]
-    texts = [
-        name for name, values in zip(names, parts[0].columns, strict=True) if _is_text(values, name, train)
+    kinds = [
+        [
+            "text" if _is_text(values, name, table) else "numbers"
+            for name, values in zip(names, part.columns, strict=True)
+        ]
+        for part, table in zip(parts, (train, *others), strict=True)
     ]
-    among_texts = set(texts)
-    for part, table in zip(parts[1:], others, strict=True):
-        for name, values in zip(names, part.columns, strict=True):
-            if _is_text(values, name, table) and name not in among_texts:
-                raise ValueError(f"{table.path}: column {name!r} has text, but numbers in {train.path}.")
-    with train.named():
-        encoder = Encoder(texts, scaling=None).fit(parts[0])
-    levels = {name: len(parts[0].column(name).unique()) for name in texts}
-    notes += [
-        Note("decision", f"Covariate {name!r} is text: it enters as indicators of its {n} levels.")
-        for name, n in levels.items()
-    ]
-    notes += [
-        Note("decision", f"Covariate {name!r} does not vary in {train.path} and is left out.")
-        for name in encoder.left_out_
-    ]
-    encoded = []
-    for part, table in zip(parts, (train, *others), strict=True):
-        with table.named(), collected(UnseenLevelWarning) as warned:
-            matrix = encoder.transform(part)
-        notes += [Note("caution", f"{table.path}: {text}") for text in warned]
-        encoded.append(pa.table(dict(zip(encoder.columns_, matrix.T, strict=True))))
-    return encoded
+    for own, table in zip(kinds[1:], others, strict=True):
+        for name, kind, first in zip(names, own, kinds[0], strict=True):
+            if kind != first:
+                raise ValueError(f"{table.path}: column {name!r} has {kind}, but {first} in {train.path}.")
+    return parts
 
 
 def groups_of(test: Table, column: str) -> list[str]:

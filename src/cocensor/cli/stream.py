@@ -13,7 +13,8 @@ import cocensor as cc
 from cocensor._notes import Note
 from cocensor._validation import check_whole
 from cocensor.cli.console import Phases
-from cocensor.cli.files import Table, read_table
+from cocensor.cli.files import read_table
+from cocensor.cli.inputs import covariates_of
 from cocensor.cli.settings import ALL, all_covariates
 from cocensor.cli.study import Study
 from cocensor.stream.cluster import connected
@@ -127,9 +128,8 @@ def scored_in_batches(
     if study.train is not None:
         phase(f"Reading {study.train.name}")
         table = read_table(study.train)
-        notes += table.notes
         settings["y_train"] = columns.read(table, training=True)
-        settings["x_train"] = _numbers(table, names)
+        [settings["x_train"]] = covariates_of(names, table, notes=notes)
     with nullcontext() if scheduler is None else connected(scheduler, "--scheduler") as client:
         return scan.evaluate(client=client, progress=_Passes(phase, len(scan.parts)), **settings)
 
@@ -153,15 +153,6 @@ class _Passes:
         else:
             name = "Scoring" if number == last else "Reading scores" if number else "Reading outcomes"
             self._phase(name, within, self._n_parts)
-
-
-def _numbers(table: Table, names: list[str] | None) -> Any:
-    """The covariates of the training sample, which are numbers as they are in the test sample."""
-    if names is None:
-        return None
-    import pyarrow as pa
-
-    return pa.table({name: table.numbers(name) for name in names})
 
 
 @contextmanager

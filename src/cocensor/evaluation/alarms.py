@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from cocensor._validation import Covariates, FloatArray
+from cocensor.adjustments.samples import Samples
 from cocensor.evaluation.look import FEW_EVENTS, FLAG, Look
 from cocensor.evaluation.probe import Probe
 
@@ -25,6 +27,8 @@ Kind = Literal[
     "training_censored",
     "few_events",
 ]
+# Two independent samples with so many different times have the same ones less often than once in 1,000.
+_MANY_TIMES = 10
 _DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale", "all_censored"})
 
 
@@ -184,10 +188,25 @@ def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
         )
 
 
-def _is_same(samples: Any) -> bool:
-    """Whether training and test sample are one, by outcomes and covariates."""
-    if not samples.y_train.equals(samples.y_test):
+def _is_same(samples: Samples) -> bool:
+    """Whether training and test sample are one, by outcomes and, where both have them, by covariates.
+
+    Samples in another order are one where they have so many different times that this is no coincidence.
+    """
+    train, test = samples.y_train, samples.y_test
+    if train is None or len(train) != len(test):
         return False
-    if samples.x_train is None or samples.x_test is None:
-        return samples.x_train is samples.x_test
-    return np.array_equal(np.asarray(samples.x_train), np.asarray(samples.x_test))
+    one, other = (np.column_stack((y.time, 1.0 * y.event, 1.0 * y.dropout)) for y in (train, test))
+    if not np.array_equal(_sorted_rows(one), _sorted_rows(other)):
+        return False
+    if samples.x_train is not None and samples.x_test is not None:
+        x = Covariates.joined((samples.x_train, samples.x_test)).values
+        one, other = np.hstack((one, x[: len(one)])), np.hstack((other, x[len(one) :]))
+    if np.array_equal(one, other):
+        return True
+    many = np.unique(test.time).size >= _MANY_TIMES
+    return many and np.array_equal(_sorted_rows(one), _sorted_rows(other))
+
+
+def _sorted_rows(rows: FloatArray) -> FloatArray:
+    return rows[np.lexsort(rows.T)]

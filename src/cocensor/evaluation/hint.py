@@ -10,6 +10,7 @@ import numpy as np
 from cocensor._notes import Note
 from cocensor._validation import FitWarning, collected, escaped
 from cocensor.adjustments import Fitted
+from cocensor.adjustments.joint_settings import design_given
 from cocensor.adjustments.samples import Samples
 from cocensor.joint import CopulaChoice, select_copula
 from cocensor.joint.design import Design
@@ -94,7 +95,14 @@ def hinted(samples: Samples, judge: Fitted | None) -> CopulaHint:
 def _selected(
     x: Any, y: Survival, given: Literal["judge", "covariates"], sample: Literal["test", "training"]
 ) -> CopulaHint:
-    design = Design.of(x, len(y))
+    try:
+        design = (
+            Design.of(x, len(y))
+            if x is None or isinstance(x, Design)
+            else design_given(x, "x", len(y), "y")[0]
+        )
+    except ValueError as error:
+        return CopulaHint(None, given, (), sample, (Note("missing", str(error)),))
     columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
     kind: Literal["judge", "covariates", "nothing"] = given if columns else "nothing"
     try:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import column_names, escaped
+from cocensor._validation import escaped
 from cocensor.evaluation.curve_errors import CurveErrors
 from cocensor.evaluation.data import EvaluationData, Streamed
 from cocensor.evaluation.detail_numbers import detail_numbers
@@ -311,7 +311,7 @@ def _curve_errors(errors: CurveErrors, models: Sequence[str], level: float) -> d
 def _covariates(evaluation: Evaluation) -> list[str] | None:
     samples = evaluation.data.samples
     x = samples.x_test if samples.x_train is None else samples.x_train
-    return None if x is None else column_names(x) or [f"x{k}" for k in range(np.shape(x)[1])]
+    return None if x is None else list(x.labels)
 
 
 def _judge(evaluation: Evaluation) -> dict[str, Any] | None:

@@ -11,9 +11,11 @@ import numpy.typing as npt
 
 from cocensor._notes import Note
 from cocensor._validation import (
+    Covariates,
+    Encoding,
     as_tuple,
     check_length,
-    coded,
+    chosen_covariates,
     read_only,
     to_numpy,
 )
@@ -62,7 +64,7 @@ def as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
 def usable_covariates(
     samples: Samples, asked: Any, adjustments: Mapping[str, AskedAdjustment]
 ) -> tuple[Samples, list[Note]]:
-    """The samples with the covariates that adjustments may be given, as numbers, and what was made of them.
+    """The samples with the covariates that adjustments may be given, and what becomes of them.
 
     Covariates that cannot be used are refused where an adjustment would use them; else nobody misses them.
     """
@@ -87,26 +89,45 @@ def usable_covariates(
         check_length(x, name, len(y), of)
     if asked is not None and not isinstance(asked, str) and not parts:
         raise ValueError("x_test is needed where covariates are named.")
-    notes: list[Note] = []
-    matrices: list[Any] = []
+    tables: dict[str, Covariates] = {}
+    reading = [each for each in adjustments.values() if _reads_covariates(each)]
     if parts and asked is not None:
         try:
-            matrices, levels = coded(asked, [(x, name) for x, name, _, _ in parts])
-            what = "is categorical: it enters as indicators of its"
-            notes = [
-                Note("decision", f"Covariate {name!r} {what} {len(of)} levels; {of[0]!r} is the reference.")
-                for name, of in levels.items()
-            ]
+            names = [name for _, name, _, _ in parts]
+            tables = dict(
+                zip(names, chosen_covariates(asked, [(x, name) for x, name, _, _ in parts]), strict=True)
+            )
         except ValueError:
-            if any(_reads_covariates(each) for each in adjustments.values()):
+            if reading:
                 raise
-    usable = replace(
-        samples,
-        x_test=matrices[0] if matrices else None,
-        x_train=matrices[1] if len(matrices) > 1 else None,
-    )
+    usable = replace(samples, x_test=tables.get("x_test"), x_train=tables.get("x_train"))
     _check_needs(usable, adjustments)
-    return usable, notes if any(_reads_covariates(each) for each in adjustments.values()) else []
+    fitted_to = {"x_test" if fitted_to_test(each, usable) else "x_train" for each in reading}
+    return usable, about_levels({name: each for name, each in tables.items() if name in fitted_to})
+
+
+def about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
+    """Notes on the indicators that become of categories in the samples fitted to, by name."""
+    texts: dict[str, list[str]] = {}
+    for name, table in tables.items():
+        encoding = Encoding.of(table, name)
+        for k, levels in encoding.levels.items():
+            text = (
+                f"Covariate {encoding.columns[k]!r} is categorical: it enters as indicators of its {len(levels)} "
+                f"levels; {levels[0]!r} is the reference."
+            )
+            texts.setdefault(text, []).append(name)
+    return [
+        Note("decision", text if len(names) == len(tables) else f"{text.removesuffix('.')} (in {names[0]}).")
+        for text, names in texts.items()
+    ]
+
+
+def fitted_to_test(each: AskedAdjustment, samples: Samples) -> bool:
+    """Whether an adjustment is fitted to the test sample, or, fitted already, is applied to it alone."""
+    made = made_adjustment(each, Independence())
+    needs = made.needs if isinstance(made, Adjustment) else made.adjustment.needs
+    return bool(samples.y_train is None or isinstance(made, Fitted) or needs & {"prediction", "predictions"})
 
 
 def _reads_covariates(each: AskedAdjustment) -> bool:
@@ -122,7 +143,7 @@ def _check_needs(samples: Samples, adjustments: Mapping[str, AskedAdjustment]) -
     for name, each in adjustments.items():
         made = made_adjustment(each, Independence())
         needs = made.needs if isinstance(made, Adjustment) else made.adjustment.needs
-        by_test = samples.y_train is None or isinstance(made, Fitted) or needs & {"prediction", "predictions"}
+        by_test = fitted_to_test(each, samples)
         lacking = "x_test" if samples.x_test is None else "x_train"
         if "covariates" in needs and (samples.x_test if by_test else samples.x_train) is None:
             raise ValueError(

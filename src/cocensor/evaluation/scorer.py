@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import FloatArray, check_number
@@ -122,6 +123,8 @@ class Scorer:
                 self.adjustment, self.metric.grid(TimeGrid.of(self.times)), {"": predict(estimator, X)}
             )
             value = self.metric.evaluate(status, models)[""].value
+            if not np.isfinite(value):
+                raise ValueError(f"the {self.metric.label} is not defined: {self.metric.undefined}.")
             return value if self.metric.direction == "greater" else -value
         except (TypeError, ValueError) as error:
             subjects = f" of {len(X)} subjects" if hasattr(X, "__len__") else ""

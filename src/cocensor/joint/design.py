@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from cocensor._numerics import mean_and_sd, squares_beyond
-from cocensor._validation import BoolArray, FloatArray, Rows, as_matrix, column_names, row_blocks
+from cocensor._validation import BoolArray, Encoding, FloatArray, Rows, check_length, row_blocks
 from cocensor.joint.predictors import Standardised
 
 
@@ -28,6 +28,8 @@ class Design:
         By column, the name of the ridge that shrinks its β; empty for none. All columns of one ridge share its weight.
     varying_ridge : str
         The ridge that shrinks γ.
+    encoding : Encoding or None
+        How the columns come from covariates; None where they come from elsewhere, as those of an imputation model.
     """
 
     matrix: FloatArray
@@ -35,16 +37,27 @@ class Design:
     varying: tuple[int, ...] = ()
     ridges: tuple[str, ...] = ()
     varying_ridge: str = ""
+    encoding: Encoding | None = None
 
     @classmethod
     def of(cls, X: Any, n: int) -> Design:
         """Plain covariates (None for none), which act linearly and are not shrunk; a design stays as it is."""
-        if isinstance(X, Design):
-            return X
         if X is None:
             return cls(np.empty((n, 0)))
-        names = column_names(X)
-        return cls(as_matrix(X, "X"), None if names is None else tuple(names))
+        if not isinstance(X, Design):
+            encoding = Encoding.of(X, "X")
+            if encoding.left_out:
+                constant = encoding.left_out[0] if encoding.is_named else int(encoding.left_out[0][1:])
+                raise ValueError(f"X must vary in every column, but column {constant!r} is constant.")
+            X = cls.encoded(encoding, encoding.matrix(X, "X"))
+        check_length(X, "X", n, "y")
+        return X
+
+    @classmethod
+    def encoded(cls, encoding: Encoding, matrix: FloatArray) -> Design:
+        """Plain covariates whose encoding is known."""
+        is_plain = not (encoding.is_named or encoding.levels)
+        return cls(matrix, None if is_plain else encoding.names, encoding=encoding)
 
     def __len__(self) -> int:
         return len(self.matrix)

@@ -64,6 +64,7 @@ def fitted_model(
         tau_se_=tau_se,
         names_=_names(problem, fixed is None),
         columns_=problem.design.columns,
+        encoding_=problem.design.encoding,
         time_kind_=problem.time_kind,
         time_kind_reason_=problem.time_kind_reason,
         ends_=problem.ends,

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from cocensor._files import write_whole
-from cocensor._validation import FloatArray, as_vector
+from cocensor._validation import Encoding, FloatArray, as_vector
 from cocensor.copulas import copula_families
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
 
-_FORMAT = "cocensor joint model, version 3"
+_FORMAT = "cocensor joint model, version 4"
 _PLAIN = (
     "loglik_",
     "nll_",
@@ -45,6 +45,7 @@ def save(model: JointModel, path: str | os.PathLike[str]) -> None:
         "dropout": _margin_to_json(model.dropout),
         "starts": [{k: _number(v) for k, v in asdict(start).items()} for start in model.starts_],
         "covariance": [[_number(v) for v in row] for row in model.covariance_],
+        "encoding": None if model.encoding_ is None else _encoding_to_json(model.encoding_),
         "ends": None if model.ends_ is None else model.ends_.tolist(),
         **{name: _number(getattr(model, name)) for name in _PLAIN},
     }
@@ -66,6 +67,7 @@ def load(path: str | os.PathLike[str]) -> JointModel:
             dropout=_margin_from_json(content["dropout"]),
             starts_=tuple(Start(**_read(Start, each)) for each in content["starts"]),
             covariance_=np.array(content["covariance"], dtype=np.float64),
+            encoding_=None if content["encoding"] is None else _encoding_from_json(content["encoding"]),
             ends_=None if content["ends"] is None else _vector(content["ends"]),
             **_read(JointModel, content, _PLAIN),
         )
@@ -123,7 +125,12 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 def _check_loaded(model: JointModel, path: Any) -> None:
     """Refuse a file whose parts do not belong together."""
     p, size = model.event.beta.size, len(model.names_)
-    fits = [model.covariance_.shape == (size, size), size == _n_parameters(model)]
+    encoding = model.encoding_
+    fits = [
+        encoding is None or len(encoding.sources) == p,
+        model.covariance_.shape == (size, size),
+        size == _n_parameters(model),
+    ]
     for margin in (model.event, model.dropout):
         basis = margin.basis
         fits += [margin.coef.size == basis.size, margin.beta.size == (p if basis.present else 0)]
@@ -148,6 +155,24 @@ def _check_loaded(model: JointModel, path: Any) -> None:
 def _n_parameters(model: JointModel) -> int:
     margins = (model.event, model.dropout)
     return sum(m.coef.size + m.beta.size + m.gamma.size for m in margins) + (not model.theta_fixed)
+
+
+def _encoding_to_json(encoding: Encoding) -> dict[str, Any]:
+    return {
+        "columns": list(encoding.columns),
+        "is_named": encoding.is_named,
+        "levels": [[k, list(levels)] for k, levels in encoding.levels.items()],
+        "sources": [list(source) for source in encoding.sources],
+    }
+
+
+def _encoding_from_json(content: dict[str, Any]) -> Encoding:
+    columns = _texts(content["columns"])
+    levels = {_of_type(int, k): _texts(known) for k, known in content["levels"]}
+    sources = tuple((_of_type(int, k), None if of is None else _text(of)) for k, of in content["sources"])
+    if any(not (0 <= k < len(columns) and (of in levels[k] if of else k not in levels)) for k, of in sources):
+        raise ValueError("columns and levels do not belong together")
+    return Encoding(columns, _of_type(bool, content["is_named"]), levels, sources)
 
 
 def _margin_to_json(margin: Margin) -> dict[str, list[Any]]:

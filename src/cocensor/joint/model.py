@@ -10,17 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._validation import (
+    Encoding,
     FloatArray,
     Seed,
     as_flags,
     as_generator,
     as_matrix,
-    as_table,
     as_times,
     as_vector,
     check_length,
     check_whole,
-    column_names,
     row_blocks,
 )
 from cocensor.copulas import Copula
@@ -75,6 +74,8 @@ class JointModel:
     converged_ : bool
     starts_ : tuple of Start
         Every run of the optimiser, the best one first.
+    columns_, encoding_ : tuple of str or None, Encoding or None
+        What the columns of x are called, and how they come from covariates.
     time_kind_, time_kind_reason_ : str
         Which likelihood was used for the times, "continuous" or "grouped", and why.
     n_, t_max_ : int or float, float
@@ -112,6 +113,7 @@ class JointModel:
     tau_se_: float
     names_: tuple[str, ...]
     columns_: tuple[str, ...] | None
+    encoding_: Encoding | None
     time_kind_: TimeKind
     time_kind_reason_: str
     ends_: FloatArray | None
@@ -275,18 +277,15 @@ class JointModel:
     def covariates(self, X: Any, n: int | None, name: str = "X", rows_of: str = "y") -> FloatArray:
         """The covariates as an array, one row for each of ``n``; for a model without, it has no columns."""
         p = self.event.beta.size
-        if isinstance(X, Design):
-            X = X.matrix
         if not p:
-            rows = (1 if X is None else len(as_table(X, "X"))) if n is None else n
+            rows = (1 if X is None else len(X)) if n is None else n
             return np.empty((rows, 0))
         if X is None:
             raise ValueError(f"{name} is needed: the model has {p} covariates.")
-        names = column_names(X)
-        if names is not None and self.columns_ is not None and tuple(names) != self.columns_:
-            raise ValueError(
-                f"{name} must have the columns {list(self.columns_)} in this order, but has {names}."
-            )
+        if isinstance(X, Design):
+            X = X.matrix
+        elif self.encoding_ is not None:
+            X = self.encoding_.matrix(X, name)
         X = as_matrix(X, name)
         if X.shape[1] != p:
             raise ValueError(f"{name} must have {p} columns, as in the fit, but has {X.shape[1]}.")

@@ -18,10 +18,8 @@ from cocensor._validation import (
     FitWarning,
     FloatArray,
     IntArray,
-    as_matrix,
     as_weights,
     check_choice,
-    check_length,
 )
 from cocensor.copulas import Copula, Independence
 from cocensor.copulas.walks import as_taus, walks_from_independence
@@ -93,8 +91,6 @@ class JointProblem:
         """Check all arguments and prepare the sample; only those ``included`` are fitted to."""
         check_settings(margins, penalty, knots, time_kind)
         everyone = Survival.coerce(y)
-        if X is not None:
-            check_length(X if isinstance(X, Design) else as_matrix(X, "X"), "X", len(everyone), "y")
         design = Design.of(X, len(everyone))
         weight = None if sample_weight is None else as_weights(sample_weight, len(everyone))
         weighty = np.ones(len(everyone), dtype=bool) if weight is None else weight > 0

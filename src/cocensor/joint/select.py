@@ -13,9 +13,7 @@ from cocensor._validation import (
     BoolArray,
     Seed,
     as_generator,
-    as_matrix,
     check_choice,
-    check_length,
     check_number,
     column_names,
 )
@@ -107,8 +105,6 @@ def select_copula(
     if check_number(min_gain, "min_gain") < 0:
         raise ValueError(f"min_gain must not be negative, but is {min_gain:g}.")
     resolved = _families(families)
-    if X is not None:
-        check_length(X if isinstance(X, Design) else as_matrix(X, "X"), "X", len(outcomes), "y")
     design = Design.of(X, len(outcomes))
     settings: dict[str, Any] = {
         "margins": margins,

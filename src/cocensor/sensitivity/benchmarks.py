@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
 from cocensor._validation import (
+    Encoding,
     FitWarning,
     FloatArray,
     IntArray,
@@ -19,9 +20,7 @@ from cocensor._validation import (
     check_length,
     check_number,
     check_whole,
-    coded,
     collected,
-    column_names,
     row_blocks,
 )
 from cocensor.estimators.cox import CoxPH, centre_and_scale
@@ -107,19 +106,18 @@ def plausible_tau(
     check_whole(seed, "seed", 0)
     level = check_number(confidence_level, "confidence_level", lower=0.0, upper=1.0)
     outcomes = Survival.coerce(y)
-    [coded_x], levels = coded("all", [(X, "X")])
-    values = np.ascontiguousarray(np.asarray(coded_x, dtype=np.float64))
+    encoding = Encoding.of(X, "X")
+    values = np.ascontiguousarray(encoding.matrix(X, "X"))
     check_length(values, "X", len(outcomes), "y")
-    names = column_names(coded_x) or [f"x{k}" for k in range(values.shape[1])]
     n_dropouts = int(outcomes.dropout.sum())
     for count, what in ((outcomes.n_events, "event"), (n_dropouts, "dropout")):
         if not count:
             raise ValueError(
                 f"y must have events and dropouts for benchmarks of dependence, but has no {what}."
             )
-    Z, names, notes = _independent(values, names)
+    Z, names, notes = _independent(values, list(encoding.names))
     notes = [
-        *(Note("decision", _CONSTANT.format(repr(name))) for name, of in levels.items() if len(of) < 2),
+        *(Note("decision", _CONSTANT.format(repr(name))) for name in encoding.left_out),
         *notes,
         *_few(outcomes.n_events, n_dropouts, len(names)),
     ]

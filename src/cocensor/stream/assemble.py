@@ -21,7 +21,7 @@ from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.metrics.calibration import CalibrationMetric
 from cocensor.stream.accumulators import Accumulator
-from cocensor.stream.passes import Plan, Stage, Sums, Task, covariates_of
+from cocensor.stream.passes import Plan, Stage, Sums, Task
 from cocensor.stream.source import Scan
 
 
@@ -60,7 +60,7 @@ def kept_data(
 ) -> EvaluationData:
     """The subjects that were kept of those drawn, with the numbers ``rows``, and what is known of all."""
     kept, samples = sums.kept.result(), learning.samples
-    x = None if samples.x_test is None else covariates_of(plan.scan, kept)
+    x = None if samples.x_test is None else kept.x
     table = sums.risk_table(plan.counted, kept.y.administrative is not None)
     added_up = {name for (_, _, name), each in sums.by_metric.items() if each is not None}
     streamed = Streamed(

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._notes import Note
-from cocensor._validation import Covariates, FloatArray, check_length, coded
+from cocensor._validation import FloatArray, check_length, chosen_covariates
 from cocensor.curves import Predictions, as_predictions
 from cocensor.outcomes import Survival
 from cocensor.stream.draw import hashed
@@ -41,14 +40,12 @@ class _Chunk:
 class ChunkScan(Scan):
     """Chunks in memory."""
 
-    def __init__(
-        self, chunks: Sequence[_Chunk], covariates: tuple[str, ...] = (), notes: tuple[Note, ...] = ()
-    ) -> None:
+    def __init__(self, chunks: Sequence[_Chunk], covariates: tuple[str, ...] = ()) -> None:
         self._chunks = tuple(chunks)
         starts = np.cumsum([0, *(len(chunk.y) for chunk in chunks)]).tolist()
         self.n = starts[-1]
         self.models = tuple(chunks[0].predictions)
-        self.covariates, self.notes = covariates, notes
+        self.covariates = covariates
         self.parts = tuple(
             ChunkPart(place, starts[place], len(chunk.y)) for place, chunk in enumerate(chunks)
         )
@@ -127,16 +124,9 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
                 raise ValueError(f"{chunk.name} must have {what} as chunks[0], {wanted!r}, but has {own!r}.")
     if made[0].x is None:
         return ChunkScan(made)
-    matrices, levels = coded("all", [(chunk.x, f"{chunk.name} covariates") for chunk in made])
-    arrays = [each.values if isinstance(each, Covariates) else each for each in matrices]
-    names = matrices[0].columns if isinstance(matrices[0], Covariates) else None
-    what = "is categorical: it enters as indicators of its"
-    notes = tuple(
-        Note("decision", f"Covariate {name!r} {what} {len(of)} levels; {of[0]!r} is the reference.")
-        for name, of in levels.items()
-    )
-    whole = [replace(chunk, x=x) for chunk, x in zip(made, arrays, strict=True)]
-    return ChunkScan(whole, names or tuple(f"x{k}" for k in range(arrays[0].shape[1])), notes)
+    tables = chosen_covariates("all", [(chunk.x, f"{chunk.name} covariates") for chunk in made])
+    whole = [replace(chunk, x=table) for chunk, table in zip(made, tables, strict=True)]
+    return ChunkScan(whole, tables[0].labels)
 
 
 def _as_chunk(chunk: Any, name: str) -> _Chunk:

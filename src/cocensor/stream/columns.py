@@ -40,6 +40,13 @@ def is_number(kind: Any) -> bool:
     )
 
 
+def is_category(kind: Any) -> bool:
+    """Whether a pyarrow type is one of categories: texts, or a dictionary of anything."""
+    from pyarrow import types
+
+    return bool(types.is_dictionary(kind) or is_text(kind))
+
+
 def plain(values: Any) -> Any:
     """A column without its dictionary, if it has one."""
     from pyarrow import types

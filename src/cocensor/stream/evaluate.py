@@ -28,7 +28,6 @@ from cocensor.outcomes import Survival, TimeAxis
 from cocensor.stream.assemble import about_bounds, about_subjects, assembled, kept_data, planned
 from cocensor.stream.passes import (
     columns_that_differ,
-    covariates_of,
     read_drawn,
     read_everything,
     read_outcomes,
@@ -138,7 +137,7 @@ class _Study:
         self, batch: Batch, predictions: Mapping[str, Predictions]
     ) -> tuple[EvaluationData, Any, list[Note]]:
         """What is scored, of subjects with these outcomes; the predictions tell their kind."""
-        given = Samples(batch.y, covariates_of(self.scan, batch), self.train, self.x_train)
+        given = Samples(batch.y, batch.x, self.train, self.x_train)
         samples, notes = self.request.samples(given, "all")
         notes = [*self.scan.notes, *notes]
         scored = self.request.times_of(samples)

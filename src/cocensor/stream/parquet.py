@@ -49,7 +49,8 @@ def scan_parquet(
     time, event : str
         Columns of the test files: observed times, and True or 1 where the event was observed. Dates are not read.
     covariates : str or list of str, optional
-        Columns of numbers in the test files. Texts must be encoded first.
+        Columns of numbers, texts or categories in the test files, as of :func:`evaluate`. A level that is not among the
+        subjects fitted to is refused.
     administrative, reason : str, optional
         Columns of the test files, as of :class:`Survival`.
     id : str, optional

@@ -89,7 +89,7 @@ class ParquetScan(Scan):
 
     def _batch(self, start: int, pieces: list[Piece], predictions: Mapping[str, Predictions]) -> Batch:
         y = checked(pieces, self._columns.outcomes)
-        x = checked(pieces, self._columns.matrix) if self.covariates else None
+        x = checked(pieces, self._columns.table) if self.covariates else None
         rows = np.arange(start, start + len(y))
         identity = self._columns.identity
         key = hashed(rows) if identity is None else checked(pieces, lambda some: keys_of(some, identity))

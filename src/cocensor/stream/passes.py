@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import Covariates, FloatArray, HorizonWarning, IntArray, collected
+from cocensor._validation import FloatArray, HorizonWarning, IntArray, collected
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.curves import Predictions, TimeGrid
@@ -23,11 +23,6 @@ from cocensor.stream.source import Batch, Columns, Part, Scan
 
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
 Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]
-
-
-def covariates_of(scan: Scan, batch: Batch) -> Covariates | None:
-    """The covariates of a batch, by name."""
-    return None if batch.x is None else Covariates(batch.x, scan.covariates)
 
 
 def merged(one: Any, other: Any) -> Any:
@@ -203,7 +198,7 @@ class Plan:
     def _update(self, sums: Sums, batch: Batch, rooms: dict[str, FloatArray]) -> None:
         sums.kept.update(batch)
         sums.count(batch, self.counted)
-        x, first = covariates_of(self.scan, batch), int(batch.rows[0])
+        x, first = batch.x, int(batch.rows[0])
         for s, stage in enumerate(self.stages):
             read = dict(self._read(batch, stage, self.reference[s], rooms))
             given = {**batch.predictions, REFERENCE: read[REFERENCE]}

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._notes import Note
-from cocensor._validation import BoolArray, FloatArray, IntArray, Progress
+from cocensor._validation import BoolArray, Covariates, FloatArray, IntArray, Progress
 from cocensor.curves import Predictions, RiskScores
 from cocensor.outcomes import Survival
 
@@ -37,8 +37,8 @@ class Batch:
         The numbers of the subjects, the same however the data are cut into files and batches.
     y : Survival
         Their outcomes.
-    x : array of shape (rows, p), or None
-        Their covariates, which :attr:`Scan.covariates` names.
+    x : Covariates or None
+        Their covariates: ``values`` of shape (rows, p), and the ``levels`` of those that are categories.
     predictions : dict
         By model; empty where none were asked for.
     key : array of unsigned integers
@@ -47,7 +47,7 @@ class Batch:
 
     rows: IntArray
     y: Survival
-    x: FloatArray | None
+    x: Covariates | None
     predictions: Mapping[str, Predictions]
     key: Keys
 
@@ -79,7 +79,9 @@ class Batch:
         return cls(
             np.concatenate([each.rows for each in batches]),
             y,
-            None if first.x is None else np.concatenate([each.x for each in batches if each.x is not None]),
+            None
+            if first.x is None
+            else Covariates.joined([each.x for each in batches if each.x is not None]),
             {name: _stacked([each.predictions[name] for each in batches]) for name in first.predictions},
             np.concatenate([each.key for each in batches]),
         )

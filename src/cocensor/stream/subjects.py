@@ -7,15 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._validation import NO_COMPETING_EVENTS, FloatArray, as_flags, as_times, as_vector
+from cocensor._validation import (
+    NO_COMPETING_EVENTS,
+    Covariates,
+    FloatArray,
+    as_flags,
+    as_times,
+    as_vector,
+    categories,
+)
 from cocensor.curves.columns import repeated
 from cocensor.outcomes import Survival
-from cocensor.stream.columns import Piece, is_number, is_text, numbers, texts
+from cocensor.stream.columns import Piece, is_category, is_number, is_text, numbers, texts
 from cocensor.stream.files import Files
 
-_ENCODE = (
-    "numbers (texts and dates must be encoded as numbers first: a stream does not know all levels beforehand)"
-)
+_COVARIATES = "numbers or texts, and no dates"
 _TIMES = "numbers (dates are not read in a stream: make times of them first)"
 
 
@@ -50,7 +56,14 @@ class SubjectColumns:
         if self.reason is not None:
             files.check(self.reason, is_text, "texts")
         for name in self.covariates:
-            files.check(name, is_number, _ENCODE)
+            files.check(name, lambda kind: is_number(kind) or is_text(kind), _COVARIATES)
+            kinds = [is_category(types[name]) for types in files.types]
+            if not all(kind == kinds[0] for kind in kinds):
+                other = kinds.index(not kinds[0])
+                raise ValueError(
+                    f"{files.paths[other]}: column {name!r} must have {'categories' if kinds[0] else 'numbers'}, as in "
+                    f"{files.paths[0]}, but has type {files.types[other][name]}."
+                )
 
     def outcomes(self, pieces: Sequence[Piece]) -> Survival:
         """The outcomes of some rows."""
@@ -63,7 +76,15 @@ class SubjectColumns:
             ended = as_flags(numbers(pieces, self.administrative), f"column {self.administrative!r}")
         return Survival(time, event, ended, None if self.reason is None else texts(pieces, self.reason))
 
-    def matrix(self, pieces: Sequence[Piece]) -> FloatArray:
+    def table(self, pieces: Sequence[Piece]) -> Covariates:
         """The covariates of some rows."""
-        columns = [as_vector(numbers(pieces, name), f"column {name!r}") for name in self.covariates]
-        return np.column_stack(columns)
+        values, levels = list[FloatArray](), dict[int, tuple[str, ...]]()
+        for k, name in enumerate(self.covariates):
+            if is_category(pieces[0].data.schema.field(name).type):
+                codes, levels[k], missing = categories(texts(pieces, name))
+                if missing is not None:
+                    raise ValueError(f"column {name!r} has no value in row {missing}.")
+                values.append(codes)
+            else:
+                values.append(as_vector(numbers(pieces, name), f"column {name!r}"))
+        return Covariates(np.column_stack(values), self.covariates, levels)
