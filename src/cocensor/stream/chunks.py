@@ -10,7 +10,8 @@ import numpy as np
 
 from cocensor._notes import Note
 from cocensor._validation import Covariates, FloatArray, check_length, coded
-from cocensor.curves import Predictions, as_predictions
+from cocensor.curves import Predictions, as_predictions, subject_labels
+from cocensor.evaluation.request import matching_note
 from cocensor.outcomes import Survival
 from cocensor.stream.draw import hashed
 from cocensor.stream.source import Batch, Columns, Part, Scan, at_columns, batch_rows, taken
@@ -125,8 +126,16 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
         for (what, own), (_, wanted) in zip(_traits(chunk), _traits(made[0]), strict=False):
             if own != wanted:
                 raise ValueError(f"{chunk.name} must have {what} as chunks[0], {wanted!r}, but has {own!r}.")
+    order = tuple(
+        dict.fromkeys(
+            note
+            for chunk in made
+            for model, predictions in chunk.predictions.items()
+            for note in matching_note(predictions.matched, model)
+        )
+    )
     if made[0].x is None:
-        return ChunkScan(made)
+        return ChunkScan(made, notes=order)
     matrices, levels = coded("all", [(chunk.x, f"{chunk.name} covariates") for chunk in made])
     arrays = [each.values if isinstance(each, Covariates) else each for each in matrices]
     names = matrices[0].columns if isinstance(matrices[0], Covariates) else None
@@ -136,7 +145,7 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
         for name, of in levels.items()
     )
     whole = [replace(chunk, x=x) for chunk, x in zip(made, arrays, strict=True)]
-    return ChunkScan(whole, names or tuple(f"x{k}" for k in range(arrays[0].shape[1])), notes)
+    return ChunkScan(whole, names or tuple(f"x{k}" for k in range(arrays[0].shape[1])), (*order, *notes))
 
 
 def _as_chunk(chunk: Any, name: str) -> _Chunk:
@@ -151,8 +160,9 @@ def _as_chunk(chunk: Any, name: str) -> _Chunk:
     outcomes = Survival.coerce(y, f"{name} y")
     if x is not None:
         check_length(x, f"{name} covariates", len(outcomes), "y")
+    labels = subject_labels(x, outcomes.labels)
     predictions = {
-        model: as_predictions(each, len(outcomes), X=x, name=f"{name} {model!r}", risk=True)
+        model: as_predictions(each, len(outcomes), X=x, labels=labels, name=f"{name} {model!r}", risk=True)
         for model, each in models.items()
     }
     return _Chunk(name, predictions, outcomes, x)
@@ -164,7 +174,7 @@ def _traits(chunk: _Chunk) -> Iterator[tuple[str, Any]]:
     for model, each in sorted(chunk.predictions.items()):
         yield f"the same kind of predictions of {model!r}", "curves" if each.risk is None else "a risk score"
         yield f"the same times of {model!r}", each.times.tolist()
-        yield f"the same interpolation of {model!r}", each.interpolation
+        yield f"the same interpolation of {model!r}", each.interpolation or "linear"
         yield f"the same tail of {model!r}", each.tail
     for name, values in (
         ("administrative censorings", chunk.y.administrative),
