@@ -58,7 +58,7 @@ def test_five_doors_give_one_score_and_one_note(study, table, tmp_path):
     scores["command line"] = score
     assert max(scores.values()) - min(scores.values()) < 1e-12, scores
     stepped = cc.evaluate({"m": cc.Predictions(GRID, table, "step")}, y, **ONE)
-    told = f"about {stepped.score('m').value:.4g} for m (lines: {scores['pair']:.4g})"
+    told = f"about {stepped.score('m').value:#.4g} instead of {scores['pair']:#.4g}."
     for name, result in results.items():
         [note] = notes_on_steps(result)
         assert (note.kind, note.model) == ("decision", "m")
@@ -75,7 +75,7 @@ def test_a_rule_that_is_stated_is_not_doubted(study, table, tmp_path, interpolat
     assert not notes_on_steps(result)
     score, printed = by_command_line(tmp_path, study, table, "--interpolation", interpolation)
     assert score == pytest.approx(result.score("m").value, rel=1e-12)
-    assert "as steps" not in printed
+    assert "steps" not in printed
 
 
 def test_the_note_needs_a_difference_of_a_tenth_of_the_standard_error(study):
@@ -98,8 +98,8 @@ def test_one_note_tells_of_all_models(study, table):
     result = cc.evaluate({"a": (GRID, table), "b": pd.DataFrame(table**2, columns=GRID)}, study.test.y, **ONE)
     [note] = notes_on_steps(result)
     assert note.model is None
-    assert " for a (lines: " in note.text
-    assert " for b (lines: " in note.text
+    for name in "ab":
+        assert f"instead of {result.score(name).value:#.4g} for {name}" in note.text
 
 
 def test_models_of_lifelines_say_themselves_what_holds_between_their_times(study):

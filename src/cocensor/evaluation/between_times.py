@@ -44,21 +44,23 @@ def read_as_steps(evaluation: Evaluation) -> list[Note]:
         if data.streamed is None
         else _values(evaluation, scores, {m: data.predictions[m] for m in steps})
     )
-    told = {}
+    others = {}
     for name, value in as_steps.items():
         own = scores.value(metric.name, name)
         other = value if data.streamed is None else own + value - as_lines[name]
         error = evaluation.score(name, metric.name, scores.name).standard_error
         margin = _OF_ERROR * error if np.isfinite(error) else _OF_SCORE * abs(own)
         if abs(other - own) > margin:
-            told[name] = f"{other:.4g} for {name} (lines: {own:.4g})"
-    if not told:
+            others[name] = f"{other:#.4g} instead of {own:#.4g}"
+    if not others:
         return []
+    alone = next(iter(others)) if len(others) == 1 else None
+    values = others.values() if alone else (f"{value} for {name}" for name, value in others.items())
     text = (
-        "Between their times curves are read as lines, as nothing else was stated. Read as steps (interpolation "
-        f"'step'), the {metric.label} under {scores.label} would be about {', '.join(told.values())}."
+        "Curves are lines between their times, as no rule was stated. If they were steps (interpolation 'step'), the "
+        f"{metric.label} under {scores.label} would be about {', '.join(values)}."
     )
-    return [Note("decision", text, model=next(iter(told)) if len(told) == 1 else None)]
+    return [Note("decision", text, model=alone)]
 
 
 def _values(
