@@ -118,9 +118,7 @@ def _hint_outside(block: npt.NDArray[Any]) -> str:
 
 def _hint_rising(block: npt.NDArray[Any]) -> str:
     """What curves that rise may be."""
-    return (
-        ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)." if _rises(block) else "."
-    )
+    return ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)." if _rises(block) else "."
 
 
 def _rises(block: npt.NDArray[Any]) -> bool:

@@ -113,6 +113,8 @@ def evaluate(
         Of the bootstrap.
     progress : callable, optional
         Called with the number of finished adjustments and of all; then with those of resamples, if there are any.
+    **unsupported
+        What is not there, or not yet, such as ``weights``, ``groups`` and ``entry``: refused in a sentence.
 
     Returns
     -------
