@@ -44,3 +44,11 @@ def test_what_the_terminal_cannot_spell_becomes_a_question_mark(encoding, argume
 )
 def test_wrong_options_are_one_line(arguments, part):
     refusal(run(*arguments), part)
+
+
+@pytest.mark.parametrize("option", ["--weights", "--sample-weight", "--groups", "--clusters", "--landmark"])
+def test_options_that_are_not_there_yet(option):
+    refusal(
+        run("evaluate", "--test", "test.csv", "--event", "died", option, "w"),
+        f"{option} is not supported yet: ",
+    )

@@ -74,7 +74,7 @@ def test_what_r_writes(study):
 def test_a_first_column_without_a_name_that_numbers_nothing(study):
     frame = study.predictions["cox"].drop(columns="patient").set_index(study.test["patient"]).rename_axis("")
     frame.to_csv(study.folder / "cox.csv")
-    refusal(study.evaluate(by_id=False), "cox.csv: the first column has no name", "'p2-0'", "--id")
+    refusal(study.evaluate(by_id=False), "cox.csv: rows are labelled 'p2-0'", "--id")
 
 
 def test_a_type_is_inferred_from_the_whole_file(study):

@@ -138,6 +138,21 @@ def test_a_unit_that_the_name_of_the_column_denies(dates):
     assert "'days'" not in said(numbers(dates, "--time", "days", "--time-unit", "Days"), "caution")
 
 
+@pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%y", "%d %b %Y"])
+@pytest.mark.parametrize("lock", ["one", "a column"])
+def test_dates_in_another_form(dates, form, lock):
+    expected = numbers(dates, *DATES)
+    for name in ("train", "test"):
+        frame = getattr(dates, name)
+        for column in ("admitted", "left", "lock"):
+            frame[column] = pd.to_datetime(frame[column]).dt.strftime(form)
+        frame.to_csv(dates.folder / f"{name}.csv", index=False)
+    options = [*DATES[:-1], LOCK.strftime(form) if lock == "one" else "lock"]
+    assert numbers(dates, *options, "--date-format", form)["metrics"] == expected["metrics"]
+    refusal(evaluate(dates, *DATES), "row 0", "--date-format", "%d/%m/%Y")
+    refusal(evaluate(dates, *DATES, "--date-format", form), "--data-lock", f"{LOCK:{form}}", "'2021-12-31'")
+
+
 @pytest.mark.parametrize(
     ("column", "value", "parts"),
     [
@@ -184,6 +199,13 @@ def test_the_training_sample_may_do_without_reasons(dates):
         ),
         (["--time", "days", "--time-unit", " "], ["--time-unit", "empty"]),
         ([*DATES, "--time-unit", "hours"], ["--time-unit", "'days', 'weeks'", "'hours'"]),
+        (
+            ["--time", "days", "--entry", "admitted"],
+            ["--time", "--entry", "delayed entry is not supported yet"],
+        ),
+        ([*DATES, "--date-format", "%d/%m"], ["--date-format", "'%d/%m/%Y'", "'%d/%m'"]),
+        ([*DATES, "--date-format", "%Q"], ["--date-format", "'%Q'"]),
+        (["--time", "days", "--date-format", "%d/%m/%Y"], ["--date-format", "--entry"]),
         ([*DATES[:-1], "31.12.2021"], ["--data-lock", "2021-12-31", "'31.12.2021'"]),
         ([*DATES, "--reason", "why", "--covariates", "age,why"], ["--covariates", "--reason", "'why'"]),
         ([*DATES[:-1], "lock", "--covariates", "lock"], ["--covariates", "--data-lock", "'lock'"]),

@@ -1,9 +1,12 @@
 """Which row of a file of predictions is whose, and which column is what time."""
 
+import json
 import os
 
+import numpy as np
 import pytest
 
+import cocensor as cc
 from tests.cli.study import refusal, said
 
 
@@ -109,11 +112,99 @@ def test_predictions_for_nobody(study):
     refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, not in", "test.csv")
 
 
-def test_a_file_with_a_column_per_subject_is_transposed_not_without_an_id(study):
-    curves = study.predictions["cox"].set_index("patient").T
-    curves.to_csv(study.folder / "cox.csv")
+def by_time(study, name="cox"):
+    """The curves of a model as lifelines and pycox give them: times as index, a column per subject."""
+    return study.predictions[name].set_index("patient").rename(columns=float).T.rename_axis(columns=None)
+
+
+def labelled(study):
+    """The test sample with the numbers that a split of a larger table has left as index, as pandas writes it."""
+    index = np.random.default_rng(4).choice(900, len(study.test), replace=False)
+    test = study.test.set_index(index).drop(columns="patient")
+    test.to_csv(study.folder / "test.csv")
+    return index
+
+
+def test_a_column_per_subject_is_matched_by_id(study):
+    ordered = study.json()
+    for name in study.predictions:
+        by_time(study, name).iloc[:, ::-1].to_csv(study.folder / f"{name}.csv")
+    assert study.json() == ordered
+    for name in study.predictions:
+        by_time(study, name).rename_axis(index="duration").to_csv(study.folder / f"{name}.csv")
+    assert study.json() == ordered
+    by_time(study).iloc[:, 1:].to_csv(study.folder / "cox.csv")
+    refusal(study.evaluate("--strict"), "cox.csv", "transposed?")
+    by_time(study).rename(columns={"p2-0": "q"}).to_csv(study.folder / "cox.csv")
+    refusal(study.evaluate("--strict"), "cox.csv has no column for patient 'p2-0'")
+
+
+def test_a_column_without_a_name_has_the_ids(study):
+    ordered = study.json()
+    for name, frame in study.predictions.items():
+        frame.set_index("patient").rename_axis(None).iloc[::-1].to_csv(study.folder / f"{name}.csv")
+    found = study.numbers()
+    assert found["metrics"] == json.loads(ordered)["metrics"]
+    assert "the column without a name is read as patient" in said(found, "decision")
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["row per subject", "column per subject"])
+def test_without_ids_an_index_of_pandas_has_the_labels(study, turned):
+    ordered = study.numbers()["metrics"]
+    index = labelled(study)
+    for name, frame in study.predictions.items():
+        own = frame.drop(columns="patient").set_index(index).sort_index()
+        (own.T.rename(index=float) if turned else own).to_csv(study.folder / f"{name}.csv")
+    found = study.numbers(by_id=False)
+    assert found["metrics"] == ordered
+    assert "cox.csv: The predictions are put into the order of the test subjects" in said(found, "decision")
+    own = study.predictions["cox"].drop(columns="patient").set_index(index + 1000)
+    (own.T.rename(index=float) if turned else own).to_csv(study.folder / "cox.csv")
     refusal(
-        study.evaluate("--strict"), "cox.csv", f"{len(curves)} rows and", "60 test subjects", "transposed?"
+        study.evaluate("--strict", by_id=False), "cox.csv", "labels", f"none for '{index[0]}'", "number them"
+    )
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["row per subject", "column per subject"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_labels_that_merely_count_are_matched_by_position(study, turned, first):
+    ordered = study.numbers()["metrics"]
+    for name, frame in study.predictions.items():
+        own = frame.drop(columns="patient").set_index(np.arange(60) + first)
+        (own.T.rename(index=float) if turned else own).to_csv(study.folder / f"{name}.csv")
+    for write in (None, labelled):
+        if write is not None:
+            write(study)
+        found = study.numbers(by_id=False)
+        assert found["metrics"] == ordered
+        assert "s are numbered, and matched by position" in said(found, "decision")
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["row per subject", "column per subject"])
+def test_labels_that_the_test_sample_does_not_have_ask_for_an_id(study, turned):
+    own = study.predictions["cox"].set_index("patient").rename_axis(None)
+    (own.T.rename(index=float) if turned else own).to_csv(study.folder / "cox.csv")
+    refusal(study.evaluate("--strict", by_id=False), "cox.csv", "'p2-0'", "--id COLUMN", "test.csv")
+
+
+def test_what_lifelines_exports(study):
+    """``predict_survival_function(X).to_csv()`` scores as the frame itself does in Python."""
+    from lifelines import CoxPHFitter, WeibullAFTFitter
+
+    columns = ["age", "months", "died"]
+    train, test = study.train[columns], study.test.set_index("patient")[columns]
+    fitters = {"cox": CoxPHFitter(), "flat": WeibullAFTFitter()}
+    frames = {
+        name: fitter.fit(train, "months", "died").predict_survival_function(test)
+        for name, fitter in fitters.items()
+    }
+    for name, frame in frames.items():
+        frame.to_csv(study.folder / f"{name}.csv")
+    y_train, y_test = (cc.Survival.from_frame(part, time="months", event="died") for part in (train, test))
+    expected = cc.evaluate(frames, y_test, y_train=y_train, adjustments="ipcw", metrics="ibs")
+    [found] = study.numbers()["metrics"]
+    assert found["scores"]["ipcw"] == pytest.approx(
+        {name: expected.score(name).value for name in frames}, rel=1e-12
     )
 
 

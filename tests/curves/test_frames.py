@@ -23,7 +23,7 @@ def test_from_lifelines():
     for curves in (Predictions.from_frame(predicted, n=4), as_predictions(predicted, 4)):
         np.testing.assert_array_equal(curves.probabilities, predicted.to_numpy().T)
         np.testing.assert_array_equal(curves.times, predicted.index)
-        assert curves.interpolation == "step"
+        assert curves.interpolation is None
         assert "pandas" in curves.source
 
 

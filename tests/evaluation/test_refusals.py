@@ -103,8 +103,8 @@ def test_the_shortest_predictions_bound_what_can_be_asked_for(study):
     models = {"long": study.models["one"], "short": (GRID[:6], study.models["one"](GRID[:6]))}
     for asked in ({"horizon": 9.0}, {"times": [1.0, 9.0]}):
         result = study.evaluate(models, adjustments="ipcw", copula=None, **asked)
-        [note] = noted(result)
-        assert (note.kind, note.model) == ("missing", "short")
+        [note] = [note for note in noted(result) if note.kind == "missing"]
+        assert note.model == "short"
         for part in (*asked, "5", "models['short']", "9"):
             assert part in note.text
         only = {"short": models["short"]}

@@ -201,3 +201,31 @@ def test_nothing_happens_after_the_follow_up():
         )
     refuses(lambda: Survival.from_follow_up([3.0, 7.5], [0, 0], [8.0]), "follow_up", "length 1")
     refuses(lambda: Survival.from_follow_up([3.0], [0], [np.nan]), "follow_up", "row 0")
+
+
+def test_dates_in_another_form():
+    entry, exit = ["31/01/2020", "01/03/2020"], ["01/03/2020", date(2020, 5, 1)]
+    y = Survival.from_dates(entry, exit, [1, 0], "31/12/2020", date_format="%d/%m/%Y")
+    assert y.time.tolist() == [30.0, 61.0]
+    refuses(
+        lambda: Survival.from_dates(entry, exit, [1, 0], "31/12/2020"), "entry", "date_format", "'31/01/2020'"
+    )
+    turned = {"data_lock": "12/31/2020", "date_format": "%m/%d/%Y"}
+    refuses(
+        lambda: Survival.from_dates(entry, exit, [1, 0], **turned),
+        "entry",
+        "%m/%d/%Y",
+        "row 0 is '31/01/2020'",
+    )
+    for form in ("%d/%m", "%Q", "", 3):
+        given = {"data_lock": "31/12/2020", "date_format": form}
+        refuses(
+            lambda given=given: Survival.from_dates(entry, exit, [1, 0], **given), "date_format", repr(form)
+        )
+    timed = {"data_lock": "31/12/2020 00", "date_format": "%d/%m/%Y %H"}
+    assert Survival.from_dates(["01/01/2020 00"], ["02/01/2020 00"], [1], **timed).time.tolist() == [1.0]
+    refuses(
+        lambda: Survival.from_dates(["01/01/2020 05"], ["02/01/2020 00"], [1], **timed),
+        "entry",
+        "time of day",
+    )

@@ -26,7 +26,14 @@ from cocensor._validation.covariates import (
     chosen_covariates,
     spelled,
 )
-from cocensor._validation.frames import Covariates, as_frame, column_names, frame_column, make_frame
+from cocensor._validation.frames import (
+    Covariates,
+    as_frame,
+    column_names,
+    frame_column,
+    make_frame,
+    row_labels,
+)
 from cocensor._validation.optional import need
 from cocensor._validation.refusals import (
     as_tuple,
@@ -100,6 +107,7 @@ __all__ = [
     "refuse_column",
     "refuse_first",
     "row_blocks",
+    "row_labels",
     "spelled",
     "to_numpy",
 ]

@@ -15,6 +15,7 @@ from cocensor.cli.demo import demo
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.fit_copula import fit_copula
 from cocensor.cli.reproduce import reproduce
+from cocensor.evaluation.options import NOT_YET
 
 # The usage error of whichever click typer brings.
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -38,7 +39,9 @@ class _OneLineErrors(TyperGroup):
             warn(" ".join(["Interrupted.", *map(str, stop.args)]))
             raise typer.Exit(130) from None
         except _UsageError as error:
-            refuse(ValueError(error.format_message()))
+            option = str(getattr(error, "option_name", ""))
+            why = NOT_YET.get(option.lstrip("-").replace("-", "_"))
+            refuse(ValueError(f"{option} is not supported yet: {why}." if why else error.format_message()))
 
 
 app = typer.Typer(

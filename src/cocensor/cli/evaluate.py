@@ -26,6 +26,7 @@ from cocensor.cli.inputs import (
 from cocensor.cli.outcomes import (
     Administrative,
     DataLock,
+    DateFormat,
     Entry,
     Event,
     Exit,
@@ -95,14 +96,20 @@ def evaluate(
     entry: Entry = None,
     exit_: Exit = None,
     data_lock: DataLock = None,
+    date_format: DateFormat = None,
     time_unit: TimeUnit = None,
     reason: Reason = None,
     true_time: TrueTime = None,
     identity: Identity = None,
     folds: Folds = None,
     interpolation: Annotated[
-        str, typer.Option(help="Curves between predicted times: linear or step.", rich_help_panel=PREDICTIONS)
-    ] = "linear",
+        str | None,
+        typer.Option(
+            help="Curves between predicted times: linear or step. By default linear, with a note where step would "
+            "move the scores.",
+            rich_help_panel=PREDICTIONS,
+        ),
+    ] = None,
     tail: Annotated[
         str,
         typer.Option(
@@ -276,12 +283,13 @@ def evaluate(
         }
         check_outputs(inputs, **outputs)
         saved = None if save_config is None else config_text(options, save_config)
-        check_choice(interpolation, "--interpolation", tuple(BETWEEN))
+        if interpolation is not None:
+            check_choice(interpolation, "--interpolation", tuple(BETWEEN))
         check_choice(tail, "--tail", tuple(BEYOND))
         if title is not None and out is None:
             raise ValueError("--title belongs to the report: give --out too.")
         columns = OutcomeColumns(
-            event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
+            event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason, date_format
         )
         notes += columns.notes
         named = {**columns.by_option, "true-time": true_time, "id": identity, "folds": folds}

@@ -27,6 +27,7 @@ from cocensor.cli.inputs import (
 from cocensor.cli.outcomes import (
     Administrative,
     DataLock,
+    DateFormat,
     Entry,
     Event,
     Exit,
@@ -61,6 +62,7 @@ def fit_copula(
     entry: Entry = None,
     exit_: Exit = None,
     data_lock: DataLock = None,
+    date_format: DateFormat = None,
     time_unit: TimeUnit = None,
     reason: Reason = None,
     validation: Annotated[
@@ -120,7 +122,7 @@ def fit_copula(
         if set(candidates) == {"independence"}:
             raise ValueError("--families must include one besides independence.")
         columns = OutcomeColumns(
-            event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason
+            event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason, date_format
         )
         notes += columns.notes
         names = covariate_names(covariates, **columns.by_option)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +11,14 @@ import numpy as np
 import typer
 
 from cocensor._notes import Note
-from cocensor._validation import as_vector, escaped, spelled
+from cocensor._validation import FloatArray, IntArray, as_vector, escaped, spelled
 from cocensor.cli.files import Table
 from cocensor.curves import Interpolation, Predictions, RiskScores, Tail
 from cocensor.curves.columns import NUMBER, is_risk, repeated, times_of
+from cocensor.curves.labels import rows_by_label
+from cocensor.evaluation.request import matching_note
 from cocensor.sensitivity.after_dropout import as_labels, check_groups
-from cocensor.stream.columns import is_text, plain
+from cocensor.stream.columns import is_number, is_text, plain
 
 DATA = "Data"
 PREDICTIONS = "Predictions"
@@ -49,7 +52,8 @@ PredictionFiles = Annotated[
     typer.Option(
         metavar="NAME=FILE",
         help="A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns "
-        'named after times. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
+        "named after times; or, as lifelines and pycox give them, a row per time, with the times first, and a column "
+        'per subject. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
         'model; a name has no "=". Or several Parquet files, as for --test.',
         rich_help_panel=PREDICTIONS,
     ),
@@ -71,8 +75,9 @@ Identity = Annotated[
         "--id",
         metavar="COLUMN",
         help=(
-            "Column that identifies subjects in the test sample and in every prediction file. "
-            "Without it, rows must be in the same order."
+            "Column that identifies subjects in the test sample and in every prediction file, where a first column "
+            "without a name, or the names of a column per subject, will do. Without it, subjects must be in "
+            "the same order."
         ),
         rich_help_panel=PREDICTIONS,
     ),
@@ -87,6 +92,8 @@ Folds = Annotated[
 ]
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+# What pandas calls the column of an index without a name, in CSV and in Parquet.
+_INDEX = ("", "__index_level_0__")
 
 
 def items(text: str, option: str) -> list[str]:
@@ -153,60 +160,87 @@ def predictions_of(
     table: Table,
     test: Table,
     identity: str | None,
-    interpolation: Interpolation,
+    interpolation: Interpolation | None,
     tail: Tail | None,
     source: str,
     notes: list[Note],
 ) -> Predictions:
-    """Predictions from a wide table, a row per subject and a column per time, in the order of the test subjects.
+    """Predictions from a table, in the order of the test subjects.
 
-    A single column ``risk`` is a risk score.
+    It has a row per subject and a column per time, or a row per time, with the times first, and a column per subject.
+    A single column ``risk`` is a risk score. The column ``identity``, or the index of pandas, says whose each is.
     """
     notes += table.notes
     columns = [name for name in table.data.column_names if name != identity]
+    index = next((name for name in columns if name in _INDEX), None)
     is_matched = identity in table.data.column_names
+    if not is_matched and (times := _times_in_rows(table, columns, index, len(test))) is not None:
+        names = [name for name in columns if name != times]
+        order = _order(table, test, names, identity, "column", notes)
+        array = _numbers(table, names).T[order]
+        with table.named():
+            return Predictions(_numbers(table, [times])[:, 0], array, interpolation, tail, source)
     if not is_matched and len(table) != len(test) and len(columns) - len(test) in (0, 1):
         raise ValueError(
             f"{table.path} has {len(table)} rows and {len(columns)} columns for {len(test)} test subjects: transposed? "
-            "it must have a row per subject and a column per time."
+            "it must have a row per subject and a column per time, or a row per time and the times in its first column."
         )
-    if identity is not None:
+    if identity is not None and index is None:
         table.column(identity)  # refused here, before a column of another name is taken for a time
-    if columns[:1] == [""]:
-        columns = columns[1:]
-        _check_row_names(table, identity)
-        notes.append(Note("decision", f"{table.path}: the first column has no name and is left out."))
+    columns = [name for name in columns if name != index]
     curves = (
         risk_scores_of(table, columns[0])
         if is_risk(columns)
-        else _curves(table, columns, identity, interpolation, tail, source, notes)
+        else _curves(table, columns, identity, interpolation, tail, source)
     )
-    if identity is not None:
-        return curves[_order(table, test, identity, notes)]
-    if len(table) != len(test):
+    if identity is None and len(table) != len(test):
         raise ValueError(
             f"{table.path} has {len(table)} rows, but {test.path} has {len(test)}: --id COLUMN matches rows by an id."
         )
-    return curves
+    if index is not None and is_matched:
+        notes.append(Note("decision", f"{table.path}: the first column has no name and is left out."))
+    if index is not None and identity is not None and not is_matched:
+        notes.append(Note("decision", f"{table.path}: the column without a name is read as {identity}."))
+    key = identity if is_matched else index
+    return curves if key is None else curves[_order(table, test, table.column(key), identity, "row", notes)]
+
+
+def _times_in_rows(table: Table, columns: list[str], index: str | None, n: int) -> str | None:
+    """The column of times of a table with a row per time and a column for each of ``n`` subjects, if it is one."""
+    times = columns[0] if index is None else index
+    if len(columns) != n + 1 or NUMBER.fullmatch(times.strip()) or not is_number(table.sparse(times).type):
+        return None
+    if len(table) == n:
+        try:
+            times_of([name for name in columns if name != times], table.decimal)
+        except ValueError:
+            return times
+        return None
+    return times
+
+
+def _numbers(table: Table, columns: list[str]) -> FloatArray:
+    """Some columns of a table, side by side."""
+    found = {name: table.numbers(name) for name in columns}
+    with table.named():
+        return np.column_stack(
+            [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
+        )
 
 
 def _curves(
     table: Table,
     columns: list[str],
     identity: str | None,
-    interpolation: Interpolation,
+    interpolation: Interpolation | None,
     tail: Tail | None,
     source: str,
-    notes: list[Note],
 ) -> Predictions:
     """The curves of each row, at the times that ``columns`` are named after."""
     with table.named():
         times = times_of(columns, table.decimal, "--id {}" if identity is None else None)
-    found = {name: table.numbers(name) for name in columns}
+    array = _numbers(table, columns)
     with table.named():
-        array = np.column_stack(
-            [as_vector(values.to_numpy(), f"column {name!r}") for name, values in found.items()]
-        )
         if times.size == 2 and times[0] == 0 and (array[:, 0] == 1).all():
             times, array = times[1:], array[:, 1:]  # 1 at time 0 makes no curve of a prediction at one time
         if times.size == 1:
@@ -248,41 +282,65 @@ def _check_levels(texts: list[str], name: str, table: Table) -> None:
         )
 
 
-def _check_row_names(table: Table, identity: str | None) -> None:
-    """Refuse a nameless first column that may say which row is whose; 1, 2, ... and 0, 1, ... say nothing."""
-    found = [spelled(value) for value in table.column("").to_pylist()]
-    counted = [[str(k + start) for k in range(len(table))] for start in (0, 1)]
-    if identity is None and found not in counted:
+def _order(
+    table: Table, test: Table, own: Any, identity: str | None, what: str, notes: list[Note]
+) -> IntArray:
+    """For each test subject the place of its prediction, a row or a column of a table whose labels are ``own``.
+
+    They are ids, or, without ``identity``, those of an index that pandas wrote: 0, 1, ... and 1, 2, ... say nothing.
+    """
+    import pyarrow as pa
+
+    ids = pa.chunked_array([pa.array(own)]) if isinstance(own, list) else own
+    if identity is not None:
+        return _order_by_id(table, test, ids, identity, what, notes)
+    labels = [spelled(value) for value in ids.to_pylist()]
+    if any(labels == [str(k + start) for k in range(len(labels))] for start in (0, 1)):
+        notes.append(Note("decision", f"{table.path}: {what}s are numbered, and matched by position."))
+        return np.arange(len(labels))
+    if "" not in test.data.column_names:
         raise ValueError(
-            f"{table.path}: the first column has no name and does not number the rows (it starts with "
-            f"{found[0]!r}): name it and give --id, or remove it."
+            f"{table.path}: {what}s are labelled {labels[0]!r}, ...: give --id COLUMN, the column of {test.path} with "
+            "these labels, or number them."
         )
+    with table.named():
+        rows, matched = rows_by_label(labels, test.column("").to_pylist(), "number them")
+    notes += [replace(note, text=f"{table.path}: {note.text}") for note in matching_note(matched)]
+    return np.arange(len(labels)) if rows is None else rows
 
 
-def _order(table: Table, test: Table, identity: str, notes: list[Note]) -> Any:
-    """For each test subject the row of its prediction."""
-    rows, wanted = (
-        _rows_by_id(each, other, identity, notes) for each, other in ((table, test), (test, table))
-    )
+def _order_by_id(
+    table: Table, test: Table, ids: Any, identity: str, what: str, notes: list[Note]
+) -> IntArray:
+    """For each test subject the place of its id among the ``ids`` of a table."""
+    known = test.column(identity)
+    rows = _places_by_id(table, ids, test, known, identity, notes)
+    wanted = _places_by_id(test, known, table, ids, identity, notes)
     missing = [each for each in wanted if each not in rows]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         other = ": predictions for another sample?" if len(missing) == len(wanted) else "."
-        raise ValueError(f"{table.path} has no row for {identity} {missing[0]!r}{more} of {test.path}{other}")
+        raise ValueError(
+            f"{table.path} has no {what} for {identity} {missing[0]!r}{more} of {test.path}{other}"
+        )
     unknown = [each for each in rows if each not in wanted]
     if unknown:
         more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        raise ValueError(f"{table.path} has a row for {identity} {unknown[0]!r}{more}, not in {test.path}.")
+        raise ValueError(
+            f"{table.path} has a {what} for {identity} {unknown[0]!r}{more}, not in {test.path}."
+        )
     return np.array([rows[each] for each in wanted])
 
 
-def _rows_by_id(table: Table, other: Table, identity: str, notes: list[Note]) -> dict[str, int]:
-    """Rows by id; texts are compared as they are, but with the integers of the other table as integers."""
+def _places_by_id(
+    table: Table, own: Any, other: Table, ids: Any, identity: str, notes: list[Note]
+) -> dict[str, int]:
+    """Places by id; texts are compared as they are, but with the integers of the other table as integers."""
     from pyarrow import types
 
-    ids = [spelled(value) for value in table.column(identity).to_pylist()]
-    if is_text(plain(table.column(identity)).type) and types.is_integer(plain(other.column(identity)).type):
-        whole = {text: str(int(text)) for text in ids if _INTEGER.fullmatch(text)}
+    found = [spelled(value) for value in own.to_pylist()]
+    if is_text(plain(own).type) and types.is_integer(plain(ids).type):
+        whole = {text: str(int(text)) for text in found if _INTEGER.fullmatch(text)}
         changed = [text for text, number in whole.items() if text != number]
         if changed:
             text = (
@@ -290,12 +348,12 @@ def _rows_by_id(table: Table, other: Table, identity: str, notes: list[Note]) ->
                 f"{changed[0]!r} as {whole[changed[0]]}."
             )
             notes.append(Note("decision", text))
-        ids = [whole.get(text, text) for text in ids]
-    rows: dict[str, int] = {}
-    for row, key in enumerate(ids):
-        if key in rows:
+        found = [whole.get(text, text) for text in found]
+    places: dict[str, int] = {}
+    for place, key in enumerate(found):
+        if key in places:
             raise ValueError(
-                f"{table.path}: {identity} must differ between rows, but rows {rows[key]} and {row} have {key!r}."
+                f"{table.path}: {identity} must differ between rows, but rows {places[key]} and {place} have {key!r}."
             )
-        rows[key] = row
-    return rows
+        places[key] = place
+    return places

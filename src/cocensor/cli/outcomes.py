@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from typing import Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ from cocensor._notes import Note
 from cocensor._validation import NO_COMPETING_EVENTS, FloatArray, check_choice
 from cocensor.cli.files import Table
 from cocensor.evaluation.truth import as_true_times
-from cocensor.outcomes import ISO_DATE, UNITS, Survival, TimeAxis
+from cocensor.outcomes import UNITS, Survival, TimeAxis, check_date_format, is_date
 
 OUTCOMES = "Outcomes"
 _STILL = ": for subjects still under observation, give the data lock"
@@ -54,7 +55,7 @@ Entry = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Instead of --time, a column: the date of entry, such as 2021-03-31.",
+        help="Instead of --time, a column: the date of entry, such as 2021-03-31 or as --date-format says.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -85,6 +86,14 @@ TimeUnit = Annotated[
         help="The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
         "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are in "
         "it too.",
+        rich_help_panel=OUTCOMES,
+    ),
+]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT",
+        help="With --entry: how dates are written where that is not as 2021-03-31, such as %d/%m/%Y for 31/03/2021.",
         rich_help_panel=OUTCOMES,
     ),
 ]
@@ -127,17 +136,24 @@ class OutcomeColumns:
     data_lock: str | None = None
     time_unit: str | None = None
     reason: str | None = None
+    date_format: str | None = None
 
     def __post_init__(self) -> None:
         dates = self._given("entry", "exit", "data_lock")
         if self.time is None and not dates:
             raise ValueError("--time COLUMN is needed, or dates: --entry, --exit and --data-lock.")
         if self.time is not None and dates:
-            raise ValueError(f"--time and {dates[0]} are two ways to give times: use one of them.")
+            delayed = " (delayed entry is not supported yet)" if dates == ["--entry"] else ""
+            raise ValueError(f"--time and {dates[0]} are two ways to give times: use one of them{delayed}.")
         if dates and len(dates) < 3:
             raise ValueError(
                 f"--entry, --exit and --data-lock must be given together, but only {' and '.join(dates)} came."
             )
+        if self.date_format is not None and not dates:
+            raise ValueError(
+                f"--date-format must come with --entry, --exit and --data-lock, but is {self.date_format!r}."
+            )
+        check_date_format(self.date_format, "--date-format")
         ends = self._given("data_lock", "follow_up", "administrative")
         if len(ends) > 1:
             raise ValueError(
@@ -199,7 +215,9 @@ class OutcomeColumns:
             lock = self._lock(table)
             unit: Any = self.time_unit or "days"
             with table.named():
-                return Survival.from_dates(*days, events, lock, unit=unit, reason=why)
+                return Survival.from_dates(
+                    *days, events, lock, unit=unit, date_format=self.date_format, reason=why
+                )
         times = table.numbers(str(self.time))
         ended = None if self.administrative is None else table.flags(self.administrative)
         planned = None if self.follow_up is None else table.numbers(self.follow_up)
@@ -210,7 +228,7 @@ class OutcomeColumns:
 
     @property
     def _single_lock(self) -> bool:
-        return self.data_lock is not None and ISO_DATE.fullmatch(self.data_lock.strip()) is not None
+        return self.data_lock is not None and is_date(self.data_lock, self.date_format)
 
     def _lock(self, table: Table) -> Any:
         """The date of the data lock, or its column."""
@@ -218,8 +236,8 @@ class OutcomeColumns:
             return self.data_lock
         if self.data_lock not in table.data.column_names:
             raise ValueError(
-                f"--data-lock must be a date such as 2021-12-31, or a column of {table.path}, but is "
-                f"{self.data_lock!r}."
+                f"--data-lock must be a date such as {date(2021, 12, 31):{self.date_format or '%Y-%m-%d'}}, or a "
+                f"column of {table.path}, but is {self.data_lock!r}."
             )
         return table.column(self.data_lock)
 

@@ -85,7 +85,8 @@ def _predicted(file: Path, test: Table, study: Study, notes: list[Note]) -> cc.P
     """A model's predictions, or why a file has none: that costs this model, and not the others."""
     content = read_content(file)
     how = study.interpolation, study.tail
-    source = f"{escaped(file.name)}, {BETWEEN[study.interpolation]}, {BEYOND[study.tail or 'none']}"
+    between, beyond = BETWEEN[study.interpolation or "linear"], BEYOND[study.tail or "none"]
+    source = f"{escaped(file.name)}, {between}, {beyond}"
     try:
         table = read_table(file, study.identity, content)
         return predictions_of(table, test, study.identity, *how, source, notes)

@@ -3,6 +3,7 @@
 from cocensor.curves.border import as_predictions, predict
 from cocensor.curves.drawn import DrawnPredictions
 from cocensor.curves.grid import TimeGrid
+from cocensor.curves.labels import Matching, subject_labels
 from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.risk_scores import RiskScores
 from cocensor.curves.steps import StepFunction
@@ -12,6 +13,7 @@ __all__ = [
     "TAILS",
     "DrawnPredictions",
     "Interpolation",
+    "Matching",
     "Predictions",
     "RiskScores",
     "StepFunction",
@@ -19,4 +21,5 @@ __all__ = [
     "TimeGrid",
     "as_predictions",
     "predict",
+    "subject_labels",
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from cocensor._validation import FloatArray, as_table
+from cocensor._validation import FloatArray, as_table, row_labels
 from cocensor.curves.checks import count_rounded
 from cocensor.curves.predictions import Interpolation, Predictions
 from cocensor.curves.risk_scores import RiskScores
@@ -23,6 +25,7 @@ def as_predictions(
     *,
     times: FloatArray | None = None,
     X: Any = None,
+    labels: Any = None,
     name: str = "estimate",
     risk: bool = False,
     column: bool = False,
@@ -41,6 +44,8 @@ def as_predictions(
         The times of the evaluation, in any order: the columns of an array.
     X : optional
         Covariates, for estimators.
+    labels : optional
+        Those of the subjects, by which frames and columns of pandas are put into their order.
     name : str
         What every refusal calls it, those of other packages' models included.
     risk : bool
@@ -50,20 +55,40 @@ def as_predictions(
     """
     if isinstance(estimate, type):
         raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
-    found = estimate if isinstance(estimate, Predictions) else _recognised(estimate, n, times, X, name)
-    if found is None and risk and _n_axes(estimate) == 1:
+    with _naming(name):
+        recognised = (
+            estimate if isinstance(estimate, Predictions) else _recognised(estimate, n, times, X, labels)
+        )
+    if recognised is not None:
+        found = recognised
+    elif risk and _n_axes(estimate) == 1:
         found = RiskScores(estimate, name=name)
-    if found is None:
+    else:
         try:
             found = _at_times(estimate, n, times, name, column)
         except ValueError as error:
             if risk and _n_axes(estimate) == 2:
                 raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
             raise
+    if recognised is None:
+        with _naming(name):
+            found = found.in_order_of(labels, row_labels(estimate))
     if len(found) != n:
         each = "curve" if found.risk is None else "number"
         raise ValueError(f"{name} must have one {each} per test subject, {n}, but has {len(found)}.")
     return found
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Put the name of a model before what is refused of it."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        said = str(error).strip()
+        said = said if said.endswith((".", "!", "?")) else f"{said}."
+        kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind_of_error(f"{name}: {said}") from error
 
 
 def predict(model: Any, X: Any) -> Predictions:
@@ -86,36 +111,42 @@ def predict(model: Any, X: Any) -> Predictions:
     if are_step_functions(predicted):
         return replaced(Predictions.from_step_functions(predicted), source=source)
     if nw.dependencies.is_into_dataframe(predicted):
-        between: Interpolation = "linear" if _is_smooth(model) else "step"
+        between = _between_times(model)
         if method != "predict" and predicted.shape == (len(X), len(X)) and hasattr(predicted, "index"):
             # As many times as subjects: lifelines and pycox have the times in the index.
             return Predictions(predicted.index, predicted.to_numpy().T, between, source=source)
         return replaced(Predictions.from_frame(predicted, len(X), interpolation=between), source=source)
     raise TypeError(
-        f"{method} of {kind} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}."
+        f"{source} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}"
+        f"{_of_array(predicted, method)}."
     )
 
 
-def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, name: str) -> Predictions | None:
+def _of_array(predicted: Any, method: str) -> str:
+    """What to give in place of a model that predicts an array."""
+    if _n_axes(predicted) == 1:
+        return (
+            f", one number per subject: give model.{method}(x_test) in place of the model, as a risk score that is "
+            "greater for a higher risk"
+        )
+    return f": give a pair (times, model.{method}(x_test))" if _n_axes(predicted) == 2 else ""
+
+
+def _recognised(estimate: Any, n: int, times: FloatArray | None, X: Any, labels: Any) -> Predictions | None:
     """The predictions of all that says itself what its times are; None for what may be an array."""
-    try:
-        if _method(estimate) is not None:
-            return predict(estimate, X)
-        if are_step_functions(estimate):
-            return Predictions.from_step_functions(estimate)
-        if isinstance(estimate, tuple) and len(estimate) == 2:
-            own, table = estimate[0], as_table(estimate[1], "probabilities")
-            return Predictions(own, table, source="array with its times")
-        if nw.dependencies.is_into_dataframe(estimate):
-            return Predictions.from_frame(estimate, n, times=times)
-        if hasattr(estimate, "fit"):
-            kind = type(estimate).__name__
-            raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
-    except (TypeError, ValueError) as error:
-        said = str(error).strip()
-        said = said if said.endswith((".", "!", "?")) else f"{said}."
-        kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind_of_error(f"{name}: {said}") from error
+    if _method(estimate) is not None:
+        return predict(estimate, X)
+    if are_step_functions(estimate):
+        return Predictions.from_step_functions(estimate)
+    if isinstance(estimate, tuple) and len(estimate) == 2:
+        own, table = estimate[0], as_table(estimate[1], "probabilities")
+        curves = Predictions(own, table, source="array with its times")
+        return curves.in_order_of(labels, row_labels(estimate[1]))
+    if nw.dependencies.is_into_dataframe(estimate):
+        return Predictions.from_frame(estimate, n, times=times, labels=labels)
+    if hasattr(estimate, "fit"):
+        kind = type(estimate).__name__
+        raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
     return None
 
 
@@ -169,10 +200,17 @@ def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column
             raise ValueError(f"{name} must have equal columns where times are repeated.")
         table = table[:, first]
     rounded = count_rounded(table, name, grid)
-    return Predictions.trusted(grid.copy(), table, source="array at the times", n_rounded=rounded)
+    return Predictions.trusted(grid.copy(), table, None, source="array at the times", n_rounded=rounded)
 
 
-def _is_smooth(model: Any) -> bool:
-    """Whether a model of lifelines has curves without steps: a parametric one, or Cox's with such a baseline."""
-    parametric = any("Parametric" in kind.__name__ for kind in type(model).__mro__)
-    return parametric or getattr(model, "baseline_estimation_method", "breslow") != "breslow"
+def _between_times(model: Any) -> Interpolation | None:
+    """What holds between the times of a frame that a model predicts; None where it is not known.
+
+    Models of lifelines have steps, and so has Cox's model; lines have parametric ones, and Cox's with such a baseline.
+    """
+    kinds = type(model).__mro__
+    parametric = any("Parametric" in kind.__name__ for kind in kinds)
+    if parametric or getattr(model, "baseline_estimation_method", "breslow") != "breslow":
+        return "linear"
+    steps = any(kind.__module__.startswith("lifelines.") or "Cox" in kind.__name__ for kind in kinds)
+    return "step" if steps else None

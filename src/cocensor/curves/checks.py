@@ -14,6 +14,8 @@ from cocensor._validation import FloatArray, as_floats, row_blocks, to_numpy
 
 #: Single precision makes probabilities leave [0, 1], and curves rise, by less than this.
 ROUNDING = 1e-6
+# Larger cumulative hazards leave nobody event-free, by 1e-9.
+_LARGEST_HAZARD = 20.0
 # Rows, or columns, that a thread takes at a time, and the fewest numbers for which there is a second thread.
 _LOT_ROWS, _LOT_COLUMNS = 2**15, 8
 _WORTH_THREADS = 2**22
@@ -107,6 +109,8 @@ def _count_rounded(block: npt.NDArray[Any], name: str, times: FloatArray, first:
 
 def _hint_outside(block: npt.NDArray[Any]) -> str:
     """What numbers outside of [0, 1] may be."""
+    if block.min() >= 0 and _rises(block) and block.max() <= _LARGEST_HAZARD:
+        return ": they look like cumulative hazards H, which rise: give S = exp(−H)."
     if block.min() >= 0 and 1.5 < block.max() <= 100:
         return ": in percent? divide by 100."
     return "."
@@ -114,6 +118,10 @@ def _hint_outside(block: npt.NDArray[Any]) -> str:
 
 def _hint_rising(block: npt.NDArray[Any]) -> str:
     """What curves that rise may be."""
-    if (np.diff(block, axis=1) >= -ROUNDING).all():
-        return ": are these risks? give 1 − risk."
-    return "."
+    return ": are these risks? give 1 − risk; cumulative hazards H? give exp(−H)." if _rises(block) else "."
+
+
+def _rises(block: npt.NDArray[Any]) -> bool:
+    """Whether no row falls, and some rise."""
+    steps = np.diff(block, axis=1)
+    return bool(steps.size and (steps >= -ROUNDING).all() and (steps > ROUNDING).any())

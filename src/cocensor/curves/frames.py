@@ -9,13 +9,14 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, as_frame, as_table, as_times, as_vector, frame_column
+from cocensor._validation import FloatArray, as_frame, as_table, as_times, as_vector, frame_column, row_labels
+from cocensor.curves.labels import is_numbered
 
 
 def read_frame(
     frame: Any, n: int, time: str | None, times: FloatArray | None
-) -> tuple[FloatArray, npt.NDArray[Any]]:
-    """The times of a frame, and its curves with a row for each of ``n`` subjects."""
+) -> tuple[FloatArray, npt.NDArray[Any], Any]:
+    """The times of a frame, its curves with a row for each of ``n`` subjects, and the labels of these, if any."""
     table = as_frame(frame, "frame")
     by_time = _times_in_rows(table, n, time)
     by_subject = _times_in_columns(table, n) if time is None else None
@@ -26,10 +27,10 @@ def read_frame(
         )
     if by_time is not None:
         columns = table.drop(time) if time is not None else table
-        return by_time, columns.to_numpy().T
+        return by_time, columns.to_numpy().T, getattr(columns.to_native(), "columns", None)
     if by_subject is not None:
         _refuse_numbered(table.columns, by_subject, times)
-        return by_subject, as_table(frame, "frame")
+        return by_subject, as_table(frame, "frame"), row_labels(frame)
     size = f"{len(table)} rows and {len(table.columns)} columns"
     if len(table.columns) == n:
         raise ValueError(
@@ -53,7 +54,7 @@ def _times_in_rows(table: nw.DataFrame[Any], n: int, time: str | None) -> FloatA
     if found.dtype.kind not in "iuf":
         return None
     # Rows that are merely numbered are subjects, unless columns are so as well.
-    subjects = len(table) == n and _is_numbered(found) and not _is_numbered(table.columns)
+    subjects = len(table) == n and is_numbered(found) and not is_numbered(table.columns)
     return None if subjects else found.astype(np.float64)
 
 
@@ -70,7 +71,7 @@ def _times_in_columns(table: nw.DataFrame[Any], n: int) -> FloatArray | None:
 def _refuse_numbered(names: Sequence[Any], found: FloatArray, times: FloatArray | None) -> None:
     """Refuse names that say nothing: numbers from 0 on, but for those that are the times of the evaluation."""
     alike = times is not None and found.shape == times.shape
-    if not _is_numbered(found) or (times is not None and alike and np.allclose(found, times)):
+    if not is_numbered(found) or (times is not None and alike and np.allclose(found, times)):
         return
     # Texts were written by somebody; they are doubted only where an array would do.
     if alike or not all(isinstance(name, str) for name in names):
@@ -78,8 +79,3 @@ def _refuse_numbered(names: Sequence[Any], found: FloatArray, times: FloatArray 
             "a frame whose columns are numbered 0, 1, 2, ... does not say its times: name the columns by their times, "
             "or give the array itself."
         )
-
-
-def _is_numbered(names: Any) -> bool:
-    """Whether names are 0, 1, 2, ..., as a library numbers what was given none."""
-    return list(names) == list(range(len(names)))

@@ -22,6 +22,7 @@ from cocensor._validation import (
 )
 from cocensor.curves.checks import as_probability_table, count_rounded
 from cocensor.curves.frames import read_frame
+from cocensor.curves.labels import Matching, rows_by_label
 from cocensor.curves.steps import (
     QUANTILE_TOLERANCE,
     as_step_functions,
@@ -55,8 +56,9 @@ class Predictions:
         :math:`\hat S_i(t)`, in [0, 1] and not increasing along a row. What is off by at most 1e-6 is the rounding of
         single precision: a rise is let pass, a value outside of [0, 1] is read as 0 or 1, and ``n_rounded`` counts
         the latter. Kept without a copy, in its own precision: do not write to it later.
-    interpolation : {"linear", "step"}
-        What holds between grid times.
+    interpolation : {"linear", "step"} or None
+        What holds between grid times. None, the default, is a line that nobody stated: an evaluation notes where steps
+        would give another score.
     tail : {"last", "zero", "linear", "exponential"} or None
         Beyond the grid: refuse (None, the default), hold the last value, drop to zero, or go on along
         the line, or the exponential, from (0, 1) through the last point.
@@ -78,15 +80,18 @@ class Predictions:
 
     times: FloatArray
     probabilities: npt.NDArray[np.floating[Any]]
-    interpolation: Interpolation = "linear"
+    interpolation: Interpolation | None = None
     tail: Tail | None = None
     source: str = "curves"
     n_rounded: int = field(default=0, init=False)
+    #: How they were matched to the test subjects where their labels are in another order, or are other labels.
+    matched: Matching | None = field(default=None, init=False)
     #: One number for each subject, the greater the riskier, where that is all that is predicted: no curves.
     risk: ClassVar[Any] = None
 
     def __post_init__(self) -> None:
-        check_choice(self.interpolation, "interpolation", ("linear", "step"))
+        if self.interpolation is not None:
+            check_choice(self.interpolation, "interpolation", ("linear", "step"))
         if self.tail is not None:
             check_choice(self.tail, "tail", TAILS)
         times = as_times(as_vector(self.times, "times", copy=True, single=True), "times")
@@ -104,7 +109,7 @@ class Predictions:
         cls,
         times: FloatArray,
         probabilities: npt.NDArray[np.floating[Any]],
-        interpolation: Interpolation = "linear",
+        interpolation: Interpolation | None = "linear",
         tail: Tail | None = None,
         source: str = "curves",
         n_rounded: int = 0,
@@ -149,7 +154,8 @@ class Predictions:
         *,
         time: str | None = None,
         times: FloatArray | None = None,
-        interpolation: Interpolation = "step",
+        labels: Any = None,
+        interpolation: Interpolation | None = None,
         tail: Tail | None = None,
     ) -> Predictions:
         """From a data frame for ``n`` subjects, with times in its columns or in its index.
@@ -158,19 +164,35 @@ class Predictions:
         ``predict_surv_df`` return: the index holds the times, or the column ``time``. A row per subject has times as
         names of the columns. The number of subjects tells the two apart; ``times`` are those of the evaluation.
 
+        With ``labels``, those of the test subjects in their order, such as ``x_test.index``, curves are put into that
+        order if the frame labels its subjects by them, are taken by position if one of the two merely numbers subjects
+        from 0, and are refused otherwise. :func:`evaluate` does so by itself.
+
         Examples
         --------
         >>> import pandas as pd
         >>> from cocensor import Predictions
         >>> frame = pd.DataFrame({"a": [0.8, 0.4], "b": [0.9, 0.7], "c": [1.0, 0.6]}, index=[1.0, 2.0])
         >>> Predictions.from_frame(frame, n=3)
-        Predictions(n=3, times 1 to 2 (2), interpolation='step', tail=None)
+        Predictions(n=3, times 1 to 2 (2), interpolation='linear', tail=None)
         >>> Predictions.from_frame(frame.T, n=3)([1.0])[:, 0]
         array([0.8, 0.9, 1. ])
+        >>> Predictions.from_frame(frame, n=3, labels=["c", "a", "b"])([1.0])[:, 0]
+        array([1. , 0.8, 0.9])
         """
-        found, table = read_frame(frame, check_whole(n, "n"), time, times)
+        found, table, own = read_frame(frame, check_whole(n, "n"), time, times)
         source = f"frame of {type(frame).__module__.partition('.')[0]}"
-        return cls(found, table, interpolation, tail, source)
+        return cls(found, table, interpolation, tail, source).in_order_of(labels, own)
+
+    def in_order_of(self, labels: Any, own: Any) -> Predictions:
+        """The curves of the subjects that have these ``labels``, in their order; ``own`` are those of the rows.
+
+        None is no labels: then rows are taken by position.
+        """
+        rows, matched = rows_by_label(own, labels)
+        found = self if rows is None else self[rows]
+        object.__setattr__(found, "matched", matched)
+        return found
 
     def __len__(self) -> int:
         return int(self.probabilities.shape[0])
@@ -188,7 +210,7 @@ class Predictions:
     def __repr__(self) -> str:
         return (
             f"Predictions(n={len(self)}, times {self.times[0]:g} to {self.times[-1]:g} "
-            f"({self.times.size}), interpolation={self.interpolation!r}, tail={self.tail!r})"
+            f"({self.times.size}), interpolation={self.interpolation or 'linear'!r}, tail={self.tail!r})"
         )
 
     @property
@@ -293,7 +315,7 @@ class Predictions:
         index = np.argmax(below, axis=1)
         rows = np.arange(len(self))
         result = self.times[index].copy()
-        if self.interpolation == "linear":
+        if self.interpolation != "step":
             top = np.where(index > 0, self.probabilities[rows, index - 1], 1.0)
             start = np.where(index > 0, self.times[index - 1], 0.0)
             fall = top - self.probabilities[rows, index]
@@ -314,7 +336,7 @@ class Predictions:
         # S is evaluated at the left end of each piece for steps, at both ends for lines.
         values = self(knots)
         area: FloatArray = values[:, :-1] @ widths
-        if self.interpolation == "linear":
+        if self.interpolation != "step":
             area = 0.5 * (area + values[:, 1:] @ widths)
         if horizon > end:
             tail = self._tail_beyond(horizon, "horizon")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy.typing as npt
 
@@ -12,10 +12,10 @@ from cocensor._parallel import one_blas_thread
 from cocensor._validation import FloatArray, Progress
 from cocensor.adjustments import Oracle
 from cocensor.adjustments.samples import Samples
-from cocensor.curves import Predictions, as_predictions
+from cocensor.curves import Predictions, as_predictions, subject_labels
 from cocensor.evaluation.data import Resampling
-from cocensor.evaluation.options import AskedAdjustment, as_folds
-from cocensor.evaluation.request import Request, brought_to_numpy, concluded, rounded
+from cocensor.evaluation.options import AskedAdjustment, as_folds, refuse_keywords
+from cocensor.evaluation.request import Request, brought_to_numpy, concluded, matching_note, rounded
 from cocensor.evaluation.result import Evaluation
 from cocensor.evaluation.scores import scores_under
 from cocensor.evaluation.times import HorizonRule
@@ -47,21 +47,21 @@ def evaluate(
     n_resamples: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    **unsupported: Never,
 ) -> Evaluation:
     """Score models under several assumptions about the censoring, on one and the same interval of time.
 
     Parameters
     ----------
     models : dict
-        By name: :class:`Predictions`, a pair ``(times, array)`` whose curves run straight from time to time (for
-        steps make :class:`Predictions`), an array (n_test, n_times) at ``times``, a frame with times in its columns or
-        its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted estimator of
-        scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``. An array
-        (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and ``"concordance"``,
-        score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone: metrics at this time
-        score it, no others do, and it does not move the horizon. A model whose predictions are refused has no scores,
-        and a note says why; a ``ValueError`` in the place of a model is such a refusal. The others are scored without
-        it.
+        By name: :class:`Predictions`, a pair ``(times, array)``, an array (n_test, n_times) at ``times``, a frame with
+        times in its columns or its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted
+        estimator of scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``.
+        An array (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and
+        ``"concordance"``, score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone:
+        metrics at this time score it, no others do, and it does not move the horizon. A model whose predictions are
+        refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a refusal. The
+        others are scored without it.
     y_test : Survival, structured array or tuple
         Test outcomes. For out-of-fold predictions give all subjects once.
     x_test : array or data frame, optional
@@ -79,6 +79,7 @@ def evaluate(
         integrated calibration index at single times. Verdicts are by the first metric.
     times : array-like, optional
         Times that scores over time are averaged over; by default 100 of them, equally spaced from 0 to the horizon.
+        The last of them is the horizon, and a note says where it would have been without.
     at : float or array-like, optional
         Single times, on the grid or not: metrics at single times, such as ``"brier"``, are scored at each, instead of
         at the last time, and are called "brier at 12"; ``"auc"`` is scored at each beside its mean over time. For
@@ -114,10 +115,24 @@ def evaluate(
         Of the bootstrap.
     progress : callable, optional
         Called with the number of finished adjustments and of all; then with those of resamples, if there are any.
+    **unsupported
+        What is not there, or not yet, such as ``weights``, ``groups`` and ``entry``: refused in a sentence.
 
     Returns
     -------
     Evaluation
+
+    Notes
+    -----
+    Between its times a curve is a line, in whatever form it is given. It is a step function where it is known to be
+    one (predictions of scikit-survival's models, of lifelines' Cox model and of ours) or where
+    ``Predictions(times, array, interpolation="step")`` says so. Where nothing says which, a note tells what steps would
+    give, if that moves the first score under the primary adjustment by more than a tenth of its standard error (without
+    standard errors, by more than 1 %).
+
+    A frame or column of pandas whose labels are those of ``x_test``, or of ``y_test``, is put into their order; one
+    that is merely numbered, or has no labels, is taken by position; one that has other labels is refused. A note says
+    which, where it matters.
 
     Examples
     --------
@@ -134,6 +149,7 @@ def evaluate(
     >>> print(result.ranking().statement)
     Under IPCW, the data cannot tell all and one apart. Under imputation, one beats all.
     """
+    refuse_keywords(unsupported)
     test = Survival.coerce(y_test, "y_test")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
     time_axis = TimeAxis(time_name, time_unit)
@@ -144,7 +160,7 @@ def evaluate(
     samples, notes = request.samples(given, covariates)
     scored = request.times_of(samples)
     _check_names(models)
-    predictions, faults = _predictions(models, x_test, request.times, len(test), notes)
+    predictions, faults = _predictions(models, x_test, request.times, test, notes)
     data, ends = request.data(samples, predictions, faults, scored, tuple(models), covariates, notes)
     assumed = request.assumed(data, notes)
     made = request.made(assumed, notes)
@@ -175,17 +191,19 @@ def _check_names(models: Any) -> None:
 
 
 def _predictions(
-    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, n: int, notes: list[Note]
+    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
 ) -> tuple[dict[str, Predictions], dict[str, Exception]]:
     """The predictions of every model by name, and why a model has none."""
     found, faults = dict[str, Predictions](), dict[str, Exception]()
+    given: dict[str, Any] = {"times": times, "X": x_test, "labels": subject_labels(x_test, y.labels)}
     for name, model in models.items():
         try:
             if isinstance(model, ValueError):
                 raise model
-            found[name] = as_predictions(model, n, times=times, X=x_test, name=f"models[{name!r}]", risk=True)
+            found[name] = as_predictions(model, len(y), name=f"models[{name!r}]", risk=True, **given)
         except (TypeError, ValueError) as fault:
             faults[name] = fault
             continue
         notes += [*brought_to_numpy(model, name), *rounded(found[name].n_rounded, name)]
+        notes += matching_note(found[name].matched, name)
     return found, faults

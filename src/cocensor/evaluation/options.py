@@ -37,6 +37,21 @@ AskedAdjustment = str | Adjustment | Fitted
 #: Adjustments that are asked for together; "default" where none in particular are.
 SETS = {"default": ("ipcw", "imputed"), "paper": ("ipcw", "imputed", "dep", "cg_q")}
 _ARCHIMEDEAN = ("dep", "cg_q")
+_ONE_EACH = "every subject counts once, and as independent of the others"
+#: Why what users may look for is not there, by argument.
+NOT_YET = {
+    **dict.fromkeys(("weights", "sample_weight", "groups", "clusters", "cluster", "strata"), _ONE_EACH),
+    **dict.fromkeys(("entry", "landmark"), "every subject is under observation from time 0 on"),
+    "cause": "there is one event, and all else is censoring",
+}
+
+
+def refuse_keywords(given: Mapping[str, Any]) -> None:
+    """Refuse arguments that there are not, or not yet."""
+    for name in given:
+        if name in NOT_YET:
+            raise TypeError(f"{name} is not supported yet: {NOT_YET[name]}.")
+        raise TypeError(f"evaluate() got an unexpected keyword argument {name!r}.")
 
 
 def check_copula(copula: Any) -> None:

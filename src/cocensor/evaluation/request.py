@@ -15,7 +15,7 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.samples import Samples
 from cocensor.copulas import Copula, Independence
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.curves import Matching, Predictions, TimeGrid
 from cocensor.evaluation.alarms import find_alarms
 from cocensor.evaluation.asked_metrics import (
     DEFAULT_METRICS,
@@ -29,6 +29,7 @@ from cocensor.evaluation.asked_metrics import (
     scorable,
     unscored,
 )
+from cocensor.evaluation.between_times import read_as_steps
 from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
@@ -47,6 +48,7 @@ from cocensor.evaluation.scores import AdjustmentScores
 from cocensor.evaluation.times import (
     HorizonRule,
     met_by_steps,
+    moved_by_times,
     outside_horizon,
     times_of_samples,
     within_predictions,
@@ -164,6 +166,8 @@ class Request:
         notes += [Note("missing", str(fault), model=name) for name, fault in faults.items()]
         if self.times is None:
             grid = met_by_steps(grid, predictions, ends)
+        else:
+            notes += moved_by_times(samples, predictions, ends)
         if samples.folds is not None:
             notes += ranked_across_folds(predictions)
         times, at, metrics = TimeGrid.of(grid), self.at, self.metrics
@@ -258,7 +262,7 @@ def concluded(
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in covariates if x is not None and column_names(x) is not None), None)
     found = Evaluation(data, results, assumed, ends, tuple(notes), template, truth=truth)
-    return replace(found, alarms=find_alarms(found))
+    return replace(found, alarms=find_alarms(found), notes=(*found.notes, *read_as_steps(found)))
 
 
 def brought_to_numpy(predicted: Any, model: str) -> list[Note]:
@@ -277,6 +281,18 @@ def rounded(n_rounded: int, model: str) -> list[Note]:
         return []
     text = f"{n_rounded} probabilities lie outside [0, 1] by less than 1e-6: they are read as 0 or 1."
     return [Note("decision", text, model=model)]
+
+
+def matching_note(how: Matching | None, model: str | None = None) -> list[Note]:
+    """How predictions were matched to the test subjects, where their labels leave room for doubt."""
+    if how is None:
+        return []
+    texts = {
+        "labels": "The predictions are put into the order of the test subjects by their labels.",
+        "position": "The predictions are matched to the test subjects by position: the labels of the two differ, and "
+        "one of them merely counts from 0.",
+    }
+    return [Note("decision", texts[how], model=model)]
 
 
 def _reaching(

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from cocensor._notes import Note
 from cocensor._numerics import settled
 from cocensor._validation import FloatArray
 from cocensor.adjustments.samples import Samples
@@ -58,6 +59,21 @@ def within_predictions(
     if ends.time <= known and (curves or ends.by != "default" or not np.isfinite(known)):
         return grid, ends
     return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
+
+
+def moved_by_times(samples: Samples, predictions: Mapping[str, Predictions], ends: Horizon) -> list[Note]:
+    """That scores end elsewhere than they would without the times given, where that is so."""
+    try:
+        otherwise = within_predictions(samples, predictions, *times_of_samples(samples, None, None))[1]
+    except ValueError:  # without times there would be no scores
+        return []
+    if np.isclose(ends.time, otherwise.time, rtol=1e-9, atol=0.0):
+        return []
+    text = (
+        f"Scores go up to {ends.time:g}, the last of the times given; without times= they would end at "
+        f"{otherwise.time:g}, {otherwise.reason}."
+    )
+    return [Note("decision", text)]
 
 
 def outside_horizon(predictions: Mapping[str, Predictions], ends: Horizon) -> dict[str, Exception]:

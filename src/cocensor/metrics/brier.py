@@ -121,7 +121,10 @@ def brier_score(
         Training outcomes, from which the adjustment learns, and test outcomes. Without a training sample (None) it
         learns from the test outcomes.
     estimate : array of shape (n_test, n_times), Predictions, frame, step functions, or a dict of these
-        Predicted survival probabilities. A dict of models gives a dict of scores, with one fit for all.
+        Predicted survival probabilities; also a pair ``(times, array)`` or a fitted model, as in :func:`evaluate`.
+        Between their own times curves are lines, unless they say otherwise or are known to step. A frame of pandas with
+        the labels of ``x_test`` or ``y_test`` is put into their order, with a warning. A dict of models gives a dict of
+        scores, with one fit for all.
     times : float or array-like
         In any order; results come in the same order. At one time, given as a number, an array of shape (n_test,) will
         do for ``estimate``, and a score is a float.

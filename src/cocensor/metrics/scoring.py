@@ -17,7 +17,7 @@ from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustm
 from cocensor.adjustments.samples import Samples
 from cocensor.arrays import are_foreign, refuse_foreign
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid, as_predictions
+from cocensor.curves import Predictions, TimeGrid, as_predictions, subject_labels
 from cocensor.inference import Influence, influence
 from cocensor.metrics.array_scores import ArraysAsked
 from cocensor.metrics.base import Metric
@@ -82,7 +82,7 @@ class Asked:
         given = estimate if several else {"": estimate}
         refuse_foreign(given, "this is")
         predictions = {
-            key: _named(str(key) if several else None, each, len(test), grid, x_test, risk, single)
+            key: _named(str(key) if several else None, each, test, grid, x_test, risk, single)
             for key, each in given.items()
         }
         return cls(chosen, Samples(test, x_test, train, x_train), grid, predictions, several, single)
@@ -211,18 +211,31 @@ def _first(values: FloatArray) -> Any:
 
 
 def _named(
-    name: str | None, estimate: Any, n: int, grid: TimeGrid, x_test: Any, risk: bool, single: bool
+    name: str | None, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
 ) -> Predictions:
-    """Predictions whose refusal names their model, with a warning where rounding was mended."""
+    """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
     called = "estimate" if name is None else f"estimate[{name!r}]"
     found = as_predictions(
-        estimate, n, times=grid.times, X=x_test, name=called, risk=risk, column=single and not risk
+        estimate,
+        len(y),
+        times=grid.times,
+        X=x_test,
+        labels=subject_labels(x_test, y.labels),
+        name=called,
+        risk=risk,
+        column=single and not risk,
     )
     if grid.last > found.end:
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
     if found.risk is None and not found.known_at(grid.times):
         other = grid.times[grid.times != found.only_at][0]
         raise ValueError(f"times must be {found.only_at:g}, the one time of {called}, but has {other:g}.")
+    if found.matched == "labels":
+        warnings.warn(
+            f"{called} is put into the order of the test subjects by its labels.",
+            PredictionWarning,
+            stacklevel=4,
+        )
     if found.n_rounded:
         warnings.warn(
             f"{called} has {found.n_rounded} values outside [0, 1] by less than 1e-6: they are read as 0 or 1.",

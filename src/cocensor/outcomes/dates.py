@@ -23,25 +23,26 @@ from cocensor._validation import (
 
 #: Days in each unit of time.
 UNITS = {"days": 1.0, "weeks": 7.0, "months": 30.4375, "years": 365.25}
-#: A date in ISO form; midnight after it is how software writes a date as a time.
-ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
+# A date in ISO form; midnight after it is how software writes a date as a time.
+_ISO_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})([T ]00:00(:00(\.0+)?)?)?")
 #: Times are the same up to the rounding of single precision.
 _ROUNDING = 1e-6
 
 
 def from_dates(
-    entry: Any, exit: Any, event: Any, data_lock: Any, unit: str
+    entry: Any, exit: Any, event: Any, data_lock: Any, unit: str, date_format: str | None = None
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Times in ``unit``, events, and who was still under observation on the day of the data lock."""
     check_choice(unit, "unit", tuple(UNITS))
+    check_date_format(date_format)
     events = as_events(event)
-    began, left = _days(entry, "entry"), _days(exit, "exit")
+    began, left = _days(entry, "entry", date_format), _days(exit, "exit", date_format)
     check_length(left, "exit", began.size, "entry")
     check_length(events, "event", began.size, "entry")
     if _is_single(data_lock):
-        lock = np.full(began.size, _day(data_lock, (), "data_lock"))
+        lock = np.full(began.size, _day(data_lock, (), "data_lock", date_format))
     else:
-        lock = _days(data_lock, "data_lock")
+        lock = _days(data_lock, "data_lock", date_format)
         check_length(lock, "data_lock", began.size, "entry")
     for row in np.flatnonzero(left < began)[:1]:
         refuse_at((int(row),), _iso(left[row]), f"exit must not be before entry, {_iso(began[row])}")
@@ -66,30 +67,59 @@ def from_follow_up(time: Any, event: Any, follow_up: Any) -> tuple[FloatArray, B
     return times, events, ~events & (times >= planned * (1 - _ROUNDING))
 
 
-def _days(values: Any, name: str) -> IntArray:
+def check_date_format(date_format: Any, name: str = "date_format") -> None:
+    """Refuse a format from which a date cannot be read again."""
+    day = datetime(2021, 3, 31)
+    try:
+        if date_format is None or datetime.strptime(day.strftime(date_format), date_format) == day:
+            return
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{name} must have day, month and year, such as '%d/%m/%Y', but is {date_format!r}.")
+
+
+def is_date(text: str, date_format: str | None = None) -> bool:
+    """Whether a text is a date."""
+    return _as_date(text, date_format) is not None
+
+
+def _as_date(text: str, date_format: str | None) -> date | None:
+    """A text in ISO form, or in another where that is named; None of what is no date."""
+    match = _ISO_DATE.fullmatch(text.strip())
+    try:
+        if date_format is not None:
+            return datetime.strptime(text.strip(), date_format)
+        return date(*map(int, match.groups()[:3])) if match else None
+    except ValueError:  # a 13th month
+        return None
+
+
+def _days(values: Any, name: str, date_format: str | None) -> IntArray:
     """Dates as numbers of days."""
     found = column_values(values, name)
-    return np.array([_day(value, (row,), name) for row, value in enumerate(found)], dtype=np.int64)
+    return np.array(
+        [_day(value, (row,), name, date_format) for row, value in enumerate(found)], dtype=np.int64
+    )
 
 
-def _day(value: Any, place: tuple[int, ...], name: str) -> int:
+def _day(value: Any, place: tuple[int, ...], name: str, date_format: str | None) -> int:
     """A date as the number of its day."""
     if value is None:
         still = ", and the data lock for subjects still under observation" if name == "exit" else ""
         refuse_at(place, value, f"{name} must be a date{still}")
     found: Any = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
     if isinstance(found, str):
-        match = ISO_DATE.fullmatch(found.strip())
-        try:
-            found = date(*map(int, match.groups()[:3])) if match else None
-        except ValueError:  # a 13th month
-            found = None
+        found = _as_date(found, date_format)
     if isinstance(found, datetime):
         found = found.date() if found == found.replace(hour=0, minute=0, second=0, microsecond=0) else None
     if not isinstance(found, date):
         shown = value if isinstance(value, str) or not isinstance(value, date | np.datetime64) else str(value)
-        rule = f"{name} must be a date in ISO form, such as 2021-03-31, without a time of day"
-        refuse_at(place, shown, rule)
+        form = (
+            "in ISO form, such as 2021-03-31, or in the form that date_format (--date-format) names, such as %d/%m/%Y,"
+            if date_format is None
+            else f"in the form {date_format}"
+        )
+        refuse_at(place, shown, f"{name} must be a date {form} without a time of day")
     return found.toordinal()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -24,6 +24,7 @@ from cocensor._validation import (
     frame_column,
     read_only,
     refuse_first,
+    row_labels,
 )
 from cocensor.outcomes.dates import from_dates, from_follow_up
 from cocensor.outcomes.hints import what_to_write
@@ -73,6 +74,8 @@ class Survival:
     event: BoolArray
     administrative: BoolArray | None = None
     reason: npt.NDArray[np.object_] | None = None
+    #: The index of ``time``, where it is a column of pandas: predictions with these labels are put into its order.
+    labels: Any = field(default=None, init=False)
 
     def __init__(self, time: Any, event: Any, administrative: Any = None, reason: Any = None) -> None:
         times = as_times(as_vector(time, "time", copy=True), "time")
@@ -92,6 +95,7 @@ class Survival:
         object.__setattr__(self, "time", read_only(times))
         object.__setattr__(self, "event", read_only(events))
         object.__setattr__(self, "administrative", flags)
+        object.__setattr__(self, "labels", row_labels(time))
         why = None if reason is None else read_only(as_reasons(reason, self.dropout))
         object.__setattr__(self, "reason", why)
 
@@ -130,6 +134,7 @@ class Survival:
         data_lock: Any,
         *,
         unit: Literal["days", "weeks", "months", "years"] = "days",
+        date_format: str | None = None,
         reason: Any = None,
     ) -> Survival:
         r"""Outcomes from the days on which subjects entered and left, and the day of the data lock.
@@ -140,8 +145,9 @@ class Survival:
         Parameters
         ----------
         entry, exit : array-like of shape (n,)
-            Days: texts in ISO form such as "2021-03-31", dates of Python, or columns of dates of any frame. Where the
-            event was not seen, ``exit`` is the last day under observation. A time of day is refused, but for midnight.
+            Days: texts in ISO form such as "2021-03-31" or in that of ``date_format``, dates of Python, or columns of
+            dates of any frame. Where the event was not seen, ``exit`` is the last day under observation. A time of day
+            is refused, but for midnight.
         event : array-like of shape (n,)
             True or 1 where the event was observed.
         data_lock : date, or array-like of shape (n,)
@@ -149,6 +155,8 @@ class Survival:
             ``exit``. An ``exit`` after it is refused.
         unit : {"days", "weeks", "months", "years"}
             Of the times; a month is 30.4375 days and a year 365.25.
+        date_format : str, optional
+            How texts spell dates, in the directives of :meth:`datetime.datetime.strptime`: "%d/%m/%Y" for "31/03/2021".
         reason : array-like of shape (n,), optional
             Why each dropout left.
 
@@ -160,7 +168,7 @@ class Survival:
         >>> y.time.tolist(), y.administrative.tolist()
         ([30.0, 61.0, 183.0], [False, False, True])
         """
-        return cls(*from_dates(entry, exit, event, data_lock, unit), reason)
+        return cls(*from_dates(entry, exit, event, data_lock, unit, date_format), reason)
 
     @classmethod
     def from_follow_up(cls, time: Any, event: Any, follow_up: Any, *, reason: Any = None) -> Survival:
@@ -250,7 +258,9 @@ class Survival:
         """The outcomes of some rows: a slice, a mask or indices (repeats allowed, as in a bootstrap)."""
         index = np.atleast_1d(np.arange(len(self))[rows])
         flags, why = (None if each is None else each[index] for each in (self.administrative, self.reason))
-        return Survival(self.time[index], self.event[index], flags, why)
+        some = Survival(self.time[index], self.event[index], flags, why)
+        object.__setattr__(some, "labels", None if self.labels is None else self.labels[index])
+        return some
 
     def equals(self, other: Survival) -> bool:
         """Whether these are the same outcomes, subject by subject; why dropouts left does not tell subjects apart."""

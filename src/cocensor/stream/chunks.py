@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._notes import Note
 from cocensor._validation import FloatArray, check_length, chosen_covariates
-from cocensor.curves import Predictions, as_predictions
+from cocensor.curves import Predictions, as_predictions, subject_labels
+from cocensor.evaluation.request import matching_note
 from cocensor.outcomes import Survival
 from cocensor.stream.draw import hashed
 from cocensor.stream.source import Batch, Columns, Part, Scan, at_columns, batch_rows, taken
@@ -40,12 +42,14 @@ class _Chunk:
 class ChunkScan(Scan):
     """Chunks in memory."""
 
-    def __init__(self, chunks: Sequence[_Chunk], covariates: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, chunks: Sequence[_Chunk], covariates: tuple[str, ...] = (), notes: tuple[Note, ...] = ()
+    ) -> None:
         self._chunks = tuple(chunks)
         starts = np.cumsum([0, *(len(chunk.y) for chunk in chunks)]).tolist()
         self.n = starts[-1]
         self.models = tuple(chunks[0].predictions)
-        self.covariates = covariates
+        self.covariates, self.notes = covariates, notes
         self.parts = tuple(
             ChunkPart(place, starts[place], len(chunk.y)) for place, chunk in enumerate(chunks)
         )
@@ -122,11 +126,19 @@ def scan_chunks(chunks: Sequence[Any]) -> Scan:
         for (what, own), (_, wanted) in zip(_traits(chunk), _traits(made[0]), strict=False):
             if own != wanted:
                 raise ValueError(f"{chunk.name} must have {what} as chunks[0], {wanted!r}, but has {own!r}.")
+    order = tuple(
+        dict.fromkeys(
+            note
+            for chunk in made
+            for model, predictions in chunk.predictions.items()
+            for note in matching_note(predictions.matched, model)
+        )
+    )
     if made[0].x is None:
-        return ChunkScan(made)
+        return ChunkScan(made, notes=order)
     tables = chosen_covariates("all", [(chunk.x, f"{chunk.name} covariates") for chunk in made])
     whole = [replace(chunk, x=table) for chunk, table in zip(made, tables, strict=True)]
-    return ChunkScan(whole, tables[0].labels)
+    return ChunkScan(whole, tables[0].labels, order)
 
 
 def _as_chunk(chunk: Any, name: str) -> _Chunk:
@@ -141,8 +153,9 @@ def _as_chunk(chunk: Any, name: str) -> _Chunk:
     outcomes = Survival.coerce(y, f"{name} y")
     if x is not None:
         check_length(x, f"{name} covariates", len(outcomes), "y")
+    labels = subject_labels(x, outcomes.labels)
     predictions = {
-        model: as_predictions(each, len(outcomes), X=x, name=f"{name} {model!r}", risk=True)
+        model: as_predictions(each, len(outcomes), X=x, labels=labels, name=f"{name} {model!r}", risk=True)
         for model, each in models.items()
     }
     return _Chunk(name, predictions, outcomes, x)
@@ -154,7 +167,7 @@ def _traits(chunk: _Chunk) -> Iterator[tuple[str, Any]]:
     for model, each in sorted(chunk.predictions.items()):
         yield f"the same kind of predictions of {model!r}", "curves" if each.risk is None else "a risk score"
         yield f"the same times of {model!r}", each.times.tolist()
-        yield f"the same interpolation of {model!r}", each.interpolation
+        yield f"the same interpolation of {model!r}", each.interpolation or "linear"
         yield f"the same tail of {model!r}", each.tail
     for name, values in (
         ("administrative censorings", chunk.y.administrative),

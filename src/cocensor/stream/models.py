@@ -27,12 +27,12 @@ class Model:
     columns: tuple[str, ...]
     #: The times of the columns; None of a risk score.
     times: FloatArray | None
-    interpolation: Interpolation
+    interpolation: Interpolation | None
     tail: Tail | None
 
     @classmethod
     def found(
-        cls, files: Files, identity: str | None, interpolation: Interpolation, tail: Tail | None
+        cls, files: Files, identity: str | None, interpolation: Interpolation | None, tail: Tail | None
     ) -> Model:
         """The predictions in some files, whose columns are checked."""
         files.check_alike()

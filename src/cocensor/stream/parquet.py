@@ -28,7 +28,7 @@ def scan_parquet(
     administrative: str | None = None,
     reason: str | None = None,
     id: str | None = None,
-    interpolation: Interpolation = "linear",
+    interpolation: Interpolation | None = None,
     tail: Tail | None = None,
 ) -> Scan:
     """Outcomes and predictions in Parquet files of any size, to be read in batches.
@@ -59,7 +59,7 @@ def scan_parquet(
         if they take no more than 512 MiB, and a note says so. Beyond, ids are compared as they are read, and must be in
         the same order: sort both. Without ids, rows must be in the same order.
     interpolation, tail
-        What holds between the times of a model and beyond them, as of :class:`Predictions`.
+        What holds between the times of a model and beyond them, as of :class:`Predictions`: lines by default.
 
     Returns
     -------
@@ -92,7 +92,8 @@ def scan_parquet(
     [0 1 2] Survival(n=3, events=2, censored=33.3%, times 3 to 8) [0.4 0.9 0.6]
     >>> folder.cleanup()
     """
-    check_choice(interpolation, "interpolation", ("linear", "step"))
+    if interpolation is not None:
+        check_choice(interpolation, "interpolation", ("linear", "step"))
     if tail is not None:
         check_choice(tail, "tail", TAILS)
     if not isinstance(predictions, Mapping):
