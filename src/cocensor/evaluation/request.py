@@ -29,7 +29,7 @@ from cocensor.evaluation.asked_metrics import (
     scorable,
     unscored,
 )
-from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Horizon
+from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.options import (
@@ -43,7 +43,7 @@ from cocensor.evaluation.options import (
     usable_covariates,
 )
 from cocensor.evaluation.result import Evaluation
-from cocensor.evaluation.scores import AdjustmentScores
+from cocensor.evaluation.scores import AdjustmentScores, about_intervals
 from cocensor.evaluation.times import (
     HorizonRule,
     met_by_steps,
@@ -194,8 +194,6 @@ class Request:
                 "the test sample."
             )
             notes.append(Note("decision", text))
-        if self.confidence_level is not None:
-            notes.append(ABOUT_INTERVALS)
         return data, ends
 
     def assumed(self, data: EvaluationData, notes: list[Note]) -> AssumedCopula:
@@ -257,7 +255,8 @@ def concluded(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in covariates if x is not None and column_names(x) is not None), None)
-    found = Evaluation(data, results, assumed, ends, tuple(notes), template, truth=truth)
+    about = [] if data.confidence_level is None else [about_intervals(results)]
+    found = Evaluation(data, results, assumed, ends, (*notes, *about), template, truth=truth)
     return replace(found, alarms=find_alarms(found))
 
 

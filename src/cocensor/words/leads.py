@@ -193,7 +193,7 @@ def _extent_of_tie(sensitivity: Sensitivity, found: Standing, names: Names) -> E
 def _decided(
     sensitivity: Sensitivity, found: Standing, pairs: list[tuple[str, str]], names: Names
 ) -> dict[float, str]:
-    """The τ next to 0, on either side, whose intervals tell one of some models from another, with a sentence on that."""
+    """The τ next to 0, on either side, whose intervals tell some models apart, with a sentence on that."""
     smaller, decided = found.metric.direction == "smaller", dict[tuple[float, str, str], list[str]]()
     for a, b in pairs:
         for family, curve in sensitivity.along(a, b).items():
