@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cocensor.evaluation.look import FEW_EVENTS, FLAG, Look
+from cocensor.evaluation.look import FEW_EVENTS, FLAG, LEVEL, Look
 from cocensor.evaluation.probe import Probe
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ Kind = Literal[
     "negative_skill",
     "against_outcome",
     "time_scale",
+    "no_better",
     "constant",
     "all_censored",
     "refused",
@@ -25,6 +26,10 @@ Kind = Literal[
     "training_censored",
     "few_events",
 ]
+_MAY_BE_NO_BETTER = (
+    "Either it has learned nothing that holds for these subjects (does each row belong to its subject?), or they are "
+    "too few to tell."
+)
 _DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale", "all_censored"})
 
 
@@ -37,7 +42,8 @@ class Alarm:
     kind : str
         "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best.
         "all_censored", a test sample without an event up to the horizon, disqualifies all. A "refused" model has no
-        predictions to score. "constant", "same_sample", "training_censored" and "few_events" are remarks.
+        predictions to score. "no_better", of a model that is worse than the Kaplan–Meier curve or may be no better,
+        "constant", "same_sample", "training_censored" and "few_events" are remarks.
     found : str
         What was found.
     cause : str
@@ -77,7 +83,9 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
     A skill is negative where that of the first proper score of the evaluation, or else of the integrated Brier score,
     lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was asked for, the
     standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
-    curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A model
+    curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A skill
+    that is not above 0 by its interval is a remark: that the model is worse than the reference curve, where all of the
+    interval lies below 0, or may be no better. A model
     runs against the outcome where the upper 95 % limit of its concordance lies below ½, of k models the upper limit at
     1 − 0.05/k; that of out-of-fold predictions is taken within folds. With fewer than ten events up to the horizon
     neither is told. Of more than 20,000 test subjects, every k-th is looked at.
@@ -112,9 +120,14 @@ def _of_models(looks: list[Look]) -> Iterator[Alarm]:
         if look.model in causes:
             yield from _of_model(look, causes[look.model])
     for look in looks:
-        if look.constant and not look.is_off:
+        if look.is_off:
+            continue
+        if look.is_worse or not (look.is_better or look.constant):
+            yield _no_better(look)
+        if look.constant:
             text = "Up to the horizon, it predicts the same for every subject."
-            yield Alarm("constant", text, "It cannot rank subjects; its concordance is ½.", look.model)
+            than = "" if look.is_better or look.is_worse else " It may be no better than Kaplan–Meier."
+            yield Alarm("constant", text, f"It cannot rank subjects; its concordance is ½.{than}", look.model)
 
 
 def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
@@ -135,6 +148,15 @@ def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
         yield Alarm("against_outcome", found, cause, look.model)
 
 
+def _no_better(look: Look) -> Alarm:
+    is_worse = look.is_worse
+    than = f"{'is worse' if is_worse else 'may be no better'} than Kaplan–Meier, one curve for everybody"
+    low, high = look.skill.confidence_interval(LEVEL)
+    interval = f" (95 % interval {100 * low:z.0f} to {_percent(high)})" if np.isfinite(low) else ""
+    found = f"It {than}: its skill is {_percent(look.skill.value)}{interval}."
+    return Alarm("no_better", found, look.cause() if is_worse else _MAY_BE_NO_BETTER, look.model)
+
+
 def _all_flagged(looks: list[Look]) -> Alarm:
     skills = sorted(look.skill.value for look in looks)
     span = _percent(skills[0])
@@ -146,7 +168,7 @@ def _all_flagged(looks: list[Look]) -> Alarm:
 
 
 def _percent(skill: float) -> str:
-    return f"{100 * skill:.0f} %"
+    return f"{100 * skill:z.0f} %"
 
 
 def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
