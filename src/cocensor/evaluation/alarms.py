@@ -85,10 +85,10 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
     standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
     curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A skill
     that is not above 0 by its interval is a remark: that the model is worse than the reference curve, where all of the
-    interval lies below 0, or may be no better. A model
-    runs against the outcome where the upper 95 % limit of its concordance lies below ½, of k models the upper limit at
-    1 − 0.05/k; that of out-of-fold predictions is taken within folds. With fewer than ten events up to the horizon
-    neither is told. Of more than 20,000 test subjects, every k-th is looked at.
+    interval lies below 0, or may be no better. A model runs against the outcome where the upper 95 % limit of its
+    concordance lies below ½, of k models the upper limit at 1 − 0.05/k; that of out-of-fold predictions is taken within
+    folds. With fewer than ten events up to the horizon neither is told. Of more than 20,000 test subjects, every k-th
+    is looked at.
     """
     data = evaluation.data
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
@@ -98,7 +98,8 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
         Look.at(evaluation, probe, name, each, risks[name], order[name])
         for name, each in data.predictions.items()
     ]
-    return (*_of_models(looks), *_refused(evaluation), *_of_samples(evaluation))
+    with_interval = evaluation.confidence_level is not None
+    return (*_of_models(looks, with_interval), *_refused(evaluation), *_of_samples(evaluation))
 
 
 def _refused(evaluation: Findings) -> Iterator[Alarm]:
@@ -108,7 +109,7 @@ def _refused(evaluation: Findings) -> Iterator[Alarm]:
             yield Alarm("refused", "It has no score:", note.text, note.model)
 
 
-def _of_models(looks: list[Look]) -> Iterator[Alarm]:
+def _of_models(looks: list[Look], with_interval: bool) -> Iterator[Alarm]:
     """By model; that the flag of the event is inverted is said once for all."""
     causes = {look.model: look.cause() for look in looks if look.is_off}
     flagged = [look for look in looks if causes.get(look.model) == FLAG]
@@ -123,7 +124,7 @@ def _of_models(looks: list[Look]) -> Iterator[Alarm]:
         if look.is_off:
             continue
         if look.is_worse or not (look.is_better or look.constant):
-            yield _no_better(look)
+            yield _no_better(look, with_interval)
         if look.constant:
             text = "Up to the horizon, it predicts the same for every subject."
             than = "" if look.is_better or look.is_worse else " It may be no better than Kaplan–Meier."
@@ -148,11 +149,14 @@ def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
         yield Alarm("against_outcome", found, cause, look.model)
 
 
-def _no_better(look: Look) -> Alarm:
+def _no_better(look: Look, with_interval: bool) -> Alarm:
+    """That the model is worse than the reference curve, or may be no better."""
     is_worse = look.is_worse
     than = f"{'is worse' if is_worse else 'may be no better'} than Kaplan–Meier, one curve for everybody"
     low, high = look.skill.confidence_interval(LEVEL)
-    interval = f" (95 % interval {100 * low:z.0f} to {_percent(high)})" if np.isfinite(low) else ""
+    interval = (
+        f" (95 % interval {100 * low:z.0f} to {_percent(high)})" if with_interval and np.isfinite(low) else ""
+    )
     found = f"It {than}: its skill is {_percent(look.skill.value)}{interval}."
     return Alarm("no_better", found, look.cause() if is_worse else _MAY_BE_NO_BETTER, look.model)
 
