@@ -184,6 +184,16 @@ def test_a_model_that_is_not_better_than_kaplan_meier_is_told_whatever_the_cause
         assert may_be.found in view.replace("\u00a0", " ")
 
 
+def test_a_model_that_ranks_well_is_told_so_where_subjects_are_too_few():
+    study = right(n=80, seed=1, effect=0.7)
+    bent = cc.Predictions(TIMES, study.probabilities**0.6)
+    [alarm] = quickly({"bent": bent}, study.y).alarms
+    assert alarm.kind == "no_better"
+    assert "may be no better than Kaplan–Meier" in alarm.text
+    assert "ranks them better than chance" in alarm.text
+    assert "row" not in alarm.text
+
+
 def test_a_model_with_too_few_events_or_without_probabilities_is_not_held_against_a_curve():
     study = right(effect=0.4)
     few = cc.Survival(study.y.time, study.y.event & (np.cumsum(study.y.event) < 9))

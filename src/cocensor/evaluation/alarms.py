@@ -26,7 +26,10 @@ Kind = Literal[
     "training_censored",
     "few_events",
 ]
-_MAY_BE_NO_BETTER = (
+_RANKS = (
+    "It ranks them better than chance, but they are too few to tell whether its probabilities are better."
+)
+_MAY_RANK_NOTHING = (
     "Either it has learned nothing that holds for these subjects (does each row belong to its subject?), or they are "
     "too few to tell."
 )
@@ -152,13 +155,15 @@ def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
 def _no_better(look: Look, with_interval: bool) -> Alarm:
     """That the model is worse than the reference curve, or may be no better."""
     is_worse = look.is_worse
-    than = f"{'is worse' if is_worse else 'may be no better'} than Kaplan–Meier, one curve for everybody"
+    than = f"{'is worse' if is_worse else 'may be no better'} than Kaplan–Meier, one curve for all subjects"
     low, high = look.skill.confidence_interval(LEVEL)
-    interval = (
-        f" (95 % interval {100 * low:z.0f} to {_percent(high)})" if with_interval and np.isfinite(low) else ""
-    )
+    interval = ""
+    if with_interval and np.isfinite(low):
+        interval = f" (95 % interval {_percent(low).removesuffix(' %')} to {_percent(high)})"
     found = f"It {than}: its skill is {_percent(look.skill.value)}{interval}."
-    return Alarm("no_better", found, look.cause() if is_worse else _MAY_BE_NO_BETTER, look.model)
+    ranks = look.concordance.confidence_interval(LEVEL).low > 0.5
+    cause = look.cause() if is_worse else _RANKS if ranks else _MAY_RANK_NOTHING
+    return Alarm("no_better", found, cause, look.model)
 
 
 def _all_flagged(looks: list[Look]) -> Alarm:
@@ -172,7 +177,8 @@ def _all_flagged(looks: list[Look]) -> Alarm:
 
 
 def _percent(skill: float) -> str:
-    return f"{100 * skill:z.0f} %"
+    """In percent, with as many digits as show whether it is above or below 0."""
+    return f"{100 * skill:z.0f} %" if abs(skill) >= 0.01 else f"{100 * skill:z.1f} %"
 
 
 def _of_samples(evaluation: Findings) -> Iterator[Alarm]:
