@@ -151,7 +151,55 @@ def test_a_curve_for_everybody_is_honest_and_cannot_rank():
     study = right()
     result = quickly({"flat": study.flat, "good": study.curves}, study.y)
     assert kinds(result, "flat") == {"constant"}
+    assert "no better than Kaplan–Meier" in result.alarms[0].text
     assert result.contenders == ("flat", "good")
+
+
+@pytest.mark.parametrize("level", [0.95, None])
+def test_a_model_that_is_not_better_than_kaplan_meier_is_told_whatever_the_cause(level, tmp_path):
+    """Rows in another order, whose skill is not so bad as to be an alarm; and guesses that change little."""
+    study = right(effect=0.4)
+    rng = np.random.default_rng(3)
+    guessed = study.flat(TIMES) ** np.exp(0.05 * rng.normal(size=(len(study.y), 1)))
+    models = {
+        "good": study.curves,
+        "shuffled": study.curves[rng.permutation(len(study.y))],
+        "guessed": cc.Predictions(TIMES, guessed),
+    }
+    result = quickly(models, study.y, confidence_level=level)
+    assert -0.1 < result.skill("shuffled").value < -0.05
+    assert kinds(result, "good") == set()
+    worse, may_be = result.alarms
+    assert [(each.kind, each.model) for each in result.alarms] == [
+        ("no_better", "shuffled"),
+        ("no_better", "guessed"),
+    ]
+    assert "is worse than Kaplan–Meier" in worse.text
+    assert "Does each row belong to its subject?" in worse.text
+    assert "may be no better than Kaplan–Meier" in may_be.text
+    assert result.contenders == tuple(models)
+    page = result.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    for view in (repr(result), result._repr_html_(), page, result.to_json()):
+        assert worse.found in view.replace("\u00a0", " ")
+        assert may_be.found in view.replace("\u00a0", " ")
+
+
+def test_a_model_that_ranks_well_is_told_so_where_subjects_are_too_few():
+    study = right(n=80, seed=1, effect=0.7)
+    bent = cc.Predictions(TIMES, study.probabilities**0.6)
+    [alarm] = quickly({"bent": bent}, study.y).alarms
+    assert alarm.kind == "no_better"
+    assert "may be no better than Kaplan–Meier" in alarm.text
+    assert "ranks them better than chance" in alarm.text
+    assert "row" not in alarm.text
+
+
+def test_a_model_with_too_few_events_or_without_probabilities_is_not_held_against_a_curve():
+    study = right(effect=0.4)
+    few = cc.Survival(study.y.time, study.y.event & (np.cumsum(study.y.event) < 9))
+    assert kinds(quickly({"good": study.curves}, few), "good") == {"few_events"}
+    risks = quickly({"risk": study.risk}, study.y, metrics="concordance")
+    assert kinds(risks, "risk") == set()
 
 
 def test_training_and_test_sample_are_the_same():

@@ -322,3 +322,18 @@ def test_a_copula_that_nothing_takes_is_noted(study):
             )
             assert sum(note.kind == "caution" and "copula" in note.text for note in result.notes) == noted
             assert result.assumed.origin == "unused"
+
+
+def test_of_one_adjustment_without_a_copula_nothing_is_said_of_others_or_of_a_copula(study):
+    good = study.models["three"]
+    models = {"good": good, "bad": (GRID, 0.7 * good(GRID) + 0.3 * good(GRID)[::-1])}
+    alone = study.evaluate(models, copula=None, adjustments=["ipcw"])
+    said = repr(alone)
+    assert "Intervals are for these trained models up to this horizon." in said
+    assert "copula is correct" not in said
+    assert "every adjustment" not in said
+    assert "Under IPCW, good beats bad." in said
+    assert "copula is correct" not in repr(alone.bootstrap(2))
+    without = study.evaluate(models, copula=None, adjustments=["ipcw"], confidence_level=None)
+    assert "Intervals are" not in repr(without)
+    assert "copula is correct" in repr(study.evaluate(models, copula=None, adjustments=["ipcw", "imputed"]))

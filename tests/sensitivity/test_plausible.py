@@ -38,7 +38,9 @@ def made(result, grid, ratios=None, error=0.01, asked=None):
         return result, tuple(by_line), points, {"imputed": answers}, {}
 
     after = None if ratios is None else AfterDropout(*answered(ratios))
-    return Sensitivity(*answered(grid), after, asked)
+    benchmarks = result.plausible_tau()
+    held = asked or PlausibleRange.of(benchmarks)
+    return Sensitivity(*answered(grid), held, benchmarks, after)
 
 
 def test_tips_of_both_kinds_on_every_scale(result):

@@ -7,10 +7,12 @@ import cocensor as cc
 from cocensor import _parallel
 from cocensor._notes import Note
 from cocensor.evaluation.scores import AdjustmentScores, scores_again
-from cocensor.sensitivity import Sensitivity
+from cocensor.sensitivity import PlausibleRange, Sensitivity
 from cocensor.sensitivity import grid as grid_module
 from cocensor.simulate import SyntheticDesign
 from tests.refusals import refuses
+
+DEFAULT_RANGE = PlausibleRange(-0.2, 0.2, "default", "covariates do not tell.")
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +96,7 @@ def made(result, scores):
         for family, (taus, by_model) in scores.items()
     }
     taus = tuple(sorted({tau for line, _ in scores.values() for tau in line}))
-    return Sensitivity(result, tuple(scores), taus, {"imputed": answers}, {})
+    return Sensitivity(result, tuple(scores), taus, {"imputed": answers}, {}, DEFAULT_RANGE, None)
 
 
 def test_a_change_lies_where_the_lines_cross(result):
@@ -202,7 +204,7 @@ def test_a_greater_score_is_better_where_the_metric_says_so(result):
 def test_a_family_without_an_answer_is_named(result):
     found = made(result, {"frank": ((0.0, 0.4), {"two": [0.1, 0.1], "one": [0.2, 0.2]})})
     why = {("imputed", "gaussian"): Note("missing", "no answer.", "imputed")}
-    found = Sensitivity(result, ("frank", "gaussian"), found.taus, found.answers, why)
+    found = Sensitivity(result, ("frank", "gaussian"), found.taus, found.answers, why, DEFAULT_RANGE, None)
     assert "gaussian" in found.statement.split("under frank")[1]
     assert found.to_dict()["missing"][0]["family"] == "gaussian"
 

@@ -46,12 +46,15 @@ def made(evaluation, grid, scores, families=None, ipcw=None, error=None, plausib
         confidence_level=None if error is None else 0.95,
     )
     changed = replace(evaluation, results=results, data=data)
+    benchmarks = None
     if evaluation.data.samples.x_test is not None and evaluation.data.samples.y_test.n_events > 20:
-        changed._analyses["plausible_tau"] = evaluation.plausible_tau()  # once for all
+        benchmarks = evaluation.plausible_tau()
+        changed._analyses["plausible_tau"] = benchmarks  # once for all
     after = None if ratios is None else AfterDropout(changed, *_lines(results["imputed"], ratios, error), {})
     lines, taus, answers = _lines(results["imputed"], grid, error)
-    asked = None if plausible is None else PlausibleRange.asked(plausible)
-    return changed, Sensitivity(changed, families or lines, taus, answers, {}, after, asked)
+    unknown = benchmarks or ValueError("covariates do not tell.")
+    held = PlausibleRange.of(unknown) if plausible is None else PlausibleRange.asked(plausible)
+    return changed, Sensitivity(changed, families or lines, taus, answers, {}, held, benchmarks, after)
 
 
 def _lines(base, grid, error):

@@ -8,7 +8,6 @@ from dataclasses import replace
 import cocensor as cc
 from cocensor._notes import Note
 from cocensor.metrics import MetricValue
-from cocensor.sensitivity import Sensitivity
 from cocensor.words import headline
 from tests.words.made_up import answer, says, told
 
@@ -176,8 +175,9 @@ def test_an_adjustment_that_should_come_first_and_cannot_says_why(three):
     silent = replace(three.results["imputed"], values={"ibs": {}}, notes=(late,))
     again = replace(three.results["imputed"], name="again", label="again")
     made = replace(three, results=three.results | {"imputed": silent, "again": again})
-    answers = three.sensitivity("frank", [0.0, 0.4]).answers["imputed"]
-    found = headline(made, Sensitivity(made, ("frank",), (0.0, 0.4), {"again": answers}, {}))
+    grid = three.sensitivity("frank", [0.0, 0.4])
+    again = replace(grid, evaluation=made, answers={"again": grid.answers["imputed"]})
+    found = headline(made, again)
     assert says(found.by, "imputation", "no score", "it is late", "again")
 
 

@@ -2,6 +2,7 @@ import pytest
 
 from cocensor.words import winners_in_words
 from cocensor.words.names import BARE, ON_PAGE, model_name
+from tests.words.made_up import made
 
 
 @pytest.mark.parametrize("mark", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -16,6 +17,9 @@ def test_several_share_the_best_score():
 
 
 def test_the_ranking_of_the_page_isolates_names_and_says_the_same(three):
-    bare, isolated = (winners_in_words(three, names=names) for names in (BARE, ON_PAGE))
+    evaluation, _ = made(
+        three, {"frank": ((0.0,), {"a": [0.1], "b": [0.2]})}, {"a": 0.1, "b": 0.2}, error=0.01
+    )
+    bare, isolated = (winners_in_words(evaluation, names=names) for names in (BARE, ON_PAGE))
     assert "\u2068" in isolated
     assert isolated.replace("\u2068", "").replace("\u2069", "") == bare

@@ -167,7 +167,7 @@ def test_a_tie_within_the_range_is_apart_from_one_beyond(three):
 )
 def test_who_decided_the_range_is_said(three, plausible, facts):
     evaluation, grid = made(three, line([0.2] * 4), A_FIRST, error=ERROR)
-    assert says(headline(evaluation, replace(grid, asked=plausible)).plausible, *facts)
+    assert says(headline(evaluation, replace(grid, plausible=plausible)).plausible, *facts)
 
 
 def test_one_model_has_its_score_over_the_range(three):

@@ -35,8 +35,8 @@ def along(taus=TAUS, family="frank", **lines):
         ({"a": 0.1, "b": 0.11}, ["cannot tell a and b apart"], "b be"),
         ({"a": 0.1, "b": 0.11, "c": 0.2}, ["cannot tell a and b apart", "both beat c"], "is best"),
         ({"a": 0.1, "b": 0.11, "c": 0.12}, ["cannot tell the 3 models apart"], "beat"),
-        # Told to be worse by the one-sided test of being best, but not by the interval of the difference.
-        ({"a": 0.1, "b": 0.125}, ["a is ahead of b", "includes 0"], "beat"),
+        # By 1.77 standard errors, which a one-sided test would tell: the interval of the difference holds 0.
+        ({"a": 0.1, "b": 0.125}, ["cannot tell a and b apart"], "beat"),
         ({"a": 0.1, "b": 0.125, "c": 0.2}, ["cannot tell a and b apart", "both beat c"], "is best"),
         # c is told from a alone.
         (
@@ -44,12 +44,8 @@ def along(taus=TAUS, family="frank", **lines):
             ["cannot tell a and b apart", "c is not best", "some of them"],
             "beat",
         ),
-        # Each differs from a by two standard errors: too little to be told from the best of four.
-        (
-            {"a": 0.1, "b": 0.1283, "c": 0.1283, "d": 0.1283},
-            ["a, b, c and d may each be best", "a beats b"],
-            "apart",
-        ),
+        # Each differs from a by two standard errors: a is told from all of them, whatever their number.
+        ({"a": 0.1, "b": 0.1283, "c": 0.1283, "d": 0.1283}, ["a is best"], "apart"),
         # Of many that may be best the first is named, and the others are counted.
         (
             {"a": 0.1, "b": 0.11, "c": 0.11, "d": 0.11, "e": 0.11, "f": 0.2},
@@ -200,15 +196,18 @@ def test_a_turn_of_which_nothing_is_known_is_not_told(three):
     assert says(found.extent[0], "3 points", "any model at 3")
 
 
-def test_a_reversal_needs_the_simultaneous_band(three):
+def test_a_reversal_is_told_where_every_interval_from_there_on_leaves_out_0(three):
     far = told(three, along(a=[0.1, 0.1, 0.2], b=[0.2, 0.12, 0.1]), A_FIRST, error=ERROR)
     assert says(far.along, "τ of 0.36 or more", "a and b apart", "τ of 0.47 or more, b may be better")
     assert says(far.along, "b may be better", "at a τ of 0.8 or more, it is")
-    # By 0.03: more than the interval reaches, 0.0277, and less than the band, 0.034.
+    # By 0.03: more than the interval reaches, 0.0277, and less than a band for the whole curve, 0.034.
     near = told(three, along(a=[0.1, 0.1, 0.13], b=[0.2, 0.12, 0.1]), A_FIRST, error=ERROR)
-    assert says(near.along, "b may be better")
-    assert "it is" not in near.along
-    assert not any("b beats" in line for line in near.extent)
+    assert says(near.along, "b may be better", "at a τ of 0.8 or more, it is")
+    assert any(says(line, "b beats a at τ = 0.8") for line in near.extent)
+    less = told(three, along(a=[0.1, 0.1, 0.127], b=[0.2, 0.12, 0.1]), A_FIRST, error=ERROR)
+    assert says(less.along, "b may be better")
+    assert "it is" not in less.along
+    assert not any("b beats" in line for line in less.extent)
     on = told(three, along(a=[0.1, 0.2, 0.2], b=[0.2, 0.1, 0.1]), A_FIRST, error=ERROR)
     assert says(on.along, "at a τ of 0.4 or more, it is")
     other = along(family="joe", a=STAYS, b=[0.2] * 3)
@@ -233,11 +232,6 @@ def test_equals_that_stay_and_that_part(three):
     assert says(answer(stay), "equally good", "every dependence")
     part = told(three, along(a=STAYS, twin=[0.1, 0.1, 0.2]), same, error=ERROR)
     assert "every dependence" not in answer(part)
-    # A third model may be as good as one of them at 0, and is better further out.
-    three_scores, third = same | {"c": 0.129}, along(a=STAYS, twin=STAYS, c=[0.129, 0.129, 0.01])
-    others = told(three, third, three_scores, error={"a": ERROR, "twin": ERROR, "c": 0.011})
-    assert says(others.lead, "a and twin are equally good", "c is not best")
-    assert says(others.along, "a and twin are equally good at every dependence")
 
 
 def test_where_greater_is_better_the_greatest_wins(three):
@@ -369,6 +363,6 @@ def test_a_table_of_three_adjustments_is_narrow(three):
     evaluation, _ = made(three, constant(scores), scores, error=0.001)
     third = replace(evaluation.results["ipcw"], name="other", label="other")
     wide = replace(evaluation, results=evaluation.results | {"other": third})
-    table = repr(wide).split("\n\n")[1]
+    table = repr(replace(wide, alarms=())).split("\n\n")[1]
     assert "±0.0020" in table
     assert max(map(len, table.splitlines())) <= 100

@@ -43,9 +43,9 @@ def analyse(
     with suppress(ValueError):  # some metrics have none
         result.bounds()
     if any(each.varies_with_copula and each.answered for each in result.results.values()):
-        sensitivity = result.sensitivity(**grid, progress=phase("Scoring under other dependence"))
         with suppress(ValueError):  # which the range tells
             result.plausible_tau(phase("Benchmarks from covariates"))
+        sensitivity = result.sensitivity(**grid, progress=phase("Scoring under other dependence"))
         if hint:
             phase("Looking for the copula that fits best")
             chosen = result.copula_hint().choice

@@ -10,7 +10,7 @@ import numpy as np
 
 from cocensor._validation import Covariates, FloatArray
 from cocensor.adjustments.samples import Samples
-from cocensor.evaluation.look import FEW_EVENTS, FLAG, Look
+from cocensor.evaluation.look import FEW_EVENTS, FLAG, LEVEL, Look
 from cocensor.evaluation.probe import Probe
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ Kind = Literal[
     "negative_skill",
     "against_outcome",
     "time_scale",
+    "no_better",
     "constant",
     "all_censored",
     "refused",
@@ -29,6 +30,13 @@ Kind = Literal[
 ]
 # Two independent samples with so many different times have the same ones less often than once in 1,000.
 _MANY_TIMES = 10
+_RANKS = (
+    "It ranks them better than chance, but they are too few to tell whether its probabilities are better."
+)
+_MAY_RANK_NOTHING = (
+    "Either it has learned nothing that holds for these subjects (does each row belong to its subject?), or they are "
+    "too few to tell."
+)
 _DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale", "all_censored"})
 
 
@@ -41,7 +49,8 @@ class Alarm:
     kind : str
         "negative_skill", "against_outcome" and "time_scale" disqualify a model: it cannot be called best.
         "all_censored", a test sample without an event up to the horizon, disqualifies all. A "refused" model has no
-        predictions to score. "constant", "same_sample", "training_censored" and "few_events" are remarks.
+        predictions to score. "no_better", of a model that is worse than the Kaplan–Meier curve or may be no better,
+        "constant", "same_sample", "training_censored" and "few_events" are remarks.
     found : str
         What was found.
     cause : str
@@ -81,10 +90,12 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
     A skill is negative where that of the first proper score of the evaluation, or else of the integrated Brier score,
     lies below −10 % under the primary adjustment, with its 95 % interval below 0. Where no interval was asked for, the
     standard error is that of the integrated Brier score under marginal IPCW. Without a training sample the reference
-    curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A model
-    runs against the outcome where the upper 95 % limit of its concordance lies below ½, of k models the upper limit at
-    1 − 0.05/k; that of out-of-fold predictions is taken within folds. With fewer than ten events up to the horizon
-    neither is told. Of more than 20,000 test subjects, every k-th is looked at.
+    curve is that of the test subjects themselves, and the skill is allowed for what this curve gains by chance. A skill
+    that is not above 0 by its interval is a remark: that the model is worse than the reference curve, where all of the
+    interval lies below 0, or may be no better. A model runs against the outcome where the upper 95 % limit of its
+    concordance lies below ½, of k models the upper limit at 1 − 0.05/k; that of out-of-fold predictions is taken within
+    folds. With fewer than ten events up to the horizon neither is told. Of more than 20,000 test subjects, every k-th
+    is looked at.
     """
     data = evaluation.data
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
@@ -94,7 +105,8 @@ def find_alarms(evaluation: Findings) -> tuple[Alarm, ...]:
         Look.at(evaluation, probe, name, each, risks[name], order[name])
         for name, each in data.predictions.items()
     ]
-    return (*_of_models(looks), *_refused(evaluation), *_of_samples(evaluation))
+    with_interval = evaluation.confidence_level is not None
+    return (*_of_models(looks, with_interval), *_refused(evaluation), *_of_samples(evaluation))
 
 
 def _refused(evaluation: Findings) -> Iterator[Alarm]:
@@ -104,7 +116,7 @@ def _refused(evaluation: Findings) -> Iterator[Alarm]:
             yield Alarm("refused", "It has no score:", note.text, note.model)
 
 
-def _of_models(looks: list[Look]) -> Iterator[Alarm]:
+def _of_models(looks: list[Look], with_interval: bool) -> Iterator[Alarm]:
     """By model; that the flag of the event is inverted is said once for all."""
     causes = {look.model: look.cause() for look in looks if look.is_off}
     flagged = [look for look in looks if causes.get(look.model) == FLAG]
@@ -116,9 +128,14 @@ def _of_models(looks: list[Look]) -> Iterator[Alarm]:
         if look.model in causes:
             yield from _of_model(look, causes[look.model])
     for look in looks:
-        if look.constant and not look.is_off:
+        if look.is_off:
+            continue
+        if look.is_worse or not (look.is_better or look.constant):
+            yield _no_better(look, with_interval)
+        if look.constant:
             text = "Up to the horizon, it predicts the same for every subject."
-            yield Alarm("constant", text, "It cannot rank subjects; its concordance is ½.", look.model)
+            than = "" if look.is_better or look.is_worse else " It may be no better than Kaplan–Meier."
+            yield Alarm("constant", text, f"It cannot rank subjects; its concordance is ½.{than}", look.model)
 
 
 def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
@@ -139,6 +156,20 @@ def _of_model(look: Look, cause: str) -> Iterator[Alarm]:
         yield Alarm("against_outcome", found, cause, look.model)
 
 
+def _no_better(look: Look, with_interval: bool) -> Alarm:
+    """That the model is worse than the reference curve, or may be no better."""
+    is_worse = look.is_worse
+    than = f"{'is worse' if is_worse else 'may be no better'} than Kaplan–Meier, one curve for all subjects"
+    low, high = look.skill.confidence_interval(LEVEL)
+    interval = ""
+    if with_interval and np.isfinite(low):
+        interval = f" (95 % interval {_percent(low).removesuffix(' %')} to {_percent(high)})"
+    found = f"It {than}: its skill is {_percent(look.skill.value)}{interval}."
+    ranks = look.concordance.confidence_interval(LEVEL).low > 0.5
+    cause = look.cause() if is_worse else _RANKS if ranks else _MAY_RANK_NOTHING
+    return Alarm("no_better", found, cause, look.model)
+
+
 def _all_flagged(looks: list[Look]) -> Alarm:
     skills = sorted(look.skill.value for look in looks)
     span = _percent(skills[0])
@@ -150,7 +181,8 @@ def _all_flagged(looks: list[Look]) -> Alarm:
 
 
 def _percent(skill: float) -> str:
-    return f"{100 * skill:.0f} %"
+    """In percent, with as many digits as show whether it is above or below 0."""
+    return f"{100 * skill:z.0f} %" if abs(skill) >= 0.01 else f"{100 * skill:z.1f} %"
 
 
 def _of_samples(evaluation: Findings) -> Iterator[Alarm]:

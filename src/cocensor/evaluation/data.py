@@ -25,10 +25,6 @@ from cocensor.outcomes import RiskTable, TimeAxis
 
 #: The name of the reference curve, which no model can have.
 REFERENCE = ""
-ABOUT_INTERVALS = Note(
-    "decision",
-    "Intervals are for these trained models up to this horizon. They assume that the copula is correct.",
-)
 # Curves on grids of their own are kept at the times of the evaluation, if all of them together stay below this.
 _MOST_KEPT = 512 * 2**20
 

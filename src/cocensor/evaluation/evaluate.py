@@ -104,7 +104,8 @@ def evaluate(
         them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
     confidence_level : float or None
         Of the intervals of scores and differences. They are about the given, trained models in the population of the
-        test sample, up to the horizon, and assume that the copula is correct. None computes none.
+        test sample, up to the horizon, and assume that the copula is correct where a score rests on one. None computes
+        none.
     time_name, time_unit : str, optional
         What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
         converted.

@@ -22,6 +22,7 @@ from cocensor.inference import (
     as_estimates,
     compare,
     indistinguishable_from_best,
+    may_be_best,
     pairwise,
 )
 from cocensor.metrics import Metric
@@ -233,15 +234,17 @@ class Findings:
     def indistinguishable_from_best(
         self, metric: str | None = None, adjustment: str | None = None
     ) -> tuple[str, ...]:
-        """The models that cannot be distinguished from the best: those that multiple comparisons with the best keep.
+        """The models that multiple comparisons with the best keep, which allow for the number of models.
 
         The truly best one is among them with a chance of at least the confidence level, in large samples. A model
         without an interval is kept, as nothing sets it apart from the best. One that is no contender is not among them.
         """
-        by = self.metric(metric)
+        errors = self._errors_of_contenders(metric, adjustment)
+        return indistinguishable_from_best(errors, self.metric(metric).direction, self._level)
+
+    def _errors_of_contenders(self, metric: str | None, adjustment: str | None) -> Estimates:
         errors = self._model_errors(metric, adjustment)
-        errors = errors.only([name for name in errors.names if name in self.contenders])
-        return indistinguishable_from_best(errors, by.direction, self._level)
+        return errors.only([name for name in errors.names if name in self.contenders])
 
     @property
     def confidence_level(self) -> float | None:
@@ -305,14 +308,19 @@ class Findings:
         return {"standard_error": np.nan, "missing": why}
 
     def best(self, metric: str | None = None, adjustment: str | None = None) -> tuple[str, ...]:
-        """The models that cannot be distinguished from the best; without intervals, the best by their scores alone.
+        """The model with the best score, and those that the interval of the difference does not tell from it.
 
+        Without intervals, the best by their scores alone. :meth:`indistinguishable_from_best` allows for the number of
+        models.
         Empty under an adjustment that does not vote where there is one that does, and where no model is a contender.
         """
         ranked = self.ranks(metric, adjustment)
         if self.confidence_level is None:
             return tuple(model for model, rank in ranked.items() if rank == 1)
-        kept = self.indistinguishable_from_best(metric, adjustment) if ranked else ()
+        if not ranked:
+            return ()
+        errors = self._errors_of_contenders(metric, adjustment)
+        kept = may_be_best(errors, self.metric(metric).direction, self._level)
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 
     def ranks(self, metric: str | None = None, adjustment: str | None = None) -> dict[str, int]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: Of the interval that a skill, or a concordance, must lie below a limit with.
 LEVEL = 0.95
 _WORST_SKILL = -0.1
+# A skill that is rounded to 0 % is told as no worse than 0.
+_LEAST_WORSE = 0.005
 #: Fewer events tell next to nothing.
 FEW_EVENTS = 10
 # What mends a model has about no negative skill, and is better by so much.
@@ -96,6 +98,20 @@ class Look:
         high = self.skill.confidence_interval(LEVEL).high
         by_chance = self.by_chance
         return self.skill.value + by_chance < _WORST_SKILL and not high + by_chance >= 0
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the skill is above 0 by its interval, or says nothing: of a risk score, or of few events."""
+        value, low = self.skill.value, self.skill.confidence_interval(LEVEL).low
+        if self.n_events < FEW_EVENTS or np.isnan(value):
+            return True
+        return value > 0 and not low <= 0
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the skill is below 0 by its interval, by half a percent or more."""
+        value, high = self.skill.value + self.by_chance, self.skill.confidence_interval(LEVEL).high
+        return self.n_events >= FEW_EVENTS and value < -_LEAST_WORSE and high + self.by_chance < 0
 
     @property
     def is_against(self) -> bool:
@@ -181,7 +197,7 @@ def _skill(evaluation: Findings, probe: Probe, model: str, predictions: Predicti
         (skill for by in proper if np.isfinite((skill := evaluation.skill(model, by.name)).value)),
         None,
     )
-    if found is not None and (found.value >= _WORST_SKILL or np.isfinite(found.standard_error)):
+    if found is not None and np.isfinite(found.standard_error):
         return found
     times = probe.grid(predictions)
     cheap = probe.skills({model: probe.read(predictions, times)}, times)[model]

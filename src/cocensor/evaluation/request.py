@@ -30,7 +30,7 @@ from cocensor.evaluation.asked_metrics import (
     unscored,
 )
 from cocensor.evaluation.between_times import read_as_steps
-from cocensor.evaluation.data import ABOUT_INTERVALS, AssumedCopula, EvaluationData, Horizon
+from cocensor.evaluation.data import AssumedCopula, EvaluationData, Horizon
 from cocensor.evaluation.hint import CopulaHint, hinted
 from cocensor.evaluation.judge import judge_among
 from cocensor.evaluation.options import (
@@ -44,7 +44,7 @@ from cocensor.evaluation.options import (
     usable_covariates,
 )
 from cocensor.evaluation.result import Evaluation
-from cocensor.evaluation.scores import AdjustmentScores
+from cocensor.evaluation.scores import AdjustmentScores, about_intervals
 from cocensor.evaluation.times import (
     HorizonRule,
     met_by_steps,
@@ -198,8 +198,6 @@ class Request:
                 "the test sample."
             )
             notes.append(Note("decision", text))
-        if self.confidence_level is not None:
-            notes.append(ABOUT_INTERVALS)
         return data, ends
 
     def assumed(self, data: EvaluationData, notes: list[Note]) -> AssumedCopula:
@@ -261,7 +259,8 @@ def concluded(
         reason = next(note for each in results.values() for note in each.notes_of("missing"))
         raise ValueError(f"no adjustment can score any model: {reason}")
     template = next((x for x in covariates if x is not None and column_names(x) is not None), None)
-    found = Evaluation(data, results, assumed, ends, tuple(notes), template, truth=truth)
+    about = [] if data.confidence_level is None else [about_intervals(results)]
+    found = Evaluation(data, results, assumed, ends, (*notes, *about), template, truth=truth)
     return replace(found, alarms=find_alarms(found), notes=(*found.notes, *read_as_steps(found)))
 
 

@@ -8,8 +8,9 @@ from typing import Self
 
 from cocensor._validation import Progress, as_tuple, check_choice, check_whole
 from cocensor.evaluation.bootstrap import bootstrapped
-from cocensor.evaluation.data import ABOUT_INTERVALS, Resampling
+from cocensor.evaluation.data import Resampling
 from cocensor.evaluation.details import Details
+from cocensor.evaluation.scores import about_intervals
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,11 +78,12 @@ class Resampled(Details):
             check_choice(name, "adjustments", tuple(self.results))
         chosen = {name: self.results[name] for name in names}
         again = bootstrapped(self.data, chosen, how, progress, n_jobs)
+        results = {**self.results, **again}
         found = replace(
             self,
             data=replace(self.data, confidence_level=self._level),
-            results={**self.results, **again},
-            notes=tuple(dict.fromkeys((*self.notes, ABOUT_INTERVALS))),
+            results=results,
+            notes=tuple(dict.fromkeys((*self.notes, about_intervals(results)))),
         )
         found._analyses.update({key: each for key, each in self._analyses.items() if key[0] != "at"})
         return found

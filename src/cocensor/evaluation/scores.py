@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -132,6 +132,14 @@ class AdjustmentScores:
     def notes_of(self, kind: str) -> tuple[Note, ...]:
         """The notes of one kind."""
         return tuple(note for note in self.notes if note.kind == kind)
+
+
+def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
+    """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
+    said = "Intervals are for these trained models up to this horizon."
+    if any(each.varies_with_copula and each.errors for each in results.values()):
+        said += " They assume that the copula is correct."
+    return Note("decision", said)
 
 
 def scores_under(

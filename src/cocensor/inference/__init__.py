@@ -2,7 +2,13 @@
 
 from cocensor.inference.along_axis import AxisCurve, Lead, lead
 from cocensor.inference.bands import Band, simultaneous_quantile
-from cocensor.inference.comparisons import Comparison, compare, indistinguishable_from_best, pairwise
+from cocensor.inference.comparisons import (
+    Comparison,
+    compare,
+    indistinguishable_from_best,
+    may_be_best,
+    pairwise,
+)
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates
 from cocensor.inference.ignorance import Uncertainty, imbens_manski_constant, uncertainty
 from cocensor.inference.influence import Influence, as_estimates, influence
@@ -26,6 +32,7 @@ __all__ = [
     "indistinguishable_from_best",
     "influence",
     "lead",
+    "may_be_best",
     "pairwise",
     "simultaneous_quantile",
     "tipping_points",

@@ -133,6 +133,37 @@ def pairwise(estimates: Estimates) -> tuple[Comparison, ...]:
     return tuple(replace(pair, adjusted_pvalue=_adjusted(pair, maxima, count)) for pair in compared)
 
 
+def may_be_best(
+    estimates: Estimates, direction: Direction, confidence_level: float = 0.95
+) -> tuple[str, ...]:
+    """The best estimate, and all whose difference from it has an interval that holds 0.
+
+    The best is that of those with an interval. One without an interval stays, as nothing sets it apart; one without a
+    value does not. There is no correction for the number of estimates: see :func:`indistinguishable_from_best`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = Estimates(("a", "b", "c"), np.array([0.0, 1.0, 5.0]), np.eye(3))
+    >>> may_be_best(scores, "smaller"), may_be_best(scores, "greater")
+    (('a', 'b'), ('c',))
+    """
+    check_choice(direction, "direction", ("smaller", "greater"))
+    sizes = estimates.values if direction == "smaller" else -estimates.values
+    able = [name for name, size in zip(estimates.names, sizes, strict=True) if not np.isnan(size)]
+    known = np.where(np.isnan(estimates.standard_errors), np.nan, sizes)
+    if np.isnan(known).all():
+        return tuple(able)
+    leaders = [name for name, size in zip(estimates.names, known, strict=True) if size == np.nanmin(known)]
+    beaten = {
+        pair.b
+        for leader in leaders
+        for pair in _comparisons(estimates, leader, able)
+        if pair.better(direction, confidence_level) == leader
+    }
+    return tuple(name for name in able if name not in beaten)
+
+
 def indistinguishable_from_best(
     estimates: Estimates, direction: Direction, confidence_level: float = 0.95
 ) -> tuple[str, ...]:

@@ -105,8 +105,8 @@ def _sensitivity(found: Sensitivity) -> list[str]:
         asked.append(f"hazard_ratios={list(after.ratios)!r}")
         if len(after.lines) > 1 and set(after.lines[1:]) != set(found.evaluation.data.samples.y_test.reasons):
             asked.append("hazard_ratio_by=groups")
-    if found.asked is not None:
-        asked.append(f"plausible={(found.asked.low, found.asked.high)!r}")
+    if found.plausible.origin == "asked":
+        asked.append(f"plausible={(found.plausible.low, found.plausible.high)!r}")
     start = "result.sensitivity("
     return (start + f",\n{' ' * len(start)}".join(asked) + ")").split("\n")
 

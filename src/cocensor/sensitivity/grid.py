@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Event
 from typing import Any
@@ -26,6 +26,7 @@ from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores, moved, scores_again
 from cocensor.sensitivity.after_dropout import HAZARD_RATIO, RATIOS, AfterDropout, RatioLines
+from cocensor.sensitivity.benchmark_result import PlausibleTau
 from cocensor.sensitivity.plausible import PlausibleRange, benchmarks_of
 from cocensor.sensitivity.result import Sensitivity
 
@@ -38,10 +39,7 @@ Missing = dict[tuple[str, str], Note]
 
 def default_taus(evaluation: Evaluation, plausible: Any = None) -> tuple[float, ...]:
     """Tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9."""
-    if plausible is None:
-        held = PlausibleRange.of(benchmarks_of(evaluation))
-    else:
-        held = PlausibleRange.asked(plausible)
+    held = _plausible(benchmarks_of(evaluation), plausible)
     first = max(min(math.floor(10.0 * held.low), _FIRST_TENTH), -_LAST_TENTH)
     return tuple(round(0.1 * tenth, 1) for tenth in range(first, _LAST_TENTH + 1))
 
@@ -109,7 +107,8 @@ def sensitivity(
     x5.
     """
     chosen, with_ratios = _families(families)
-    asked_range = None if plausible is None else PlausibleRange.asked(plausible)
+    benchmarks = benchmarks_of(evaluation)
+    held = _plausible(benchmarks, plausible)
     grid = as_taus(default_taus(evaluation, plausible) if taus is None else taus)
     if not grid.size:
         raise ValueError("taus is empty: at least one is needed.")
@@ -153,7 +152,15 @@ def sensitivity(
             )
         else:
             missing |= {(name, HAZARD_RATIO): _why_not(name, without) for name in varied}
-    return Sensitivity(evaluation, chosen, tuple(grid.tolist()), answers, missing, after_dropout, asked_range)
+    measured = None if isinstance(benchmarks, ValueError) else benchmarks
+    points = tuple(grid.tolist())
+    return Sensitivity(evaluation, chosen, points, answers, missing, held, measured, after_dropout)
+
+
+def _plausible(benchmarks: PlausibleTau | ValueError, asked: Any) -> PlausibleRange:
+    """The plausible range as asked for, or by the benchmarks; either way, why these do not tell."""
+    held = PlausibleRange.of(benchmarks)
+    return held if asked is None else replace(PlausibleRange.asked(asked), why=held.why)
 
 
 def _why_not(adjustment: str, missing: Missing) -> Note:

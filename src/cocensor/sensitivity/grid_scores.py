@@ -23,8 +23,8 @@ from cocensor.inference import (
     TippingPoint,
     Uncertainty,
     compare,
-    indistinguishable_from_best,
     lead,
+    may_be_best,
     simultaneous_quantile,
     tipping_points,
     uncertainty,
@@ -182,7 +182,10 @@ class GridScores(ABC):
     def best_at(
         self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
     ) -> tuple[str, ...]:
-        """The models that cannot be distinguished from the best at one point; without intervals, the leaders."""
+        """The model with the best score at one point, and those that its interval there does not tell from it.
+
+        The same intervals tell how far a lead goes (:meth:`lead`). Without intervals, the leaders.
+        """
         ranked = self.ranks(line, point, metric, adjustment)
         errors = self.errors(line, point, metric, adjustment)
         if errors is None:
@@ -190,9 +193,7 @@ class GridScores(ABC):
         by = self.evaluation.metric(metric)
         kept: tuple[str, ...] = self._once(
             ("best", line, point, by.name, self._adjustment(adjustment)),
-            lambda: indistinguishable_from_best(
-                errors.only(list(ranked)), by.direction, self.confidence_level
-            ),
+            lambda: may_be_best(errors.only(list(ranked)), by.direction, self.confidence_level),
         )
         return tuple(sorted(kept, key=lambda model: ranked[model]))
 

@@ -15,7 +15,7 @@ from cocensor.sensitivity.benchmark_result import PlausibleTau
 from cocensor.sensitivity.changes import Stretch, stretches
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.sensitivity.numbers import sensitivity_numbers
-from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible, benchmarks_of
+from cocensor.sensitivity.plausible import PlausibleRange, WithinPlausible
 from cocensor.sensitivity.tips import Tip, tips
 
 
@@ -32,6 +32,10 @@ class Sensitivity(GridScores):
         By adjustment, family and τ.
     missing : dict of Note
         By adjustment and family, why there is no answer, or none at some τ.
+    plausible : PlausibleRange
+        The τ that are held plausible: as asked for, or by the measured covariates.
+    benchmarks : PlausibleTau or None
+        Measured covariates as benchmarks of τ; None where there is none that tells.
     after_dropout : AfterDropout or None
         The same over the hazard ratio after dropout; None where that was not asked for or no adjustment takes it.
 
@@ -61,9 +65,9 @@ class Sensitivity(GridScores):
     lines_name = "families"
     point_name = "tau"
 
+    plausible: PlausibleRange
+    benchmarks: PlausibleTau | None
     after_dropout: AfterDropout | None = None
-    #: The plausible range, where a user gave it.
-    asked: PlausibleRange | None = None
 
     @property
     def families(self) -> tuple[str, ...]:
@@ -88,21 +92,6 @@ class Sensitivity(GridScores):
         taus = sorted(ratios)
         logs = np.log([ratios[at] for at in taus])
         return float(np.exp(np.interp(tau, taus, logs, left=np.nan, right=np.nan)))
-
-    @cached_property
-    def plausible(self) -> PlausibleRange:
-        """The τ that are held plausible: as asked for, or by the measured covariates; see :class:`PlausibleRange`."""
-        return PlausibleRange.of(self._benchmarks) if self.asked is None else self.asked
-
-    @property
-    def benchmarks(self) -> PlausibleTau | None:
-        """Measured covariates as benchmarks of τ; None where there is none that tells."""
-        return None if isinstance(self._benchmarks, ValueError) else self._benchmarks
-
-    @cached_property
-    def _benchmarks(self) -> PlausibleTau | ValueError:
-        """Measured covariates as benchmarks, or why there are none."""
-        return benchmarks_of(self.evaluation)
 
     def within_plausible(
         self, a: str, b: str, metric: str | None = None, adjustment: str | None = None

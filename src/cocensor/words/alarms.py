@@ -9,21 +9,24 @@ CHECK_FIRST = "Check this first"
 
 
 def alarms_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
-    """A line for all models that have alarms of one cause, and for each remark."""
+    """A line for all models that have alarms of one cause, and for each alarm about all; remarks come last."""
+    return [*_lines(evaluation, names, disqualifying=True), *_lines(evaluation, names, disqualifying=False)]
+
+
+def _lines(evaluation: Evaluation, names: Names, disqualifying: bool) -> list[str]:
     by_cause: dict[str, dict[str, list[str]]] = {}
-    said = []
+    about_all = []
     for alarm in evaluation.alarms:
-        if alarm.disqualifies and alarm.model is not None:
+        if alarm.disqualifies == disqualifying and alarm.model is not None:
             by_cause.setdefault(alarm.cause, {}).setdefault(alarm.model, []).append(alarm.found)
-        elif alarm.disqualifies:
-            said.append(f"{alarm.text} No model can be called best.")
+        elif alarm.disqualifies == disqualifying:
+            about_all.append(f"{alarm.text}{' No model can be called best.' * disqualifying}")
+    by_model = []
     for cause, models in by_cause.items():
         found = [f"{names.model(model)}: {' '.join(each)}" for model, each in models.items()]
-        end = "It gets no rank and cannot" if len(models) == 1 else "They get no rank and cannot"
-        said.append(f"{' '.join(found)} {cause} {end} be called best.")
-    remarks = [alarm for alarm in evaluation.alarms if not alarm.disqualifies]
-    about = ("" if alarm.model is None else f"{names.model(alarm.model)}: " for alarm in remarks)
-    return [*said, *(f"{whose}{alarm.text}" for whose, alarm in zip(about, remarks, strict=True))]
+        end = " It gets no rank and cannot" if len(models) == 1 else " They get no rank and cannot"
+        by_model.append(f"{' '.join(found)} {cause}{f'{end} be called best.' * disqualifying}")
+    return [*about_all, *by_model] if disqualifying else [*by_model, *about_all]
 
 
 def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:

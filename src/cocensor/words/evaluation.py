@@ -130,7 +130,7 @@ def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
         labels.setdefault(verdict(found, names).joined(), []).append(label)
     if not labels:
         return "No adjustment could score a model."
-    every = not silent and len(evaluation.voting) == len(evaluation.results)
+    every = not silent and 1 < len(evaluation.voting) == len(evaluation.results)
     sentences = [
         f"Under {'every adjustment' if every and len(labels) == 1 else listed(under)}, {said}."
         for said, under in labels.items()

@@ -114,7 +114,7 @@ def headline(evaluation: Evaluation, sensitivity: Sensitivity | None) -> Headlin
     if sensitivity is not None and start.tau is not None and len(start.models.scores) > 1:
         extent = _how_far(sensitivity, start, start.tau)
     plausible = "" if sensitivity is None else plausible_in_words(sensitivity, extent.inside)
-    covariates = evaluation.computed("plausible_tau")  # which the plausible range may have asked for
+    covariates = evaluation.computed("plausible_tau")
     after = None if sensitivity is None else sensitivity.after_dropout
     lead, along = _paragraph(evaluation, sensitivity, start, extent, plausible)
     return Headline(

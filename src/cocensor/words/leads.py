@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor.inference import AxisCurve
 from cocensor.sensitivity import Sensitivity
 from cocensor.sensitivity.grid_scores import GridScores
 from cocensor.words.metrics import doing
@@ -136,14 +136,15 @@ def overtaking(
 ) -> tuple[str, dict[str, float]] | None:
     """The loser that is first to beat each of the first models on all lines, or on one, and from where on by line.
 
-    ``way`` is 1 for dependences above independence, and -1 for those below.
+    ``way`` is 1 for dependences above independence, and -1 for those below. From the end of the grid inward it is a
+    fixed sequence of tests, as a lead is outward (:func:`cocensor.inference.lead`).
     """
     sign = 1 if found.metric.direction == "smaller" else -1
     starts: dict[str, dict[str, float]] = {}
     for loser in found.beaten:
-        by_model = [band_sides(grid, (model, loser), (sign,)) for model in found.first]
-        lines = [name for name in by_model[0] if line in (None, name)] if all(by_model) else []
-        starts[loser] = {name: max(_tail(*by[name], sign, way) for by in by_model) for name in lines}
+        by_model = [grid.along(model, loser) for model in found.first]
+        lines = [name for name in by_model[0] if line in (None, name)]
+        starts[loser] = {name: max(_tail(by[name], sign, way) for by in by_model) for name in lines}
     last = {loser: max(by_line.values(), default=np.inf) for loser, by_line in starts.items()}
     loser = min(last, key=lambda model: last[model])
     if not np.isfinite(last[loser]):
@@ -156,11 +157,11 @@ def whom(found: Standing) -> str:
     return "it" if len(found.first) == 1 else "both" if len(found.first) == 2 else "each of them"
 
 
-def _tail(positions: FloatArray, sides: FloatArray, sign: int, way: int) -> float:
-    """How far from 0, one way, a band comes to lie on one side for good; infinite where it does not."""
-    order = np.argsort(way * positions)
-    outward = way * positions[order]
-    other = np.flatnonzero((sides[order] != sign) | (outward <= 0))
+def _tail(curve: AxisCurve, sign: int, way: int) -> float:
+    """How far from 0, one way, all intervals come to lie on one side for good; infinite where they do not."""
+    order = np.argsort(way * curve.positions)
+    outward = way * curve.positions[order]
+    other = np.flatnonzero((curve.sides[order] != sign) | (outward <= 0))
     tail = outward[other[-1] + 1 :] if other.size else outward
     return float(tail[0]) if tail.size else np.inf
 
@@ -171,9 +172,8 @@ def _extent_of_tie(sensitivity: Sensitivity, found: Standing, names: Names) -> E
     curves = [curve for a, b in pairs for curve in sensitivity.along(a, b).values()]
     everywhere = Reach(None, None)
     if all(found.equal(a, b) for a, b in pairs):
-        who = f"{names.models(found.first)} are equally good" if found.behind else "That is so"
         same = all((curve.values == 0).all() for curve in curves)
-        return Extent(f"{who} at every {tried_in_words(sensitivity)}." if same else "")
+        return Extent(f"That is so at every {tried_in_words(sensitivity)}." if same else "")
     if found.behind or any(np.isnan(curve.standard_errors).any() for curve in curves):
         return Extent("")
     stays = stays_in_words(sensitivity, everywhere)
@@ -193,11 +193,11 @@ def _extent_of_tie(sensitivity: Sensitivity, found: Standing, names: Names) -> E
 def _decided(
     sensitivity: Sensitivity, found: Standing, pairs: list[tuple[str, str]], names: Names
 ) -> dict[float, str]:
-    """The τ next to 0, on either side, at which bands tell one of some models from another, with a sentence on that."""
+    """The τ next to 0, on either side, whose intervals tell some models apart, with a sentence on that."""
     smaller, decided = found.metric.direction == "smaller", dict[tuple[float, str, str], list[str]]()
     for a, b in pairs:
-        for family, (taus, sides) in band_sides(sensitivity, (a, b), (-1, 1)).items():
-            for tau, side in zip(taus, sides, strict=True):
+        for family, curve in sensitivity.along(a, b).items():
+            for tau, side in zip(curve.positions, curve.sides, strict=True):
                 if side:
                     winner, loser = (a, b) if (side < 0) == smaller else (b, a)
                     decided.setdefault((float(tau), winner, loser), []).append(family)
@@ -233,17 +233,3 @@ def told_in_range(sensitivity: Sensitivity, found: Standing, names: Names) -> st
         return ""
     more = f", and {len(won) - _MOST_PAIRS} more such pairs" if len(won) > _MOST_PAIRS else ""
     return f"Throughout the plausible range, {listed(won[:_MOST_PAIRS])}{more}."
-
-
-def band_sides(
-    grid: GridScores, pair: tuple[str, str], signs: tuple[int, ...]
-) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """By line each position, and on which side of 0 the band of a difference lies there; empty where on none."""
-    curves = grid.along(*pair)
-    if not any(np.isin(curve.sides, signs).any() for curve in curves.values()):
-        return {}  # a band is wider than the intervals
-    bands = grid.bands(*pair)
-    return {
-        line: (curve.positions, 1.0 * (bands[line].low > 0) - 1.0 * (bands[line].high < 0))
-        for line, curve in curves.items()
-    }

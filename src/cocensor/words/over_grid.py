@@ -10,7 +10,7 @@ from cocensor._validation import FloatArray
 from cocensor.inference import TippingPoint
 from cocensor.sensitivity import Sensitivity
 from cocensor.words.digits import level_in_words, towards_zero, turn_in_words
-from cocensor.words.leads import band_sides, reach
+from cocensor.words.leads import reach
 from cocensor.words.names import Names, counted, listed
 from cocensor.words.standing import Standing
 from cocensor.words.within import Reach, answered_points, scales_in_words, tried_in_words
@@ -88,7 +88,7 @@ def _turns(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[
 
 
 def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Iterator[str]:
-    """What the bands tell that the start does not: victories of losers, and pairs of a tie."""
+    """What intervals tell that those of the start do not: victories of losers, and pairs of a tie."""
     smaller, n_families = found.metric.direction == "smaller", len(sensitivity.leaders())
     lines = []
     for pair in combinations(found.compared, 2):
@@ -101,7 +101,7 @@ def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Itera
             winner, loser = map(names.model, winners[sign])
             lines.append(f"{winner} beats {loser} {_places(where, names, n_families)}")
     for line in lines[:_MOST_PAIRS]:
-        yield f"{line} (simultaneous {level_in_words(sensitivity.confidence_level)} bands)."
+        yield f"{line} (by the {level_in_words(sensitivity.confidence_level)} interval at each τ)."
     if len(lines) > _MOST_PAIRS:
         yield f"{counted(len(lines) - _MOST_PAIRS, 'more such statement')} can be made of other pairs of models."
 
@@ -109,11 +109,11 @@ def _elsewhere(sensitivity: Sensitivity, found: Standing, names: Names) -> Itera
 def _decided(
     sensitivity: Sensitivity, pair: tuple[str, str], signs: tuple[int, ...]
 ) -> dict[int, dict[str, list[str]]]:
-    """By sign of the difference of two models and by family, where the simultaneous band excludes 0."""
+    """By sign of the difference of two models and by family, where its interval excludes 0."""
     found: dict[int, dict[str, list[str]]] = {}
-    for family, (taus, sides) in band_sides(sensitivity, pair, signs).items():
+    for family, curve in sensitivity.along(*pair).items():
         for sign in signs:
-            runs = list(_runs(taus, sides == sign))
+            runs = list(_runs(curve.positions, curve.sides == sign))
             if runs:
                 found.setdefault(sign, {})[family] = runs
     return found

@@ -31,7 +31,7 @@ class Standing:
     scores : dict of float
         Of the contenders that have one.
     best : tuple of str
-        Those that cannot be distinguished from the best.
+        The one with the best score, and those that its interval does not tell from it.
     leaders : tuple of str
         Those with the best score, whether or not they can be told from others.
     compared : tuple of str
@@ -184,8 +184,7 @@ def verdict(found: Standing, names: Names, says: Doing = IN_SHORT) -> Verdict:
         return Verdict(names.have_best_score(found.leaders), "", none)
     more = [f"{names.models(unknown)} {_has(unknown)} no interval to compare by"] if unknown else []
     if len(found.first) == 1:
-        won, close = _winner(found, names, says, bool(unknown))
-        return Verdict("", won, (*close, *more)) if won else Verdict(close[0], "", tuple(more))
+        return Verdict("", _winner(found, names, says, bool(unknown)), tuple(more))
     tied, pairs = _tie(found, names, says)
     if len(found.first) > _MOST_TIED and (pairs or found.beaten or found.behind):
         return Verdict(_crowd(found, names), "", tuple(more))
@@ -199,17 +198,12 @@ def verdict(found: Standing, names: Names, says: Doing = IN_SHORT) -> Verdict:
     return Verdict(tied, won, (*pairs, *more))
 
 
-def _winner(found: Standing, names: Names, says: Doing, unknown: bool) -> tuple[str, list[str]]:
-    """Of one model that alone may be best: what it wins, and what is too close."""
+def _winner(found: Standing, names: Names, says: Doing, unknown: bool) -> str:
+    """What one model wins that alone may be best: intervals tell it from all others that have one."""
     [first] = found.first
-    if not found.behind:
-        if len(found.beaten) > 1 and not unknown:
-            return f"{names.model(first)} {says.is_best}", []
-        return f"{names.model(first)} {says.beats} {_losers(found, names)}", []
-    who = "it" if found.beaten else names.model(first)
-    which = "their difference" if len(found.behind) == 1 else "each difference"
-    close = f"{who} is ahead of {names.models(found.behind)}, but the interval of {which} just includes 0"
-    return f"{names.model(first)} {says.beats} {_losers(found, names)}" if found.beaten else "", [close]
+    if len(found.beaten) > 1 and not unknown:
+        return f"{names.model(first)} {says.is_best}"
+    return f"{names.model(first)} {says.beats} {_losers(found, names)}"
 
 
 def _tie(found: Standing, names: Names, says: Doing) -> tuple[str, list[str]]:

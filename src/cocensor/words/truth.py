@@ -5,7 +5,7 @@ from __future__ import annotations
 from cocensor.copulas import Copula
 from cocensor.evaluation import Evaluation
 from cocensor.evaluation.scores import AdjustmentScores
-from cocensor.inference import indistinguishable_from_best
+from cocensor.inference import may_be_best
 from cocensor.metrics import Metric
 from cocensor.words.digits import number
 from cocensor.words.names import ON_PAGE, Names, as_noun, capital, copula_name, listed
@@ -51,7 +51,7 @@ def _close(evaluation: Evaluation, truth: AdjustmentScores, by: Metric, best: st
     if level is None or by.name not in truth.errors:
         return []
     able = [model for model in truth.values[by.name] if model in evaluation.contenders]
-    kept = indistinguishable_from_best(truth.errors[by.name].only(able), by.direction, level)
+    kept = may_be_best(truth.errors[by.name].only(able), by.direction, level)
     return [model for model in kept if model != best]
 
 

@@ -218,10 +218,10 @@ def _on_other_scales(
     ratio = float("nan") if family is None else sensitivity.hazard_ratio(family, tau)
     if isfinite(ratio):
         yield f"a hazard ratio of {ratio_in_words(ratio)} right after leaving"
-    times = sensitivity.multiple(tau)
-    if isfinite(times):
+    times, measured = sensitivity.multiple(tau), sensitivity.benchmarks
+    if measured is not None and isfinite(times):
         many = f"more than {_MOST_TIMES}" if times > _MOST_TIMES else ratio_in_words(times)
-        strongest = names.model(sensitivity.evaluation.plausible_tau().strongest.name)
+        strongest = names.model(measured.strongest.name)
         yield f"{many} times the effects of {strongest}{'' if again else ', the strongest covariate'}"
 
 
@@ -255,16 +255,16 @@ def _ratios(sensitivity: Sensitivity, inside: tuple[bool, bool]) -> str:
 
 
 def _origin(sensitivity: Sensitivity) -> str:
-    plausible = sensitivity.plausible
+    plausible, measured = sensitivity.plausible, sensitivity.benchmarks
     if plausible.origin == "asked":
         return "as asked for"
-    if plausible.why is not None:
+    if measured is None:
         samples = sensitivity.evaluation.data.samples
         if samples.x_test is None:
             return "the default, as there are no covariates to go by"
         if not samples.y_test.dropout.any():
             return "the default, as nobody dropped out"
-        return f"the default, as covariates do not tell ({plausible.why.rstrip('.')})"
-    together = sensitivity.evaluation.plausible_tau().together
-    what = f"three times the dependence that all measured covariates together explain (τ = {together:z.2f})"
+        return f"the default, as covariates do not tell ({str(plausible.why).rstrip('.')})"
+    together = f"τ = {measured.together:z.2f}"
+    what = f"three times the dependence that all measured covariates together explain ({together})"
     return f"which is {what}" if plausible.origin == "covariates" else f"the default, as {what} is less"
