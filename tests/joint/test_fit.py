@@ -13,6 +13,7 @@ from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from tests.oracles import data
 
+PAPER = {"margins": "weibull", "penalty": 0.01}
 DEPENDENT = [cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe, cc.Gaussian]
 
 
@@ -39,7 +40,7 @@ def gbsg2():
 @pytest.mark.parametrize("name", ["gbsg", "whas500"])
 def test_weibull_margins_at_independence_against_lifelines(name):
     X, y = covariates(name)
-    model = cc.fit_joint(X, y, "independence")
+    model = cc.fit_joint(X, y, "independence", "weibull")
     total = 0.0
     for margin, observed in ((model.event, y.event), (model.dropout, ~y.event)):
         frame = X.assign(time=y.time, observed=observed)
@@ -81,13 +82,13 @@ def test_spline_margins_at_independence_against_lifelines(n_knots):
 
 def test_both_optima_of_gbsg2_with_the_clayton_copula(gbsg2):
     """Digits by a second optimiser (BFGS and Newton with torch's gradients, benchmarks/adam.py's objective)."""
-    penalised = cc.fit_joint(*gbsg2, "clayton")
+    penalised = cc.fit_joint(*gbsg2, "clayton", **PAPER)
     assert penalised.nll_ == pytest.approx(8.371730446, abs=2e-9)
     assert penalised.copula == cc.Clayton(0.0)
     found = {(round(start.theta, 6), round(start.nll, 8)) for start in penalised.starts_}
     assert found == {(0.0, 8.37173045), (0.725244, 8.37583057)}
     assert np.isnan(penalised.theta_se_)
-    free = cc.fit_joint(*gbsg2, "clayton", penalty=0)
+    free = cc.fit_joint(*gbsg2, "clayton", "weibull", penalty=0)
     assert free.copula.theta == pytest.approx(2.75422606, abs=1e-6)
     assert free.nll_ == pytest.approx(8.357172356, abs=1e-9)
 
@@ -109,7 +110,7 @@ def test_both_optima_of_gbsg2_with_the_clayton_copula(gbsg2):
 )
 def test_optima_found_by_another_optimiser(name, family, penalty, theta, nll):
     X, y = covariates(name)
-    model = cc.fit_joint(X, y, family, penalty=penalty)
+    model = cc.fit_joint(X, y, family, "weibull", penalty=penalty)
     assert model.nll_ <= nll + 1e-9
     assert model.nll_ == pytest.approx(nll, abs=2e-9)
     assert model.copula.theta == pytest.approx(theta, rel=1e-5, abs=1e-6)
@@ -119,7 +120,7 @@ def test_optima_found_by_another_optimiser(name, family, penalty, theta, nll):
 def test_a_likelihood_without_an_optimum_stops_at_the_bound():
     """Frank on WHAS500 without penalty: the profile falls as θ → −∞."""
     X, y = covariates("whas500")
-    model = cc.fit_joint(X, y, "frank", penalty=0)
+    model = cc.fit_joint(X, y, "frank", "weibull", penalty=0)
     assert model.copula.tau == pytest.approx(-0.99, abs=1e-6)
     assert model.starts_[0].at_bound
     assert np.isnan(model.tau_se_)
@@ -135,7 +136,7 @@ def test_a_likelihood_without_an_optimum_stops_at_the_bound():
 def test_parameters_are_recovered(family, tau):
     design = SyntheticDesign(n=100_000, n_features=3, copula=family.from_tau(tau))
     sample = design.draw(4)
-    model = cc.fit_joint(sample.X, sample.y, family, penalty=0, starts=(0.5,))
+    model = cc.fit_joint(sample.X, sample.y, family, "weibull", penalty=0, starts=(0.5,))
     assert model.converged_
     assert abs(model.copula.tau - tau) < 4 * model.tau_se_
     assert model.tau_se_ < 0.05
@@ -148,10 +149,21 @@ def test_parameters_are_recovered(family, tau):
         assert abs(estimate - value) < 4 * error, name
 
 
-def test_the_penalty_does_not_fade_with_the_sample_size():
+def test_the_papers_penalty_does_not_fade_with_the_sample_size_and_the_default_does():
     sample = SyntheticDesign(copula=cc.Clayton(2.0)).draw(0)
-    assert cc.fit_joint(sample.X, sample.y, "clayton").copula.theta < 1.2
-    assert cc.fit_joint(sample.X, sample.y, "clayton", penalty=0).copula.theta == pytest.approx(2.0, abs=0.3)
+    assert cc.fit_joint(sample.X, sample.y, "clayton", **PAPER).copula.theta < 1.2
+    for penalty in (0, None):
+        model = cc.fit_joint(sample.X, sample.y, "clayton", "weibull", penalty=penalty)
+        assert model.copula.theta == pytest.approx(2.0, abs=0.3)
+
+
+@pytest.mark.parametrize("family", DEPENDENT)
+def test_by_default_the_penalty_is_one_on_tau_in_every_family(family):
+    """To first order from independence, and in units of the log-likelihood of all subjects."""
+    sample = SyntheticDesign(n=300, n_features=1).draw(0)
+    model = cc.fit_joint(sample.X, sample.y, family.from_tau(1e-3), "weibull")
+    distance = model.copula.theta - family.independence_theta
+    assert 300 * model.penalty * distance**2 == pytest.approx(4e-6, rel=1e-2)
 
 
 def trap(rng, n=20_000):
@@ -164,12 +176,12 @@ def trap(rng, n=20_000):
 @pytest.mark.parametrize("family", ["clayton", "frank", "gaussian"])
 def test_a_common_end_of_study_passes_for_dependence_unless_marked(family):
     y = trap(np.random.default_rng(1))
-    unaware = cc.fit_joint(None, cc.Survival(y.time, y.event), family, penalty=0)
-    aware = cc.fit_joint(None, y, family, penalty=0)
+    unaware = cc.fit_joint(None, cc.Survival(y.time, y.event), family, "weibull", penalty=0)
+    aware = cc.fit_joint(None, y, family, "weibull", penalty=0)
     assert abs(unaware.copula.tau) > 0.8
     assert abs(aware.copula.tau) < 0.15
     assert abs(aware.copula.tau) < 4 * aware.tau_se_ or aware.starts_[0].at_bound
-    penalised = cc.fit_joint(None, y, family)
+    penalised = cc.fit_joint(None, y, family, **PAPER)
     assert abs(penalised.copula.tau) < 0.05 or family == "gaussian"
 
 
@@ -179,7 +191,7 @@ def test_administrative_censoring_costs_no_bias(family):
     sample = SyntheticDesign(n=50_000, n_features=2, copula=family.from_tau(0.5)).draw(2)
     rng = np.random.default_rng(0)
     y = cc.Survival.from_latent(sample.event_time, sample.dropout_time, rng.uniform(5, 30, size=50_000))
-    model = cc.fit_joint(sample.X, y, family, penalty=0, starts=(0.5,))
+    model = cc.fit_joint(sample.X, y, family, "weibull", penalty=0, starts=(0.5,))
     assert abs(model.copula.tau - 0.5) < 4 * model.tau_se_
 
 
@@ -190,10 +202,10 @@ def test_grouped_times_recover_the_margins_that_a_density_does_not(copula):
         n=20_000, n_features=2, event=(1.2, 6.0), dropout=(1.5, 5.0), copula=copula
     ).draw(3)
     months = cc.Survival.from_latent(np.ceil(sample.event_time), np.ceil(sample.dropout_time))
-    grouped = cc.fit_joint(sample.X, months, copula)
+    grouped = cc.fit_joint(sample.X, months, copula, "weibull")
     assert grouped.time_kind_ == "grouped"
     assert "different times" in grouped.time_kind_reason_
-    density = cc.fit_joint(sample.X, months, copula, time_kind="continuous")
+    density = cc.fit_joint(sample.X, months, copula, "weibull", time_kind="continuous")
     errors = {}
     for name, model in (("grouped", grouped), ("density", density)):
         estimate, error = model.parameters()["event: shape"]
@@ -206,7 +218,7 @@ def test_standard_errors_are_those_of_the_hessian_in_the_users_units():
     """Against differences of the log-likelihood itself, at the user's own parameters."""
     sample = SyntheticDesign(n=2000, n_features=1, copula=cc.Clayton(2.0)).draw(5)
     X = 10 + 7 * sample.X
-    model = cc.fit_joint(X, sample.y, "clayton", penalty=0)
+    model = cc.fit_joint(X, sample.y, "clayton", "weibull", penalty=0)
 
     def loglik(values):
         changed = cc.JointModel(
@@ -283,7 +295,7 @@ def test_units_and_order_of_the_data_do_not_matter():
 
 def test_a_spline_without_inner_knots_would_be_weibull_and_with_them_fits_no_worse():
     X, y = covariates("gbsg")
-    weibull = cc.fit_joint(X, y, cc.Clayton(1.0))
+    weibull = cc.fit_joint(X, y, cc.Clayton(1.0), "weibull")
     previous = weibull.loglik_
     for knots in (1, 3):
         spline = cc.fit_joint(X, y, cc.Clayton(1.0), "spline", knots=knots)
@@ -379,7 +391,7 @@ def test_saved_and_loaded_is_the_same(tmp_path):
 
 
 def test_the_summary_says_what_was_found(gbsg2):
-    text = cc.fit_joint(*gbsg2, "clayton").summary()
+    text = cc.fit_joint(*gbsg2, "clayton", **PAPER).summary()
     for part in (
         "clayton copula",
         "686 subjects",

@@ -220,7 +220,7 @@ def test_saved_with_an_unusual_fit(tmp_path):
 def test_damaged_files_are_refused(tmp_path, old, new):
     data = SyntheticDesign(n=300, n_features=2, copula=cc.Clayton(1.0)).draw(0)
     path = tmp_path / "m.json"
-    cc.fit_joint(data.X, data.y, "clayton").save(path)
+    cc.fit_joint(data.X, data.y, "clayton", "weibull").save(path)
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
@@ -283,7 +283,7 @@ def test_dropouts_of_next_to_no_chance_tell_what_the_copula_says(family):
     data = SyntheticDesign(n=500, n_features=1, copula=cc.Clayton(1.0)).draw(0)
     months = cc.Survival(np.ceil(4.0 * data.y.time / np.median(data.y.time)), data.y.event)
     copula = cc.copula(family, tau=0.5)
-    model = cc.fit_joint(None, months, copula, time_kind="grouped")
+    model = cc.fit_joint(None, months, copula, "weibull", time_kind="grouped")
     t, c, before = np.array([6.0, 9.0]), np.array([5.0]), model.ends_[model.ends_ < 5.0].max()
     u, u_c = model.survival(t)[0], model.survival(c)[0]
     for shift in (20.0, 35.0, 40.0, 100.0):

@@ -131,9 +131,9 @@ def test_a_refit_is_the_fit_with_these_weights():
     problem.fit(cc.Frank, 3.0)
     refit = problem.weighted(FRACTIONS)
     for copula in (cc.Frank(3.0), cc.Gumbel(1.5)):
-        direct = cc.fit_joint(DATA.X, DATA.y, copula, sample_weight=FRACTIONS)
+        direct = cc.fit_joint(DATA.X, DATA.y, copula, "weibull", 0.01, sample_weight=FRACTIONS)
         same_model(refit.fit(type(copula), copula.theta), direct, rtol=1e-8)
-    direct = cc.fit_joint(DATA.X, DATA.y, "clayton", sample_weight=FRACTIONS)
+    direct = cc.fit_joint(DATA.X, DATA.y, "clayton", "weibull", 0.01, sample_weight=FRACTIONS)
     estimated = refit.fit(cc.Clayton, None)
     assert len(estimated.starts_) == 1 < len(direct.starts_)
     assert estimated.copula.theta == pytest.approx(direct.copula.theta, rel=1e-7)

@@ -47,7 +47,7 @@ from cocensor.words import candidates_as_text, choice_in_words
 _MODEL = "Model"
 _OUTPUT = "Output"
 _PENALISED = (
-    "The penalty {:g} shrinks θ and τ of the candidates towards independence; the profile has no "
+    "A penalty shrinks θ and τ of the candidates towards independence; the profile has no "
     "penalty. --penalty 0 fits without it."
 )
 
@@ -88,7 +88,7 @@ def fit_copula(
         float | None,
         typer.Option(
             help="Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood. By default "
-            "2 divided by the number of subjects.",
+            "τ costs about 4τ² units of the log-likelihood of all subjects, in every family.",
             rich_help_panel=_MODEL,
         ),
     ] = None,
@@ -142,8 +142,8 @@ def fit_copula(
                 profile = choice.profile(progress=phase("Likelihood over τ"))
             benchmarks, missing = _benchmarks(x[0], y[0], phase)
             notes += [*(Note("caution", text) for text in warned), *missing]
-            if choice.problem.penalty:
-                notes.append(Note("decision", _PENALISED.format(choice.problem.penalty)))
+            if choice.problem.penalty != 0:
+                notes.append(Note("decision", _PENALISED))
             phase("Writing")
             with written_together(json, figure) as (numbers_file, picture):
                 if numbers_file is not None:

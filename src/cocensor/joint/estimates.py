@@ -55,7 +55,7 @@ def fitted_model(
         dropout=dropout,
         loglik_=loglik,
         nll_=best.value + problem.likelihood.barrier_at(best.point[:k]) / n,
-        penalty=problem.penalty,
+        penalty=problem.penalty_on(family),
         theta_fixed=fixed is not None,
         converged_=best.converged,
         starts_=starts,

@@ -79,7 +79,7 @@ class JointInfluence:
         if not fixed:
             held -= (
                 2.0
-                * self.problem.penalty
+                * self.problem.penalty_on(family)
                 * (self.model.copula.theta - family.independence_theta)
                 * directions[-1]
             )

@@ -67,7 +67,8 @@ class JointProblem:
     centre: FloatArray
     scale: FloatArray
     drift: Drift | None
-    penalty: float
+    #: As it was asked for.
+    penalty: float | None
     time_kind: TimeKind
     time_kind_reason: str
     ends: FloatArray | None
@@ -128,7 +129,7 @@ class JointProblem:
             Z.centre,
             Z.scale,
             drift,
-            as_penalty(penalty, likelihood.n),
+            penalty,
             kind,
             reason + fewer,
             ends,
@@ -305,6 +306,10 @@ class JointProblem:
         """The best optimum with θ estimated, by family."""
         return {}
 
+    def penalty_on(self, family: type[Copula]) -> float:
+        """The weight λ of (θ − θ₀)² in the mean that is minimised."""
+        return as_penalty(self.penalty, family, self.likelihood.n)
+
     def _followed(self, family: type[Copula], point: FloatArray, reached: float, tau: float) -> FloatArray:
         """Margins at τ, in strides from those at ``reached``; only roughly at their optimum."""
         n_strides = max(1, int(np.ceil(abs(tau - reached) / _STRIDE - 1e-9)))
@@ -334,7 +339,7 @@ class JointProblem:
         """
         likelihood = self.likelihood if likelihood is None else likelihood
         n, link = likelihood.n, Link.of(family)
-        lam, theta_0 = self.penalty, family.independence_theta
+        lam, theta_0 = self.penalty_on(family), family.independence_theta
         k = likelihood.n_parameters
         weights = (self.ridge if ridge is None else ridge) / n
 
@@ -374,7 +379,7 @@ class JointProblem:
 
     def loglik(self, minimum: Minimum, copula: Copula) -> float:
         """The log-likelihood at a minimum, without the penalties and the barrier."""
-        penalty = self.penalty * (copula.theta - copula.independence_theta) ** 2
+        penalty = self.penalty_on(type(copula)) * (copula.theta - copula.independence_theta) ** 2
         margins = minimum.point[: self.likelihood.n_parameters]
         shrinkage = 0.5 * float(self.ridge @ margins**2)
         return (

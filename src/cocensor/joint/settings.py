@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.joint.link import tau_slope
 from cocensor.joint.margins import MARGIN_FORMS, MarginForm
 from cocensor.outcomes import Survival
 
@@ -18,9 +20,9 @@ Family = str | type[Copula] | Copula
 Knots = int | Literal["auto"]
 #: The form of margins, wherever none is asked for: splines take the form of the data, others pass for dependence.
 DEFAULT_MARGINS: MarginForm = "spline"
-# What (θ − θ₀)² weighs where no penalty is asked for, in units of the log-likelihood of all subjects: it fades as their
-# number grows, and holds θ where a few hundred subjects would take any.
-_DEFAULT_UNITS = 2.0
+# What τ² costs where no penalty is asked for, in units of the log-likelihood of all subjects: it fades as their number
+# grows, and holds θ where a few hundred subjects would take any.
+_UNITS = 4.0
 # Times count as grouped when at least half of the subjects share theirs with this part of the sample.
 _SHARED = 0.01
 
@@ -52,9 +54,19 @@ def check_settings(margins: Any, penalty: Any, knots: Any, time_kind: Any) -> No
         check_whole(knots, "knots")
 
 
-def as_penalty(asked: float | None, n: float) -> float:
-    """The weight λ that is asked for, or the default for ``n`` subjects."""
-    return _DEFAULT_UNITS / n if asked is None else asked
+def as_penalty(asked: float | None, family: type[Copula], n: float) -> float:
+    """The weight λ of (θ − θ₀)² that is asked for, or the default for ``n`` subjects.
+
+    The same θ is another dependence in each family: by default, what costs the same is τ, to first order from
+    independence.
+    """
+    return _UNITS * _slope_at_independence(family) ** 2 / n if asked is None else asked
+
+
+@cache
+def _slope_at_independence(family: type[Copula]) -> float:
+    """By how much τ rises with θ; 0 where θ has but one value."""
+    return 0.0 if family is Independence else tau_slope(family(family.independence_theta))
 
 
 def as_time_kind(y: Survival, asked: AskedTimeKind) -> tuple[TimeKind, str]:

@@ -100,7 +100,7 @@ def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> list[st
                 "how little the data say about τ."
             )
         ]
-    if choice.problem.penalty > 0 and abs(copula.tau - tau) > _SAME_TAU:
+    if choice.problem.penalty != 0 and abs(copula.tau - tau) > _SAME_TAU:
         return [
             (
                 f"The selected copula differs: {copula_name(copula)}. A penalty on θ, which is not part "
