@@ -209,6 +209,18 @@ def test_a_disk_that_is_full_for_a_moment_costs_one_cell(tmp_path, monkeypatch):
     assert (resumed.rows, resumed.notes) == (expected, [])
 
 
+def test_a_full_disk_stops_several_processes_with_that_alone(tmp_path, monkeypatch, recwarn):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Results, "append", full)
+        with pytest.raises(OSError, match="No space left on device"):
+            run(Squares(), tmp_path, n_jobs=2)
+    assert not recwarn.list
+    assert len(run(Squares(), tmp_path).rows) == 80
+
+
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"config": 3}', "{half", "\x00\x00", "[" * 100_000])
 def test_a_damaged_manifest_is_a_sentence(tmp_path, content):
     manifest = tmp_path / "manifest.json"

@@ -7,6 +7,7 @@ import io
 import os
 import platform
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -141,13 +142,21 @@ def _computed(
     joblib = need("joblib", "running experiments", "joblib", "experiments")
     with _workers(joblib, backend, scheduler):
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        outcomes = parallel(joblib.delayed(_attempt)(experiment, cell) for cell in cells)
         try:
-            yield from parallel(joblib.delayed(_attempt)(experiment, cell) for cell in cells)
+            for outcome in outcomes:  # noqa: UP028 - "yield from" would close them itself, with the warning
+                yield outcome
         except joblib.externals.loky.process_executor.BrokenProcessPool as error:
             raise ChildProcessError(
                 "a process died, perhaps for lack of memory; finished cells are kept: run the same again, "
                 "perhaps with fewer processes."
             ) from error
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "ignore"
+                )  # joblib's, of cells that are cancelled: they are run next time
+                outcomes.close()
 
 
 @contextmanager
