@@ -153,9 +153,8 @@ def _computed(
             ) from error
         finally:
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore"
-                )  # joblib's, of cells that are cancelled: they are run next time
+                # Of cells that are cancelled, which are run next time.
+                warnings.simplefilter("ignore")
                 outcomes.close()
 
 
