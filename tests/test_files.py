@@ -115,13 +115,17 @@ def test_several_files_or_none(tmp_path):
 
 
 def test_places_that_are_refused(tmp_path):
+    (tmp_path / "one").symlink_to(tmp_path / "other")
+    (tmp_path / "other").symlink_to(tmp_path / "one")
     for path, message in (
+        (tmp_path / "one", "path must be a file, but .*one is a symbolic link that leads to itself"),
         (tmp_path, "path must be a file, but .* is a folder"),
         (tmp_path / "nowhere" / "a.txt", "path must lie in an existing folder, but .*nowhere is not one"),
         (os.devnull, "path must be a file, but .*null is a device"),
     ):
         with pytest.raises(ValueError, match=message):
             write_whole(path, "new")
+    assert all((tmp_path / name).is_symlink() for name in ("one", "other"))
 
 
 DYING = """
@@ -146,6 +150,49 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path, write):
     write(tmp_path / "a.txt")
     assert not left.exists()
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("where", ["mkdtemp", "_locked"])
+def test_what_was_killed_before_it_left_its_mark_is_removed_too(tmp_path, where):
+    """Between the folder and its lock, or the lock and the mark: not at once, as another run may be just there."""
+    stop = f"import cocensor._files as f; made = f.{where}\n"
+    stop += f"f.{where} = lambda *a, **k: (made(*a, **k), os.kill(os.getpid(), signal.SIGKILL))"
+    script = DYING.replace("with hidden", f"{stop}\nwith hidden")
+    process = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert process.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    write_whole(tmp_path / "a.txt", "new")
+    assert left.exists()
+    before = left.stat().st_mtime - 2 * _files._LONG_AGO
+    os.utime(left, (before, before))
+    write_whole(tmp_path / "a.txt", "new")
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_what_was_killed_while_it_was_removed_is_removed_by_the_next(tmp_path):
+    """The mark goes last."""
+    left = killed_amid_writing(tmp_path)
+    script = """
+import os, shutil, signal, sys
+import cocensor._files as f
+remove = f.rmtree
+f.rmtree = lambda *a, **k: (remove(*a, **k), os.kill(os.getpid(), signal.SIGKILL))
+f.write_whole(sys.argv[1] + "/a.txt", "new")
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert os.listdir(left) == ["lock"]
+    write_whole(tmp_path / "a.txt", "new")
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_folder_that_holds_anything_is_not_taken_for_one_that_was_left(tmp_path):
+    mine = tmp_path / ".cocensor-research"
+    mine.mkdir()
+    (mine / "lock").write_bytes(b"")
+    (mine / "notes").write_text("precious")
+    os.utime(mine, (0, 0))
+    write_whole(tmp_path / "a.txt", "new")
+    assert (mine / "notes").read_text() == "precious"
 
 
 def test_nothing_else_is_removed(tmp_path, monkeypatch):

@@ -28,6 +28,7 @@ from benchmarks.studies.listed import STUDIES
 from benchmarks.studies.study import Differences, Study, Unit
 from benchmarks.tables import markdown, marked
 from cocensor._files import write_whole
+from cocensor.cli.outputs import terminating_in_order
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,7 +71,8 @@ def run(studies: Sequence[Study]) -> int:
     lacking = [study for study in studies if study.lacks]
     for study in lacking:
         _say(f"{study.name}: left out, as {study.lacks} is not set.")
-    computed = sum(study.run(_say) for study in studies if not study.lacks)
+    with terminating_in_order():
+        computed = sum(study.run(_say) for study in studies if not study.lacks)
     print(f"{len(studies) - len(lacking)} studies: {computed or 'no'} units were missing.")
     return int(bool(lacking))
 

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -20,7 +21,9 @@ else:
 
 _PREFIX = ".cocensor-"
 _FRESH = re.compile(re.escape(_PREFIX) + "[a-z0-9_]{8}")
-_LOCK = "lock"
+_LOCK, _FILES = "lock", "files"
+# In seconds: a process that lives marks its folder at once.
+_LONG_AGO = 3600.0
 # Written when the lock is held: who can read this and take the lock knows that the writer has died.
 _MARK = f"cocensor on {platform.node()!a} writes files here; its next run removes what is left.\n".encode()
 
@@ -56,6 +59,8 @@ def written_whole(*paths: str | os.PathLike[str]) -> Iterator[list[Path]]:
 def check_path(path: str | os.PathLike[str]) -> None:
     """Refuse what no file can be written to."""
     target = behind_links(path)
+    if target.is_symlink():
+        raise ValueError(f"path must be a file, but {path} is a symbolic link that leads to itself.")
     if target.is_dir():
         raise ValueError(f"path must be a file, but {path} is a folder.")
     if not target.parent.is_dir():
@@ -65,7 +70,7 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def behind_links(path: str | os.PathLike[str]) -> Path:
-    """The file behind symbolic links."""
+    """The file behind symbolic links; where they lead in a circle, one of them."""
     return Path(os.path.realpath(path))
 
 
@@ -89,11 +94,11 @@ def hidden_folder(parent: Path) -> Iterator[Path]:
             if _locked(lock):
                 os.write(lock, _MARK)
             _remove_what_is_left(parent, own)
-            files = own / "files"
+            files = own / _FILES
             files.mkdir()
             yield files
     finally:
-        rmtree(own, ignore_errors=True)
+        _remove(own)
 
 
 @contextmanager
@@ -108,17 +113,35 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def _remove_what_is_left(parent: Path, own: Path) -> None:
-    """Remove the folders like ``own`` whose process has died: ours by owner and mark, and dead by the free lock."""
+    """Remove the folders like ``own`` whose process has died: ours by owner and mark, and dead by the free lock.
+
+    One that was killed before it left its mark, or when it had removed it, has left nothing but an empty folder.
+    """
     for entry in os.scandir(parent):
         if not _FRESH.fullmatch(entry.name) or entry.name == own.name:
             continue
         # What vanishes meanwhile, or cannot be read, is another's.
         with suppress(OSError):
             if entry.is_dir(follow_symlinks=False) and Path(entry).stat().st_uid == own.stat().st_uid:
-                with _opened(Path(entry, _LOCK), os.O_RDWR) as lock:
-                    left = os.read(lock, len(_MARK) + 1) == _MARK and _locked(lock)
+                if _is_empty(Path(entry)):
+                    left: bool | None = time.time() - Path(entry).stat().st_mtime > _LONG_AGO
+                else:
+                    with _opened(Path(entry, _LOCK), os.O_RDWR) as lock:
+                        left = os.read(lock, len(_MARK) + 1) == _MARK and _locked(lock)
                 if left:
-                    rmtree(entry, ignore_errors=True)
+                    _remove(Path(entry))
+
+
+def _is_empty(folder: Path) -> bool:
+    """Whether there is nothing in a folder, or only a lock without a mark."""
+    inside = os.listdir(folder)
+    return not inside or (inside == [_LOCK] and not (folder / _LOCK).stat().st_size)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a hidden folder, the mark last: what a process that is killed meanwhile leaves can be told by it."""
+    rmtree(folder / _FILES, ignore_errors=True)
+    rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

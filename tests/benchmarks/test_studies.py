@@ -1,4 +1,6 @@
 import gzip
+import os
+import signal
 
 import numpy as np
 import pandas as pd
@@ -59,16 +61,19 @@ def test_rows_that_come_later_stand_where_their_units_do(make):
     assert make(2).path.read_bytes() == gzip.compress(gzip.decompress(make(2).path.read_bytes()), mtime=0)
 
 
-def test_a_run_that_is_stopped_keeps_what_it_has(make, computed):
+@pytest.mark.parametrize(
+    ("number", "stopped"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)]
+)
+def test_a_run_that_is_stopped_keeps_what_it_has(make, computed, number, stopped):
     whole = make(2)
 
     def until_third(unit):
         if len(computed) == 2:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), number)
         return whole.compute(unit)
 
     cut = Study("example", whole.units, until_third, whole.keys, whole.within, 1.0)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(stopped):
         run([cut])
     assert len(cut.done()) == 2
     run([make(2)])

@@ -116,7 +116,7 @@ def test_every_option_but_its_own_is_a_key(tmp_path):
     given = {param.name: "x" for param in command.params}
     options = {opt.removeprefix("--") for param in command.params for opt in param.opts}
     keys = set(tomllib.loads(config_text(given | {"predictions": ["x"]}, tmp_path / "study.toml")))
-    assert keys == options - {"config", "save-config", "help"}
+    assert keys == options - {"config", "save-config", "scheduler", "help"}
 
 
 @pytest.mark.parametrize(
@@ -124,6 +124,7 @@ def test_every_option_but_its_own_is_a_key(tmp_path):
     [
         ("taau", 0.3, "did you mean 'tau'?"),
         ("config", "other.toml", "not an option"),
+        ("scheduler", "tcp://host:8786", "can run code on this machine: give --scheduler on the command line"),
         ("options", {"tau": 0.3}, "not an option"),
         ("tau", "0.3", "a number, but is '0.3'"),
         ("tau", True, "a number, but is True"),

@@ -1,13 +1,22 @@
 import csv
+import os
+import subprocess
 import sys
+from contextlib import suppress
 from datetime import date
+from io import BytesIO
+from threading import Thread
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from cocensor.cli import parquet
 from cocensor.cli.files import read_table
+from cocensor.cli.workbook import as_csv
 from tests.cli.study import refusal, said
+from tests.refusals import refuses
 
 FILES = ("train", "test", "cox", "flat")
 
@@ -168,8 +177,81 @@ def test_dates_and_empty_cells_of_a_workbook(tmp_path):
 
 def test_a_workbook_without_openpyxl_is_refused(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    (study.folder / "cox.xlsx").write_bytes(b"PK\x03\x04 and so on")
+    (study.folder / "cox.xlsx").write_bytes(zipped(b"<worksheet/>"))
     refusal(study.evaluate(models=["cox"], cox="cox.xlsx"), "cox.xlsx: ", "openpyxl", "CSV or Parquet")
+
+
+def zipped(*parts):
+    """The bytes of an archive of a sheet in ``parts``."""
+    content = BytesIO()
+    with (
+        ZipFile(content, "w", ZIP_DEFLATED) as archive,
+        archive.open("xl/worksheets/sheet1.xml", "w") as sheet,
+    ):
+        for part in parts:
+            sheet.write(part)
+    return content.getvalue()
+
+
+UNDER_A_LIMIT = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (3 * 2**30, 3 * 2**30))
+from cocensor.cli import app
+app(["evaluate", "--test", sys.argv[1], "--event", "died", "--time", "months", "--risk", "a=age"])
+"""
+
+
+def test_a_small_workbook_that_expands_is_refused_before_it_is_unpacked(tmp_path):
+    """300 kilobytes of empty cells, 300 megabytes unpacked, would take 20 gigabytes; the process may have three."""
+    path = tmp_path / "bomb.xlsx"
+    path.write_bytes(zipped(b"<worksheet><sheetData><row>", *[b"<c/>" * 750_000] * 100))
+    assert path.stat().st_size < 400_000
+    process = subprocess.run(
+        [sys.executable, "-c", UNDER_A_LIMIT, str(path)], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 2
+    assert process.stderr.startswith(f"Error: {path}: ")
+    assert "its 286 MiB, unpacked, are more than" in process.stderr
+    assert process.stderr.endswith("save it as CSV or Parquet.\n")
+
+
+def test_values_of_a_workbook_are_counted_as_they_come(monkeypatch):
+    """A shared text, or the width of one row, may make much of little."""
+    monkeypatch.setattr(parquet, "memory", lambda: 4.0 * 10_000)
+    assert as_csv([["a", None], (), [None, 2.0]]) == b"a,\n,2\n"
+    refuses(lambda: as_csv([["a" * 1000]] * 11), "more than a quarter of the memory", kind=ValueError)
+    refuses(lambda: as_csv([[1] * 1000, *[[1]] * 9]), "more than a quarter of the memory", kind=ValueError)
+    refuses(lambda: as_csv(() for _ in range(2**20 + 1)), "at most 1048576 rows", kind=ValueError)
+
+
+@pytest.mark.parametrize("option", ["test", "train", "cox"])
+def test_a_device_is_refused_before_it_is_read(study, option):
+    said = refusal(study.evaluate(models=("cox",), **{option: "/dev/zero"}))
+    assert said == "/dev/zero: it must be a file or a pipe, but is a device."
+
+
+def test_a_pipe_is_read_up_to_a_limit(study, monkeypatch):
+    expected = study.numbers("--adjustments", "ipcw")
+    pipe = study.folder / "pipe"
+    os.mkfifo(pipe)
+
+    def fed(content):
+        writer = Thread(target=lambda: suppressed_write(pipe, content))
+        writer.start()
+        return writer
+
+    writer = fed((study.folder / "test.csv").read_bytes())
+    assert study.numbers("--adjustments", "ipcw", test="pipe")["metrics"] == expected["metrics"]
+    writer.join()
+    monkeypatch.setattr(parquet, "memory", lambda: 4.0 * 2**20)
+    writer = fed(bytes(3 * 2**20))
+    refusal(study.evaluate(test="pipe"), "pipe: ", "more than a quarter of the memory")
+    writer.join()
+
+
+def suppressed_write(pipe, content):
+    with suppress(BrokenPipeError):
+        pipe.write_bytes(content)
 
 
 def test_numbers_with_the_other_decimal_mark_are_no_levels(study):

@@ -94,6 +94,17 @@ def test_outputs_that_cannot_be_written(study, monkeypatch, option, path, part):
     assert study.files() == before
 
 
+def test_links_that_lead_in_a_circle_or_to_a_device_are_refused_and_stay(study):
+    one, other, device = (study.folder / f"{name}.html" for name in ("one", "other", "device"))
+    one.symlink_to(other)
+    other.symlink_to(one)
+    device.symlink_to(os.devnull)
+    refusal(study.evaluate("--out", one), "--out must be a file, but", "one.html", "leads to itself")
+    refusal(study.evaluate("--out", device), "--out must be a file that can be written", "device.html")
+    refusal(run("demo", "--out", one), "--out must be a folder, but", "one.html", "leads to itself")
+    assert all(path.is_symlink() for path in (one, other, device))
+
+
 def test_an_input_is_never_overwritten(study):
     os.link(study.folder / "cox.csv", study.folder / "cox.json")
     content = (study.folder / "cox.csv").read_bytes()

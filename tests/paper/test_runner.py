@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -208,6 +209,18 @@ def test_a_disk_that_is_full_for_a_moment_costs_one_cell(tmp_path, monkeypatch):
     assert (resumed.rows, resumed.notes) == (expected, [])
 
 
+def test_a_full_disk_stops_several_processes_with_that_alone(tmp_path, monkeypatch, recwarn):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Results, "append", full)
+        with pytest.raises(OSError, match="No space left on device"):
+            run(Squares(), tmp_path, n_jobs=2)
+    assert not recwarn.list
+    assert len(run(Squares(), tmp_path).rows) == 80
+
+
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"config": 3}', "{half", "\x00\x00", "[" * 100_000])
 def test_a_damaged_manifest_is_a_sentence(tmp_path, content):
     manifest = tmp_path / "manifest.json"
@@ -242,13 +255,33 @@ def test_a_folder_takes_one_run_at_a_time_and_a_killed_one_lets_go(tmp_path):
             run(Squares(), tmp_path)
         process.kill()
         process.wait()
-        # Those that it has started live a little longer.
         assert len(run(Squares(), tmp_path).rows) == 80
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_its_processes_end_with_it_however_it_ends(tmp_path, number):
+    """Whoever reads its output waits for all that hold it, and loky's processes would idle for five minutes."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER.format(root=str(Path(__file__).parents[2])), str(tmp_path)],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        try:
+            assert [process.stdout.readline() for _ in range(2)] == [b"0\n", b"1\n"]
+            process.send_signal(number)
+            reader = Thread(target=process.stdout.read, daemon=True)
+            reader.start()
+            reader.join(60.0)
+            assert not reader.is_alive()
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 SCRIPT = """

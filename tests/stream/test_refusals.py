@@ -1,6 +1,7 @@
 """What is refused of Parquet files: one sentence that names the file, the row in it, the column and the value."""
 
 import datetime as dt
+import os
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +10,7 @@ from pyarrow import parquet
 
 import cocensor as cc
 from cocensor.stream import parquet as scans
+from cocensor.stream.files import Files
 from tests.refusals import refuses
 from tests.stream.cuts import all_batches, scan, study, write
 
@@ -36,6 +38,17 @@ def changed(path, column, row, value):
 
 def read_all(folder, **options):
     return all_batches(scan(folder / "test", folder / "cox", **options))
+
+
+@pytest.mark.parametrize("found", ["device", "pipe", "link"])
+def test_what_is_no_file_is_refused_by_itself_and_in_a_pattern(tmp_path, found):
+    path = tmp_path / f"{found}.parquet"
+    if found == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to({"device": "/dev/zero", "link": tmp_path / "nowhere"}[found])
+    for given in (path, tmp_path / "*.parquet"):
+        refuses(lambda given=given: Files.found(given, "--test"), "--test: ", str(path), "must be a file")
 
 
 @pytest.mark.parametrize(

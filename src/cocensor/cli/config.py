@@ -21,7 +21,9 @@ from cocensor.cli.files import read_content
 _PANEL = "Study file"
 # Parameters that are not spelt as their option is.
 _SPELT = {"identity": "id", "exit_": "exit"}
-_NOT_OF_THE_STUDY = ("config", "save_config", "return")
+# A Dask scheduler can run code on this machine: whoever starts the command names it, not whoever wrote the file.
+_TRUSTED = "scheduler"
+_NOT_OF_THE_STUDY = ("config", "save_config", _TRUSTED, "return")
 # What a key must be by the type of its option, and the types of TOML that can say it.
 _RULES: dict[Any, tuple[str, tuple[type, ...]]] = {
     str: ("text in quotes", (str, int, float, date)),
@@ -43,6 +45,11 @@ def options_in(file: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {_SPELT.get(name, name.replace("_", "-")): name for name in kinds}
     options = {}
     for key, value in found.items():
+        if key == _TRUSTED:
+            raise ValueError(
+                f"{file} must not have the key {key!r}, for a scheduler can run code on this machine: give --{key} on "
+                "the command line."
+            )
         if key not in parameters:
             near = get_close_matches(key, parameters, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "cocensor evaluate --help lists them."

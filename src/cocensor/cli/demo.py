@@ -43,6 +43,8 @@ def demo(
     """
     with refusing():
         copula = cc.Clayton.from_tau(tau)
+        if behind_links(out).is_symlink():
+            raise ValueError(f"--out must be a folder, but {out} is a symbolic link that leads to itself.")
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise ValueError(f"--out must be a new or an empty folder, but {out} is there.")
         with progress_bar() as phase:

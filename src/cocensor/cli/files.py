@@ -18,6 +18,8 @@ from cocensor.cli.workbook import first_sheet
 from cocensor.curves.columns import NUMBER, repeated
 from cocensor.stream.columns import is_text, plain
 
+# Bytes of a pipe that are read at once.
+_AT_ONCE = 2**20
 _FLAG = re.compile("true|false|0|1", re.IGNORECASE)
 
 
@@ -123,13 +125,28 @@ class Table:
 
 
 def read_content(path: Path) -> bytes:
-    """What is in a file, or a refusal where there is none, or too much."""
+    """What is in a file or comes through a pipe, or a refusal where there is nothing, or too much."""
     try:
         with _naming(path):
+            if path.is_fifo():
+                return _through(path)
+            if path.exists() and not path.is_file() and not path.is_dir():
+                raise ValueError("it must be a file or a pipe, but is a device.")
             check_bytes(path.stat().st_size)
         return path.read_bytes()
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _through(pipe: Path) -> bytes:
+    """What comes through a pipe, which does not tell how much will come."""
+    parts, size = [], 0
+    with pipe.open("rb") as file:
+        while part := file.read(_AT_ONCE):
+            parts.append(part)
+            size += len(part)
+            check_bytes(size)
+    return b"".join(parts)
 
 
 def read_table(path: Path, identity: str | None = None, content: bytes | None = None) -> Table:

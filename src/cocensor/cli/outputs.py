@@ -36,8 +36,10 @@ def _check_output(option: str, path: Path, suffixes: _Suffixes) -> None:
     if not path.parent.is_dir():
         raise ValueError(f"{option} must lie in an existing folder, but {path.parent} is not one.")
     target = behind_links(path)
+    if target.is_symlink():
+        raise ValueError(f"{option} must be a file, but {path} is a symbolic link that leads to itself.")
     writable = os.access(target.parent, os.W_OK) and (not target.exists() or os.access(target, os.W_OK))
-    if target.is_dir() or not writable:
+    if (target.exists() and not target.is_file()) or not writable:
         raise ValueError(f"{option} must be a file that can be written, but is {path}.")
 
 

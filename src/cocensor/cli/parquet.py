@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
 from math import inf
 from typing import Any
@@ -29,16 +30,27 @@ def read_parquet(content: bytes) -> Any:
 
 
 def memory() -> float:
-    """The bytes of memory of this machine; infinite where the system does not tell."""
+    """The bytes of memory of this machine, or those that this process may have; infinite where nothing tells."""
     try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        found = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, OSError, ValueError):
-        return inf
+        found = inf
+    if sys.platform == "win32":
+        return found
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return found if allowed == resource.RLIM_INFINITY else min(found, float(allowed))
+
+
+def memory_limit() -> float:
+    """The bytes of memory that a file may take."""
+    return _SHARE * memory()
 
 
 def check_bytes(size: int) -> None:
     """Refuse a file whose bytes alone take more than a share of the memory."""
-    limit = _SHARE * memory()
+    limit = memory_limit()
     if size > limit:
         raise ValueError(
             f"its {size / 2**30:.3g} GiB are more than a quarter of the memory of this machine, "
@@ -48,7 +60,7 @@ def check_bytes(size: int) -> None:
 
 def _check_size(content: bytes, metadata: Any) -> None:
     """Refuse what takes more than a share of the memory, by the numbers of values that the file states."""
-    limit = _SHARE * memory()
+    limit = memory_limit()
     size = 0
     most: Counter[str] = Counter()
     for k in range(metadata.num_row_groups):

@@ -7,11 +7,13 @@ import io
 import os
 import platform
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from cocensor._files import held, write_whole, written_whole
@@ -19,6 +21,8 @@ from cocensor._validation import Progress, check_choice, check_whole, need
 from cocensor.paper.base import Cell, Experiment, Row
 from cocensor.paper.results import Results
 from cocensor.stream.cluster import connected
+
+_SECONDS_BETWEEN_LOOKS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,23 +142,51 @@ def _computed(
     joblib = need("joblib", "running experiments", "joblib", "experiments")
     with _workers(joblib, backend, scheduler):
         parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        outcomes = parallel(joblib.delayed(_attempt)(experiment, cell) for cell in cells)
         try:
-            yield from parallel(joblib.delayed(_attempt)(experiment, cell) for cell in cells)
+            for outcome in outcomes:  # noqa: UP028 - "yield from" would close them itself, with the warning
+                yield outcome
         except joblib.externals.loky.process_executor.BrokenProcessPool as error:
             raise ChildProcessError(
                 "a process died, perhaps for lack of memory; finished cells are kept: run the same again, "
                 "perhaps with fewer processes."
             ) from error
+        finally:
+            with warnings.catch_warnings():
+                # Of cells that are cancelled, which are run next time.
+                warnings.simplefilter("ignore")
+                outcomes.close()
 
 
 @contextmanager
 def _workers(joblib: Any, backend: str, scheduler: str | None) -> Iterator[None]:
     if backend == "loky":
-        with joblib.parallel_config("loky", inner_max_num_threads=1):
+        with joblib.parallel_config(_backend_that_ends(joblib), inner_max_num_threads=1):
             yield
         return
     with connected(str(scheduler)), joblib.parallel_config("dask"):
         yield
+
+
+def _backend_that_ends(joblib: Any) -> Any:
+    """Processes of loky that end when this one does, killed or not, and do not keep its standard output open."""
+
+    class Backend(joblib.parallel.LokyBackend):  # type: ignore[misc]  # joblib has no types
+        def configure(self, *args: Any, **how: Any) -> Any:
+            return super().configure(*args, initializer=_end_with, initargs=(os.getpid(),), **how)
+
+    return Backend()
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent has; where systems give an orphan no other parent, it stays."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _attempt(experiment: Experiment, cell: Cell) -> tuple[Cell, list[Row], str | None, float]:

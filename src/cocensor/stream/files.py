@@ -215,6 +215,10 @@ def _files_of(path: str, name: str) -> list[str]:
         if not found:
             raise ValueError(f"{name}: there is no Parquet file in the folder {path}.")
         return found
+    if os.path.lexists(path):
+        raise ValueError(
+            f"{name}: {path} must be a file or a folder, but is a device, a pipe or a broken link."
+        )
     matches = [each for each in glob(path, recursive=True) if not os.path.basename(each).startswith("_")]
     if not matches:
         what = "no file matches" if re.search(r"[*?\[]", path) else "there is no file"
