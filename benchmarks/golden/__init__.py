@@ -1,0 +1,1 @@
+"""Golden numbers: what small studies gave, so that a rebuild can be held to it."""
