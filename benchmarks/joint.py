@@ -78,8 +78,8 @@ def speed() -> None:
 def cells(sample: Sample, family: str) -> list[str]:
     """A fit beside Adam's."""
     X, y = sample.X, sample.y
-    seconds = best(lambda: cc.fit_joint(X, y, family), 3)
-    model = cc.fit_joint(X, y, family)
+    seconds = best(lambda: cc.fit_joint(X, y, family, "weibull", 0.01), 3)
+    model = cc.fit_joint(X, y, family, "weibull", 0.01)
     if sample.in_full:
         runs = [
             fit_adam(X, y.time, y.event, family, epochs=EPOCHS, theta0=cc.copula(family, tau=tau).theta)
@@ -129,7 +129,7 @@ def _print_errors(row: PrintRow, repeats: int, n: int) -> None:
                 data = SyntheticDesign(n=n, copula=family.from_tau(tau)).draw(seed)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", cc.FitWarning)
-                    model = cc.fit_joint(data.X, data.y, family, penalty=0, starts=(0.25, 0.75))
+                    model = cc.fit_joint(data.X, data.y, family, "weibull", 0, starts=(0.25, 0.75))
                 if np.isfinite(model.tau_se_):
                     found.append(model.copula.tau)
                     error.append(model.tau_se_)

@@ -71,7 +71,7 @@ def setting(law: str) -> Setting:
     small = learner("coxph").fit(train.x[:, _SMALL], train.y)
     forest = learner("rsf", n_estimators=50, max_depth=8, min_samples_leaf=15, max_features=3)
     forest.fit(train.x, rounded)
-    joint = cc.fit_joint(train.x, train.y, clayton(0.6))
+    joint = cc.fit_joint(train.x, train.y, clayton(0.6), "weibull")
     horizon = min(
         np.quantile(draw(truth, clayton(tau), _N_HORIZON, HORIZON_SEED).y.time, 1.0 - _AT_RISK)
         for tau in TRUE_TAUS

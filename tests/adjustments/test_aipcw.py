@@ -312,3 +312,21 @@ def test_a_forest_takes_values_beyond_single_precision():
     far = x * 1e300
     time, happens = rng.exponential(np.exp(-x[:, 0])), np.ones(60, dtype=bool)
     assert np.isfinite(nuisances._Forest.fitted(far, time, happens, 0).score(far)).all()
+
+
+def test_more_covariates_than_subjects_take_no_more_parameters_than_subjects(monkeypatch):
+    """Under a ridge the Cox model in the span of the subjects is the one of all covariates."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(3.0, 2.0, size=(60, 90))
+    y = cc.Survival.from_latent(rng.exponential(np.exp(-x[:, 0] / 2)), rng.exponential(size=60))
+    z, scale = (x - x.mean(axis=0)) / x.std(axis=0), x.std(axis=0)
+    model, fit, widths = cc.CoxPH(ridge=nuisances._RIDGE).fit(z, y), cc.CoxPH.fit, []
+
+    def measured(self, X, y):
+        widths.append(X.shape[1])
+        return fit(self, X, y)
+
+    monkeypatch.setattr(cc.CoxPH, "fit", measured)
+    found = nuisances._proportional(x, y, "event")
+    assert widths == [59]
+    np.testing.assert_allclose(found.slope, model.coef_ / scale, rtol=1e-6, atol=1e-9)

@@ -20,6 +20,8 @@ from cocensor.outcomes import Survival, WhichMargin, structured
 
 # Of standardised covariates: about as much as one more event says.
 _RIDGE = 1.0
+# An axis along which subjects differ by less than this share of the longest is rounding.
+_NO_AXIS = 1e-10
 # A forest costs (distinct times) × (subjects of a tree): both are limited.
 _FOREST = {"n_estimators": 100, "min_samples_leaf": 15, "max_features": "sqrt", "low_memory": True}
 _FOREST_SUBJECTS, _FOREST_TIMES = 1000, 32
@@ -215,12 +217,25 @@ def _proportional(x: FloatArray, y: Survival, of: WhichMargin, *, rising: bool =
     kept = np.flatnonzero(scale)
     while kept.size:
         z = (x[:, kept] - centre[kept]) / scale[kept]
-        model = CoxPH(of=of, ridge=_RIDGE).fit(z, y)
-        if not rising or model.coef_.min() >= 0:
-            slope[kept] = model.coef_ / scale[kept]
+        axes = _axes(z)
+        model = CoxPH(of=of, ridge=_RIDGE).fit(z if axes is None else z @ axes, y)
+        coef = model.coef_ if axes is None else axes @ model.coef_
+        if not rising or coef.min() >= 0:
+            slope[kept] = coef / scale[kept]
             return _Proportional(centre, slope, model.log_baseline_at_centre_)
-        kept = np.delete(kept, np.argmin(model.coef_))
+        kept = np.delete(kept, np.argmin(coef))
     return _Proportional(centre, slope, RiskSets.build(y, of, "efron").log_breslow(np.zeros(len(y))))
+
+
+def _axes(z: FloatArray) -> FloatArray | None:
+    """Orthonormal columns that span the subjects, where there are fewer of these than columns; else None.
+
+    Under a ridge the effects lie in that span, whatever its axes: the same model has fewer parameters.
+    """
+    if z.shape[1] <= len(z):
+        return None
+    _, sizes, axes = np.linalg.svd(z, full_matrices=False)
+    return np.asarray(axes[sizes > _NO_AXIS * sizes[0]].T)
 
 
 @dataclass(frozen=True, eq=False)

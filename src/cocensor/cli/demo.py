@@ -89,7 +89,7 @@ def simulated(
     data = cc.simulate.SyntheticDesign(n=n, n_features=_COVARIATES, copula=copula).draw(seed)
     train, test = data[: n // 2], data[n // 2 :]
     times = np.linspace(0.0, float(np.quantile(train.y.time, 0.97)), _N_TIMES)
-    joint = cc.fit_joint(train.X, train.y, "clayton", penalty=1e-4)
+    joint = cc.fit_joint(train.X, train.y, "clayton", "weibull", penalty=1e-4)
     predicted = {
         "cox": cc.CoxPH().fit(train.X, train.y).survival(times, test.X),
         "few": cc.CoxPH().fit(train.X[:, :_FEW], train.y).survival(times, test.X[:, :_FEW]),

@@ -30,9 +30,10 @@ class Resampled(Details):
 
         Test subjects are drawn with replacement, and so are those of the training sample where there is one. To every
         resample the adjustment is fitted again. Joint models start from their fit to all, and keep its columns, knots,
-        and kind of times; the weights of their ridges are chosen again. Models, reference curve, horizon and copula stay as they are, also a selected copula:
-        intervals are about the given models under that copula. A resample without an answer is left out; a note says so
-        where these are more than 5 %, and with half of them there is no interval.
+        and kind of times; the weights of their ridges are chosen again. Models, reference curve, horizon and copula
+        stay as they are, also a selected copula: intervals are about the given models under that copula. A resample
+        without an answer is left out; a note says so where these are more than 5 %, and with half of them there is no
+        interval.
 
         Parameters
         ----------

@@ -89,7 +89,7 @@ class JointModel:
     >>> data = SyntheticDesign(n=500, n_features=1, copula=Clayton(2.0)).draw(0)
     >>> model = fit_joint(data.X, data.y, Clayton(2.0))
     >>> model.survival([5.0, 15.0], [[0.5]]).round(2)
-    array([[0.99, 0.46]])
+    array([[0.99, 0.45]])
     >>> model.conditional_survival([15.0], [5.0], [[0.5]]).round(2)
     array([[0.1]])
 
