@@ -249,3 +249,54 @@ def test_a_level_of_a_stream_that_is_not_fitted_to_is_told(tmp_path):
 def _drawn(scan, k):
     keys = np.concatenate([batch.key for part in scan.parts for batch in scan.outcomes(part)])
     return np.argsort(keys)[:k]
+
+
+# --- borders ---------------------------------------------------------------------------------------------------
+
+
+def test_more_columns_than_can_be_held_are_refused_in_one_sentence():
+    """A square of 100,000 columns would take 75 GiB."""
+    rng = np.random.default_rng(0)
+    y = cc.Survival(rng.exponential(size=30), np.arange(30) % 2)
+    wide = np.tile(np.arange(30.0)[:, None], 100_000)
+    calls = [
+        lambda: cc.CoxPH().fit(wide, y),
+        lambda: cc.fit_joint(wide, y, cc.Clayton(1.0)),
+        lambda: cc.select_copula(wide, y),
+        lambda: cc.plausible_tau(wide, y),
+        lambda: cc.AIPCW("cox", "cox").fit(y, wide),
+        lambda: cc.IPCW("cox").fit(y, wide),
+    ]
+    for call in calls:
+        refuses(call, "5000 columns", "100000")
+    curves = (TIMES, np.exp(-rng.random((30, 1)) * TIMES))
+    found = cc.evaluate({"m": curves}, y, wide, metrics="ibs")
+    assert np.isfinite(found.score("m", adjustment="ipcw").value)
+    [note] = found.results["imputed"].notes_of("missing")
+    assert "5000 columns" in note.text
+    levels = pd.DataFrame({"id": [f"p{k}" for k in range(6000)]})
+    many = cc.Survival(rng.exponential(size=6000), np.arange(6000) % 2)
+    refuses(lambda: cc.IPCW("cox").fit(many, levels), "x_train", "5000 columns", "5999")
+
+
+@pytest.mark.parametrize("size", [1e51, 1e100, 1e150, 1e300])
+def test_covariates_beyond_double_precision_are_refused_in_one_sentence(size):
+    """Before the first dropout nobody's weight depends on them, and their products reached the errors."""
+    study = only_in(None)
+    y_test, y_train = (cc.Survival(each["months"], each["died"]) for each in (study.test, study.train))
+    x_test, x_train = (each[["age"]].to_numpy() for each in (study.test, study.train))
+    for far in (size * x_test, np.where(np.arange(len(x_test))[:, None] == 3, -size, x_test)):
+        found = cc.evaluate(
+            {"m": (TIMES / 10, study.curves)},
+            y_test,
+            far,
+            y_train=y_train,
+            x_train=x_train,
+            adjustments=["ipcw", "ipcw_cox", "aipcw", "imputed", "imputed_covariates"],
+            metrics="ibs",
+        )
+        assert np.isfinite(found.score("m", adjustment="ipcw").value)
+        for name in ("ipcw_cox", "aipcw", "imputed", "imputed_covariates"):
+            [note] = found.results[name].notes_of("missing")
+            assert "x_test must have values of moderate size" in note.text
+            assert "'x0'" in note.text

@@ -17,6 +17,8 @@ from cocensor._validation.types import FloatArray
 _GO_ON = "; correct it, choose other columns (covariates=[...]), or use no covariates (covariates=None)"
 # A fit holds several squares of so many columns.
 _MOST_COLUMNS = 5000
+# Products of such a value with weights and hazard ratios stay within double precision.
+_LARGEST = 1e50
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +68,8 @@ class Encoding:
         """Learned from covariates, which refusals call ``name``."""
         table = as_covariates(x, name)
         check_width(table.values.shape[1], name)
-        levels = {
-            k: tuple(sorted({known[code] for code in np.unique(table.codes(k))}))
-            for k, known in table.levels.items()
-        }
+        _check_size(table, name)
+        levels = {k: table.levels_seen(k) for k in table.levels}
         varies = table.values.min(axis=0, initial=np.inf) < table.values.max(axis=0, initial=-np.inf)
         sources = tuple(
             (k, level)
@@ -95,6 +95,7 @@ class Encoding:
     def matrix(self, x: Any, name: str) -> FloatArray:
         """The columns of the model, for any subjects with the same covariates."""
         table = as_covariates(x, name)
+        _check_size(table, name)
         if self.is_named and table.columns not in (None, self.columns):
             raise ValueError(
                 f"{name} must have the columns {list(self.columns)}, as in the fit, but has {column_names(table)}."
@@ -137,6 +138,17 @@ def check_width(n_columns: int, name: str) -> None:
         raise ValueError(
             f"{name} must have at most {_MOST_COLUMNS} columns, with one for each level of a category but the first, "
             f"but has {n_columns}: choose some of them."
+        )
+
+
+def _check_size(table: Covariates, name: str) -> None:
+    """Refuse values that products of a model would take out of double precision."""
+    reached = max(-table.values.min(initial=0.0), table.values.max(initial=0.0))
+    if reached > _LARGEST:
+        k = int(np.argmax(np.abs(table.values).max(axis=0)))
+        raise ValueError(
+            f"{name} must have values of moderate size, but column {table.labels[k]!r} reaches {reached:g}: use "
+            "another unit."
         )
 
 

@@ -60,6 +60,10 @@ class Covariates:
         """The places of each subject's category among the levels of column ``k``."""
         return self.values[:, k].astype(np.intp)
 
+    def levels_seen(self, k: int) -> tuple[str, ...]:
+        """The levels that subjects have in column ``k``, in alphabetical order."""
+        return tuple(sorted({self.levels[k][code] for code in np.unique(self.codes(k))}))
+
     def __len__(self) -> int:
         return len(self.values)
 

@@ -21,6 +21,7 @@ from cocensor._validation import (
     check_choice,
     check_length,
     check_number,
+    check_width,
     column_names,
     refuse_first,
 )
@@ -116,6 +117,7 @@ class CoxPH:
         """
         self._columns = column_names(X)
         X = as_matrix(X, "X")
+        check_width(X.shape[1], "X")
         outcomes = Survival.coerce(y)
         check_length(X, "X", len(outcomes), "y")
         weight, unit = None, 1.0

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from cocensor._notes import Note
 from cocensor._validation import (
     Covariates,
-    Encoding,
     as_tuple,
     check_length,
     chosen_covariates,
@@ -125,10 +124,10 @@ def about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
     """Notes on the indicators that become of categories in the samples fitted to, by name."""
     texts: dict[str, list[str]] = {}
     for name, table in tables.items():
-        encoding = Encoding.of(table, name)
-        for k, levels in encoding.levels.items():
+        for k in table.levels:
+            levels = table.levels_seen(k)
             text = (
-                f"Covariate {encoding.columns[k]!r} is categorical: it enters as indicators of its {len(levels)} "
+                f"Covariate {table.labels[k]!r} is categorical: it enters as indicators of its {len(levels)} "
                 f"levels; {levels[0]!r} is the reference."
             )
             texts.setdefault(text, []).append(name)
