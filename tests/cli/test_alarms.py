@@ -92,11 +92,19 @@ def test_percent_is_refused_with_what_to_do(study):
 def test_risks_over_time_are_refused_with_what_to_do(study):
     frame = study.predictions["cox"].copy()
     frame.iloc[:, 1:] = 1.0 - frame.iloc[:, 1:]
-    refusal(written(study, frame), "bad.csv", "are these risks? give 1 − risk.")
+    refusal(written(study, frame), "bad.csv", "are these risks? give 1 − risk;")
+
+
+def test_cumulative_hazards_are_refused_with_what_to_do(study):
+    frame = study.predictions["cox"].copy()
+    frame.iloc[:, 1:] = -np.log(frame.iloc[:, 1:])
+    refusal(
+        written(study, frame), "bad.csv", "they look like cumulative hazards H, which rise: give S = exp(−H)."
+    )
 
 
 def test_a_transposed_file_is_refused_as_such(study):
     n = len(study.test)
     frame = study.predictions["cox"].set_index("patient").T
     refusal(written(study, frame), f"{len(TIMES)} rows and {n} columns for {n} test subjects: transposed?")
-    refusal(written(study, frame.reset_index()), f"for {n} test subjects: transposed?")
+    refusal(written(study, frame.reset_index()), "columns are labelled 'p2-0'", "--id COLUMN")
