@@ -80,7 +80,7 @@ command = """
         --id patient --time months --event relapsed --covariates all
         --predictions cox=cox.csv --predictions forest=forest.csv
         --predictions grade=grade.csv
-        --families clayton,frank --no-hint --out report.html
+        --families clayton,frank --out report.html
 """
 finished = subprocess.run(
     [sys.executable, "-m", *shlex.split(command)],

@@ -49,7 +49,7 @@ def test_from_own_files_to_a_report(folder, command):
 
 def test_the_scores_of_the_paper(folder, command):
     [more] = re.findall(r"`(--adjustments paper --metrics [a-z]+)`", PAPER)
-    shown = printed([*command, *shlex.split(more), "--no-hint", "--taus", "0"], folder)
+    shown = printed([*command, *shlex.split(more), "--taus", "0"], folder)
     assert all(part in shown for part in promised(PAPER))
 
 

@@ -84,8 +84,6 @@ class Study:
             arguments += ["--adjustments", "ipcw,dep"]
         if "--metrics" not in more:
             arguments += ["--metrics", "ibs"]
-        if "--hint" not in more:
-            arguments += ["--no-hint"]
         if by_id:
             arguments += ["--id", "patient"]
         return run("evaluate", *arguments, *more)

@@ -23,7 +23,7 @@ def test_a_raw_export_goes_from_files_to_an_answer(tmp_path, capsys):
         *("--train", tmp_path / "train.csv", "--test", tmp_path / "test.csv", "--id", "patient", *columns),
         *("--time-unit", "months", "--reason", "reason", "--covariates", "all"),
         *(part for name in ("cox", "simple") for part in ("--predictions", f"{name}={tmp_path / name}.csv")),
-        *("--families", "frank,hazard_ratio", "--taus", "-0.2,0,0.2", "--metrics", "ibs", "--no-hint"),
+        *("--families", "frank,hazard_ratio", "--taus", "-0.2,0,0.2", "--metrics", "ibs"),
         *("--out", tmp_path / "report.html"),
     )
     assert found.exit_code == 0, found.output

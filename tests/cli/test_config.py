@@ -7,6 +7,7 @@ import tomllib
 import pytest
 import typer
 
+import cocensor as cc
 from cocensor.cli import app
 from cocensor.cli.config import config_text, options_in
 from tests.cli.study import refusal, run, said
@@ -124,7 +125,11 @@ def test_every_option_but_its_own_is_a_key(tmp_path):
     [
         ("taau", 0.3, "did you mean 'tau'?"),
         ("config", "other.toml", "not an option"),
-        ("scheduler", "tcp://host:8786", "can run code on this machine: give --scheduler on the command line"),
+        (
+            "scheduler",
+            "tcp://host:8786",
+            "can run code on this machine: give --scheduler on the command line",
+        ),
         ("options", {"tau": 0.3}, "not an option"),
         ("tau", "0.3", "a number, but is '0.3'"),
         ("tau", True, "a number, but is True"),
@@ -243,6 +248,35 @@ def test_strict_wants_all_models(study):
     refusal(run("evaluate", "--config", path), "--strict", "cox: ", "cox.csv", "1.5")
     assert "page.html" not in study.files()
     assert metrics_of(study.folder, "--config", path, "--no-strict")["models"]
+
+
+@pytest.fixture
+def nothing_computed(monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cc, "evaluate", interrupt)
+
+
+def refused_at_first_sight(study, *names):
+    for name in names:
+        study.predictions[name].assign(**{"1.5": 1.5}).to_csv(study.folder / f"{name}.csv", index=False)
+
+
+def test_a_file_that_is_refused_is_told_before_anything_is_computed(study, nothing_computed):
+    refused_at_first_sight(study, "cox")
+    result = run("evaluate", "--config", written(study))
+    told, interrupted = result.stderr.splitlines()
+    assert told.startswith(f"cox is left out: {study.folder / 'cox.csv'}: ")
+    assert "1.5" in told
+    assert interrupted == "Interrupted."
+    refusal(run("evaluate", "--config", written(study, strict=True)), "--strict", "cox: ", "cox.csv")
+
+
+@pytest.mark.parametrize("more", [{}, {"risk": ["old=age"]}])
+def test_nothing_is_computed_where_all_files_are_refused(study, nothing_computed, more):
+    refused_at_first_sight(study, "cox", "flat")
+    refusal(run("evaluate", "--config", written(study, **more)), "cox.csv: ", "flat.csv: ")
 
 
 def test_strict_does_not_mind_what_a_metric_cannot_score(study):

@@ -46,7 +46,7 @@ def dates(study):
 
 def evaluate(study, *options, event="died"):
     files = [part for name in ("train", "test") for part in (f"--{name}", study.folder / f"{name}.csv")]
-    few = ("--adjustments", "ipcw", "--metrics", "ibs", "--no-hint", "--confidence", "none")
+    few = ("--adjustments", "ipcw", "--metrics", "ibs", "--confidence", "none")
     model = ("--predictions", f"cox={study.folder / 'days.csv'}")
     return run("evaluate", *files, *model, *few, "--event", event, *options)
 

@@ -138,7 +138,7 @@ def test_a_file_that_may_not_be_written_is_refused(study, monkeypatch):
     assert numbers.read_text() == "precious"
 
 
-def test_files_are_there_before_anything_is_printed(study, monkeypatch):
+def test_files_are_written_even_if_nothing_can_be_printed(study, monkeypatch):
     def full(_):
         raise OSError("stdout cannot be written: No space left on device.")
 
@@ -156,7 +156,8 @@ def test_an_interruption_is_one_line_and_leaves_nothing(study, monkeypatch, wher
     monkeypatch.setattr(cc.Evaluation, where, interrupt)
     before = study.files()
     result = study.evaluate("--json", study.folder / "out.json")
-    assert (result.exit_code, result.output) == (130, "Interrupted.\n")
+    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+    assert "integrated Brier score" in result.stdout  # which was there by then
     assert study.files() == before
 
 
@@ -166,5 +167,8 @@ def test_a_full_disk_is_one_line(study, monkeypatch):
 
     monkeypatch.setattr(cc.Evaluation, "to_json", refuse)
     before = study.files()
-    refusal(study.evaluate("--json", study.folder / "out.json"), "out.json", "No space left on device")
+    result = study.evaluate("--json", study.folder / "out.json")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "out.json cannot be written: No space left on device." in result.stderr
+    assert "integrated Brier score" in result.stdout
     assert study.files() == before

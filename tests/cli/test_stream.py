@@ -38,7 +38,7 @@ class Files:
             arguments += ["--predictions", f"{name}={places[name]}"]
         if "--metrics" not in more:
             arguments += ["--metrics", "ibs"]
-        arguments += ["--families", "clayton", "--taus", "0,0.4", "--no-hint"]
+        arguments += ["--families", "clayton", "--taus", "0,0.4"]
         return run("evaluate", *arguments, *more)
 
     def numbers(self, *more, **how):

@@ -72,7 +72,6 @@ def test_the_command_of_the_page_runs_on_the_committed_files(tmp_path):
         "clayton",
         "--taus",
         "0,0.2",
-        "--no-hint",
         "--metrics",
         "ibs",
     ]

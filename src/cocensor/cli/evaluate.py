@@ -148,10 +148,13 @@ def evaluate(
         bool,
         typer.Option(
             "--hint/--no-hint",
-            help="Also select the copula that fits best. It is a hint: no score depends on it.",
+            help=(
+                "Also select the copula that fits best, which may take longer than all the rest, and draw the "
+                "likelihood over τ in the report. It is a hint: no score depends on it."
+            ),
             rich_help_panel=ASSUMPTIONS,
         ),
-    ] = True,
+    ] = False,
     families: Annotated[
         str | None,
         typer.Option(
@@ -263,8 +266,9 @@ def evaluate(
 ) -> None:
     """Score predictions under several assumptions about the censoring, and see whether the best model stays best.
 
-    Prints the scores, how far the verdict holds as the dependence of event and dropout grows, what holds whatever it
-    is, and which dependence measured covariates suggest. Writes a report and all numbers where asked to.
+    Prints the scores as soon as they are there; then how far the verdict holds as the dependence of event and dropout
+    grows, what holds whatever it is, and which dependence measured covariates suggest. Writes a report and all numbers
+    where asked to.
 
     Shortest: cocensor evaluate --test test.csv --time months --event died --covariates all --predictions cox=cox.csv
 
@@ -318,42 +322,60 @@ def evaluate(
             hazard_ratio_by,
             interpolation,
             None if tail == "none" else tail,
+            strict,
             settings,
         )
         in_batches = is_streamed(stream, scheduler, fit_rows, (test, *files.values()))
         if in_batches:
             check_streamed(study, bootstrap)
-        with starting_over(in_batches), progress_bar() as phase:
-            with collected(UserWarning) as warned:
+        unprinted: OSError | None = None
+        with starting_over(in_batches):
+            with progress_bar() as phase, collected(UserWarning) as warned:
                 if in_batches:
                     result = scored_in_batches(study, scheduler, fit_rows, phase, notes)
                 else:
                     result = scored(study, grid, phase, notes)
             if strict:
-                check_refused(result, (*files, *risks))
+                left_out = {*files, *risks} - set(result.data.predictions)
+                check_refused({note.model: note.text for note in result.notes if note.model in left_out})
             notes += [Note("caution", text) for text in warned]
             result = replace(result, notes=(*notes, *result.notes))
-            for_report = out is not None or json is not None
-            sensitivity = analyse(result, grid, hint, for_report, phase)
-            with written_together(out, json, save_config) as places:
-                page, numbers_file, study_file = places
-                if page is not None and out is not None:
-                    phase(f"Writing {out.name}")
-                    result.to_html(page, title)
-                if numbers_file is not None and json is not None:
-                    phase(f"Writing {json.name}")
-                    result.to_json(numbers_file)
-                if study_file is not None and saved is not None:
-                    study_file.write_text(saved, encoding="utf-8")
-            phase("Summing up")
-            fit = result.computed("judge_fit")
-            # A misfit is among the cautions already.
-            judged = [] if fit is None or fit.failed else [fit.statement]
-            lines = [repr(result), *judged, *minor_notes(result)]
-            lines += [f"\n{line}" for line in beside_scores(result, sensitivity)]
-        for line in lines:
-            say(line)
+            try:
+                for line in _scores(result):
+                    say(line)
+            except OSError as error:  # files are written first
+                unprinted = error
+            with progress_bar() as phase:
+                for_report = out is not None or json is not None
+                sensitivity = analyse(result, grid, hint, for_report, phase)
+                with written_together(out, json, save_config) as places:
+                    page, numbers_file, study_file = places
+                    if page is not None and out is not None:
+                        phase(f"Writing {out.name}")
+                        result.to_html(page, title)
+                    if numbers_file is not None and json is not None:
+                        phase(f"Writing {json.name}")
+                        result.to_json(numbers_file)
+                    if study_file is not None and saved is not None:
+                        study_file.write_text(saved, encoding="utf-8")
+                phase("Summing up")
+                further = beside_scores(result, sensitivity)
+        if unprinted is not None:
+            raise unprinted
+        hinted = result.computed("hint")
+        if hinted is not None and result.assumed.hint is None:  # else it came with the scores
+            further.append(hinted.statement)
+        for line in further:
+            say(f"\n{line}")
         written = (out, "The report is"), (json, "All numbers are"), (save_config, "All options are")
         for path, content in written:
             if path is not None:
                 say(f"{content} in {path}.")
+
+
+def _scores(result: cc.Evaluation) -> list[str]:
+    """Scores, and what must be known of them."""
+    fit = result.computed("judge_fit")
+    # A misfit is among the cautions already.
+    judged = [] if fit is None or fit.failed else [fit.statement]
+    return [repr(result), *judged, *minor_notes(result)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from unicodedata import category
@@ -109,19 +109,18 @@ Strict = Annotated[
         "--strict/--no-strict",
         help=(
             "End with exit code 2, and write nothing, if a model's predictions are refused. By "
-            "default the other models are scored, and a note says why."
+            "default the other models are scored, if there are any, and stderr and a note say why."
         ),
         rich_help_panel=PREDICTIONS,
     ),
 ]
 
 
-def check_refused(result: cc.Evaluation, models: Collection[str]) -> None:
-    """``--strict``: refuse a result in which the predictions of some ``models`` have been refused."""
-    refused = set(models) - set(result.data.predictions)
-    why = [f"{note.model}: {note.text}" for note in result.notes if note.model in refused]
-    if why:
-        raise ValueError(f"--strict scores all models or none, but predictions are refused. {' '.join(why)}")
+def check_refused(refused: Mapping[str, str]) -> None:
+    """``--strict``: refuse a study in which predictions are ``refused``, by model with why."""
+    if refused:
+        why = " ".join(f"{name}: {text}" for name, text in refused.items())
+        raise ValueError(f"--strict scores all models or none, but predictions are refused. {why}")
 
 
 def copula_of(family: str, tau: float | None) -> Any:

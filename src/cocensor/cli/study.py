@@ -11,11 +11,11 @@ import cocensor as cc
 from cocensor._notes import Note
 from cocensor._validation import escaped, spelled
 from cocensor.cli.analyses import Scoring
-from cocensor.cli.console import Phases
+from cocensor.cli.console import Phases, warn
 from cocensor.cli.files import Table, read_content, read_table
 from cocensor.cli.inputs import covariates_of, groups_of, predictions_of, risk_scores_of
 from cocensor.cli.outcomes import OutcomeColumns, true_times_of
-from cocensor.cli.settings import ALL, all_covariates, check_not_ids
+from cocensor.cli.settings import ALL, all_covariates, check_not_ids, check_refused
 
 #: ``--interpolation`` and ``--tail`` in words.
 BETWEEN = {"linear": "linear between times", "step": "a step function"}
@@ -39,6 +39,8 @@ class Study:
     hazard_ratio_by: str | None
     interpolation: Any
     tail: Any
+    #: Whether a model whose predictions are refused ends the command.
+    strict: bool
     settings: Mapping[str, Any]
 
     @property
@@ -75,10 +77,22 @@ def scored(study: Study, grid: dict[str, Any], phase: Phases, notes: list[Note])
     for name, file in study.files.items():
         phase(f"Reading {file.name}", len(models), len(study.files))
         models[name] = _predicted(file, subjects, study, notes)
+    _tell_refused(models, study.strict)
     models |= {name: risk_scores_of(subjects, column) for name, column in study.risks.items()}
     phase("Selecting a copula" if settings["copula"] == "select" else "Checking predictions")
     scoring = Scoring(phase, settings["adjustments"])
     return cc.evaluate(models, y[-1], x[-1], progress=scoring, **settings)
+
+
+def _tell_refused(models: Mapping[str, Any], strict: bool) -> None:
+    """Say at once which models have no predictions, and go on with the others, unless none is left."""
+    refused = {name: str(found) for name, found in models.items() if isinstance(found, ValueError)}
+    if strict:
+        check_refused(refused)
+    if refused and len(refused) == len(models):
+        raise ValueError(" ".join(refused.values()))
+    for name, why in refused.items():
+        warn(f"{name} is left out: {why}")
 
 
 def _predicted(file: Path, test: Table, study: Study, notes: list[Note]) -> cc.Predictions | ValueError:

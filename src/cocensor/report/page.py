@@ -181,7 +181,7 @@ def _inline(content: Any) -> Markup:
 def _missing(evaluation: Evaluation) -> dict[str, str]:
     """For every section that could be absent, why it is, and which call would fill it."""
     hint = evaluation.computed("hint")
-    profile = "The profile likelihood has not been computed: call dependence_profile() of the evaluation."
+    profile = "The profile likelihood has not been computed: give --hint, or call dependence_profile()."
     if hint is not None and hint.choice is None:
         profile = hint.statement
     return {

@@ -49,7 +49,7 @@ def hint_on_page(evaluation: Evaluation, sensitivity: Sensitivity | None) -> str
         how = {"given": ", as given", "selected": ", as selected"}.get(assumed.origin, "")
         said = f"The table of scores assumes {copula_name(assumed.copula)}{how}."
     if hint is None:
-        return f"{said} Which copula fits best has not been computed: call copula_hint() of the evaluation."
+        return f"{said} Which copula fits best has not been computed: give --hint, or call copula_hint()."
     return f"{said} {hint.statement}{_at_the_hint(hint, sensitivity)}"
 
 
