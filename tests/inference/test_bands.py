@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.linalg import sqrtm
 from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
@@ -49,14 +50,30 @@ def test_many_rows_are_the_same_as_few_with_their_covariance():
 @pytest.mark.parametrize(("n_rows", "size"), [(5, 5), (3, 30), (200, 13), (200, 104), (200, 111), (3, 3_000)])
 def test_draws_are_those_of_one_stream_however_many_estimates_there_are(n_rows, size):
     rows = np.random.default_rng(2).standard_normal((n_rows, size))
-    factor = np.linalg.qr(rows, mode="r") if n_rows > size else rows
+    factor = sqrtm(rows.T @ rows).real if n_rows > size else rows
     expected = np.random.default_rng(0).standard_normal((N_DRAWS, len(factor)))
     start = 0
     for drawn in normal_draws(rows):
         stop = start + drawn.shape[1]
-        np.testing.assert_allclose(drawn.T, expected[start:stop] @ factor, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(drawn.T, expected[start:stop] @ factor, rtol=0, atol=1e-10)
         start = stop
     assert start == N_DRAWS
+
+
+def test_draws_of_estimates_that_depend_on_each_other_do_not_hang_on_rounding():
+    """Points of a curve with three parameters, and the same subjects in another order, which rounds otherwise."""
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 40))
+    for one, other in zip(normal_draws(rows), normal_draws(rows[::-1]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
+
+
+def test_draws_keep_a_difference_that_is_tiny_beside_its_parts():
+    rng = np.random.default_rng(6)
+    apart = 1e-10 * rng.standard_normal((500, 1))
+    first = rng.standard_normal((500, 1))
+    drawn = np.concatenate([each[1] - each[0] for each in normal_draws(np.hstack([first, first + apart]))])
+    assert np.std(drawn) == pytest.approx(np.sqrt((apart**2).sum()), rel=0.03)
 
 
 def test_equal_estimates_need_no_more_than_one():
