@@ -50,7 +50,7 @@ def test_many_rows_are_the_same_as_few_with_their_covariance():
 @pytest.mark.parametrize(("n_rows", "size"), [(5, 5), (3, 30), (200, 13), (200, 104), (200, 111), (3, 3_000)])
 def test_draws_are_those_of_one_stream_however_many_estimates_there_are(n_rows, size):
     rows = np.random.default_rng(2).standard_normal((n_rows, size))
-    factor = sqrtm(rows.T @ rows).real if n_rows > size else rows
+    factor = sqrtm(rows.T @ rows).real if n_rows >= size else rows
     expected = np.random.default_rng(0).standard_normal((N_DRAWS, len(factor)))
     start = 0
     for drawn in normal_draws(rows):
@@ -61,11 +61,32 @@ def test_draws_are_those_of_one_stream_however_many_estimates_there_are(n_rows, 
 
 
 def test_draws_of_estimates_that_depend_on_each_other_do_not_hang_on_rounding():
-    """Points of a curve with three parameters, and the same subjects in another order, which rounds otherwise."""
-    rng = np.random.default_rng(4)
-    rows = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 40))
+    """Points of smooth curves with few parameters; the same subjects in another order round otherwise."""
+    rng, x = np.random.default_rng(4), np.linspace(0.0, 1.0, 41)
+    rows = rng.standard_normal((200, 5)) @ np.vander(x, 5, increasing=True).T
+    rows /= np.sqrt((rows**2).sum(axis=0))
     for one, other in zip(normal_draws(rows), normal_draws(rows[::-1]), strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-11)
+    covariance = np.cov(np.concatenate(list(normal_draws(rows)), axis=1))
+    np.testing.assert_allclose(covariance, rows.T @ rows, rtol=0, atol=4 * np.sqrt(2.0 / N_DRAWS))
+
+
+@pytest.mark.parametrize("n_rows", [6, 7, 300])
+def test_draws_do_not_hang_on_rounding(n_rows):
+    """Where estimates are the same, or one determines another: a direction that is rounding counts for nothing.
+
+    Nor on the signs of a first row that is rounding alone.
+    """
+    rows = np.random.default_rng(3).standard_normal((n_rows, 3))
+    rows = rows @ np.array([[1, 1, 0, 2, 0.5, 0.1], [0, 0, 1, 1, 0.5, 0.1], [0, 0, 0, 0, 0, 1]])
+    expected = np.concatenate(list(normal_draws(rows)), axis=1)
+    np.testing.assert_allclose(expected[1], expected[0], atol=1e-9)
+    for seed in range(5):
+        noise = np.random.default_rng(seed).uniform(-1.0, 1.0, rows.shape)
+        rounded = np.vstack((1e-17 * noise[:1], rows * (1.0 + 1e-15 * noise)))
+        for again in (rounded, np.linalg.qr(rounded, mode="r")):
+            drawn = np.concatenate(list(normal_draws(again)), axis=1)
+            np.testing.assert_allclose(drawn, expected, atol=1e-11 * np.sqrt(n_rows))
 
 
 def test_draws_keep_a_difference_that_is_tiny_beside_its_parts():

@@ -73,11 +73,12 @@ def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> f
 def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
     """``N_DRAWS`` draws of normals with covariance ``rows.T @ rows``, always the same: blocks with a draw by column.
 
-    They are made by the symmetric root of the covariance, which is unique. A triangular factor is not where estimates
-    depend on each other, as points of a curve with few parameters do: rounding would then decide what is drawn.
+    They are made by the symmetric root of the covariance, which is unique and moves little with its entries. Not so a
+    triangular factor, where estimates depend on each other, as points of a curve with few parameters do: rounding would
+    then decide what is drawn.
     """
     n_rows, size = rows.shape
-    factor = _symmetric_root(rows) if n_rows > size else rows
+    factor = _symmetric_root(rows) if n_rows >= size else rows
     width, block = len(factor), max(1, min(_DRAWS_AT_ONCE, _CELLS_AT_ONCE // max(size, 1)))
     kept = _standard_normals()[: N_DRAWS * width].reshape(N_DRAWS, width) if width <= _WIDEST_KEPT else None
     rng = np.random.default_rng(0)
