@@ -8,68 +8,80 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.golden.compare import compare, load, load_changes, study_of, write
 from benchmarks.golden.numbers import Value
-from benchmarks.golden.studies import PAPER, STUDIES, Skipped, Study
+from benchmarks.golden.studies import PAPER, STUDIES, SkippedError, Study
 
 FILE = Path("benchmarks/results/golden.json.gz")
 CHANGES = Path("benchmarks/results/golden_changes.toml")
 _SHOWN = 40
 
 
-def computed(studies: list[Study]) -> tuple[dict[str, Value], dict[str, str]]:
-    """The numbers of studies, and why some have none."""
-    numbers: dict[str, Value] = {}
-    skipped: dict[str, str] = {}
+@dataclass
+class Computed:
+    """The numbers of studies, why some have none here, and what went wrong in others."""
+
+    numbers: dict[str, Value] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+
+
+def computed(studies: list[Study]) -> Computed:
+    """All studies, one after the other; one that fails does not keep the others from running."""
+    found = Computed()
     for study in studies:
         start = time.perf_counter()
         try:
-            numbers |= study.numbers()
-        except Skipped as why:
-            skipped[study.name] = str(why)
+            found.numbers |= study.numbers()
+        except SkippedError as why:
+            found.skipped[study.name] = str(why)
+        except Exception as error:
+            found.failed[study.name] = f"{type(error).__name__}: {error}"
         print(f"{study.name}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
-    return numbers, skipped
+    return found
 
 
 def write_file(path: Path, studies: list[Study]) -> int:
     """Write the numbers of all studies, or of none."""
-    numbers, skipped = computed(studies)
-    if skipped:
-        print(f"nothing is written: {_listed(skipped)}")
+    found = computed(studies)
+    if found.skipped or found.failed:
+        why = _listed(found.skipped, "was skipped") + _listed(found.failed, "failed")
+        print("nothing is written:", *why, sep="\n")
         return 2
-    write(path, numbers)
-    print(f"{path}: {len(numbers):,} keys of {len(studies)} studies, {path.stat().st_size / 1e3:.0f} kB")
+    write(path, found.numbers)
+    print(
+        f"{path}: {len(found.numbers):,} keys of {len(studies)} studies, {path.stat().st_size / 1e3:.0f} kB"
+    )
     return 0
 
 
-def check_file(path: Path, studies: list[Study], changes: Path, all_asked: bool) -> int:
+def check_file(path: Path, studies: list[Study], changes: Path) -> int:
     """Hold the numbers of studies against a file, and say how far each is off at worst."""
-    numbers, skipped = computed(studies)
-    names = {study.name for study in studies} - skipped.keys()
-    golden = {key: value for key, value in load(path).items() if study_of(key) in names}
-    rules = load_changes(changes)
-    if not all_asked or skipped:  # a change of a study that did not run is not unused
-        rules = [rule for rule in rules if study_of(rule.keys) in names]
-    report = compare(golden, numbers, rules)
-    for name in sorted(names):
+    found = computed(studies)
+    ran = {study.name for study in studies} - found.skipped.keys() - found.failed.keys()
+    golden = {key: value for key, value in load(path).items() if study_of(key) in ran}
+    # A rule about studies of which none ran is not unused.
+    rules = [rule for rule in load_changes(changes) if any(rule.is_about(name) for name in ran)]
+    report = compare(golden, found.numbers, rules)
+    for name in sorted(ran):
         worst = report.worst.get(name)
-        said = "as it was, to the last digit" if worst is None else f"worst: {worst}"
-        print(f"{name}: {said}")
-    for name, why in skipped.items():
-        print(f"{name}: skipped, {why}")
+        print(f"{name}: {'as it was, to the last digit' if worst is None else f'at worst {worst}'}")
+    print(*_listed(found.skipped, "skipped"), sep="\n", end="\n" if found.skipped else "")
     for rule in rules:
-        print(f"meant: {rule.keys!r} ({rule.reason}): {len(rule.met)} values, by {rule.largest:.1e} at most")
-    for fault in report.faults[:_SHOWN]:
+        print(f"meant: {rule.keys} ({rule.reason}): {len(rule.met)} values, by {rule.largest:.1e} at most")
+    faults = [*_listed(found.failed, "failed"), *report.faults]
+    for fault in faults[:_SHOWN]:
         print(f"FAULT {fault}")
-    if report.faults:
-        print(f"{len(report.faults)} faults")
-    return 1 if report.faults else 0
+    if faults:
+        print(f"{len(faults):,} faults")
+    return 1 if faults else 0
 
 
-def _listed(skipped: dict[str, str]) -> str:
-    return "; ".join(f"{name} was skipped, {why}" for name, why in skipped.items())
+def _listed(why: dict[str, str], what: str) -> list[str]:
+    return [f"{name}: {what}, {each}" for name, each in why.items()]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -92,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
     ]
     if asked.do == "write":
         return write_file(asked.file, chosen)
-    return check_file(asked.file, chosen, asked.changes, asked.only is None and not asked.no_paper)
+    return check_file(asked.file, chosen, asked.changes)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def outcomes(sample: Sample | RealSample, *, ends: bool = False, reasons: bool =
 
 
 def outcomes_by_dates(
-    entry: Sequence[str], exit: Sequence[str], event: Any, lock: str, unit: str, reason: Any
+    entry: Sequence[str], exit: Sequence[str], event: Any, lock: str, unit: Any, reason: Any
 ) -> Any:
     """Outcomes by the dates of entry, of exit and of the data lock."""
     return cc.Survival.from_dates(

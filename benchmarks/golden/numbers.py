@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def leaves(key: str, value: Value) -> Iterator[tuple[str, Leaf]]:
         yield f"{key}/{k}", each
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a number rather than a decision."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 

@@ -6,6 +6,7 @@ what was decided is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -20,6 +21,7 @@ _WORDS = {name: word for word, name in ADJUSTMENTS.items()}
 #: What is called nonsense, by a code of the golden keys.
 _ALARMS = {
     "negative_skill": "worse_than_kaplan_meier",
+    "no_better": "no_better_than_kaplan_meier",
     "against_outcome": "against_outcome",
     "time_scale": "other_unit_of_time",
     "constant": "same_for_everybody",
@@ -128,7 +130,7 @@ def as_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
         into.put(f"models/{model['name']}/only_at", _number(model["only_at"]))
     into.put("verdict_by", _word(numbers["primary"]))
     if numbers["judge"] is not None:
-        into.put("imputation_model/columns", [_column(name) for name in numbers["judge"]["columns"]])
+        into.put("imputation_model/columns", sorted(map(_column, numbers["judge"]["columns"])))
     for adjustment in numbers["adjustments"]:
         _adjustment(into, adjustment)
     for metric in numbers["metrics"]:
@@ -203,7 +205,12 @@ def _subjects(into: Numbers, numbers: Mapping[str, Any]) -> None:
 
 
 def _column(name: str) -> str:
-    return name
+    """A column of the imputation model: a covariate, the score of a model or how that bends, and whether over time."""
+    effect, times, _ = name.partition(" × ")
+    found = re.fullmatch(r"(?:risk )?score of (.+?)(?: at [^ ]+)?|curvature (\d) of (.+)", effect)
+    if found is not None:
+        effect = f"score:{found[1]}" if found[1] else f"curvature_{found[2]}:{found[3]}"
+    return f"{effect}*time" if times else effect
 
 
 def _adjustment(into: Numbers, numbers: Mapping[str, Any]) -> None:
@@ -587,7 +594,7 @@ def survival_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
 # --- functions, estimators, joint models ------------------------------------------------------------------
 
 
-def scores(into: Numbers, found: Mapping[str, Any]) -> None:
+def scores(into: Numbers, found: Any) -> None:
     """What a score function returns for a mapping of models, with influences where these came too."""
     values, influences = found if isinstance(found, tuple) else (found, {})
     for model, value in values.items():
@@ -730,7 +737,8 @@ def plausible(into: Numbers, found: Any) -> None:
 def tensors(into: Numbers, found: Any) -> None:
     """Numbers of another library's arrays."""
     for model, value in found.items():
-        into.put(f"{model}/value", [float(each) for each in np.ravel(np.asarray(value.detach()))])
+        plain = value.detach() if hasattr(value, "detach") else value
+        into.put(f"{model}/value", [float(each) for each in np.ravel(np.asarray(plain))])
 
 
 # --- the paper --------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ ALL_ADJUSTMENTS = (*ask.ADJUSTMENTS, "aipcw")
 CLAYTON = ("clayton", 0.3)
 
 
-class Skipped(Exception):
+class SkippedError(Exception):
     """Why a study cannot run here."""
 
 
@@ -37,7 +37,7 @@ class Study:
     compute: Callable[[Numbers, Path], None]
 
     def numbers(self) -> dict[str, Value]:
-        """All numbers, by their keys; a data set or a package that is missing raises ``Skipped``."""
+        """All numbers, by their keys; a data set or a package that is missing raises ``SkippedError``."""
         into = Numbers()
         with TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -45,7 +45,7 @@ class Study:
                 self.compute(into.under(self.name), Path(folder))
             except (FileNotFoundError, ModuleNotFoundError) as error:
                 if isinstance(error, ModuleNotFoundError) or "COCENSOR_DATA" in str(error):
-                    raise Skipped(str(error)) from error
+                    raise SkippedError(str(error)) from error
                 raise
         return into.values
 
@@ -209,7 +209,7 @@ def risk_scores(into: Numbers, _: Path) -> None:
 
 def no_covariates(into: Numbers, _: Path) -> None:
     """Predictions and outcomes alone, on the default grid; true times; no intervals."""
-    train, test = data.halves(data.drawn(8, 300, end=15.0))
+    train, test = data.halves(data.drawn(8, 600, end=15.0))
     samples = {"test": ask.outcomes(test, ends=True), "train": ask.outcomes(train, ends=True)}
     found = ask.evaluation(_models(test), **samples, true_times=test.true_time)
     read.evaluation(into, found, curves=False)
@@ -240,7 +240,7 @@ def bootstrap(into: Numbers, _: Path) -> None:
     found = ask.evaluation(
         _models(test),
         **_samples(train, test),
-        metrics=("ibs", "auc", "concordance", "ici"),
+        metrics=("ibs", "auc", "concordance", "brier"),
         adjustments=("ipcw", "imputation", "cg_q"),
         dependence=CLAYTON,
         times=TIMES,
@@ -550,7 +550,8 @@ _OTHER_SETTINGS = (
 
 
 def tensors(into: Numbers, _: Path) -> None:
-    """Scores of torch's tensors, in both precisions, and losses with gradients."""
+    """Scores of torch's tensors and of another array of the standard, and losses with gradients."""
+    import array_api_strict
     import torch
 
     train, test = data.halves(data.drawn(18, 240))
@@ -563,6 +564,9 @@ def tensors(into: Numbers, _: Path) -> None:
             estimate = {model: torch.tensor(tables[model]) for model in ("full", "part")}
             found = ask.score(word, y_train, y_test, estimate, TIMES, how, **x)
             read.tensors(into.under(name, word), found)
+        estimate = {model: array_api_strict.asarray(tables[model]) for model in ("full", "part")}
+        found = ask.score("ibs", y_train, y_test, estimate, TIMES, how, **x)
+        read.tensors(into.under(name, "ibs_of_other_arrays"), found)
     how = ask.adjustment("imputation_given_covariates", CLAYTON)
     for word in ("ibs", "ils"):
         predicted = torch.tensor(tables["full"], requires_grad=True)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.linalg import sqrtm
 from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
@@ -49,14 +50,51 @@ def test_many_rows_are_the_same_as_few_with_their_covariance():
 @pytest.mark.parametrize(("n_rows", "size"), [(5, 5), (3, 30), (200, 13), (200, 104), (200, 111), (3, 3_000)])
 def test_draws_are_those_of_one_stream_however_many_estimates_there_are(n_rows, size):
     rows = np.random.default_rng(2).standard_normal((n_rows, size))
-    factor = np.linalg.qr(rows, mode="r") if n_rows > size else rows
+    factor = sqrtm(rows.T @ rows).real if n_rows >= size else rows
     expected = np.random.default_rng(0).standard_normal((N_DRAWS, len(factor)))
     start = 0
     for drawn in normal_draws(rows):
         stop = start + drawn.shape[1]
-        np.testing.assert_allclose(drawn.T, expected[start:stop] @ factor, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(drawn.T, expected[start:stop] @ factor, rtol=0, atol=1e-10)
         start = stop
     assert start == N_DRAWS
+
+
+def test_draws_of_estimates_that_depend_on_each_other_do_not_hang_on_rounding():
+    """Points of smooth curves with few parameters; the same subjects in another order round otherwise."""
+    rng, x = np.random.default_rng(4), np.linspace(0.0, 1.0, 41)
+    rows = rng.standard_normal((200, 5)) @ np.vander(x, 5, increasing=True).T
+    rows /= np.sqrt((rows**2).sum(axis=0))
+    for one, other in zip(normal_draws(rows), normal_draws(rows[::-1]), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-11)
+    covariance = np.cov(np.concatenate(list(normal_draws(rows)), axis=1))
+    np.testing.assert_allclose(covariance, rows.T @ rows, rtol=0, atol=4 * np.sqrt(2.0 / N_DRAWS))
+
+
+@pytest.mark.parametrize("n_rows", [6, 7, 300])
+def test_draws_do_not_hang_on_rounding(n_rows):
+    """Where estimates are the same, or one determines another: a direction that is rounding counts for nothing.
+
+    Nor on the signs of a first row that is rounding alone.
+    """
+    rows = np.random.default_rng(3).standard_normal((n_rows, 3))
+    rows = rows @ np.array([[1, 1, 0, 2, 0.5, 0.1], [0, 0, 1, 1, 0.5, 0.1], [0, 0, 0, 0, 0, 1]])
+    expected = np.concatenate(list(normal_draws(rows)), axis=1)
+    np.testing.assert_allclose(expected[1], expected[0], atol=1e-9)
+    for seed in range(5):
+        noise = np.random.default_rng(seed).uniform(-1.0, 1.0, rows.shape)
+        rounded = np.vstack((1e-17 * noise[:1], rows * (1.0 + 1e-15 * noise)))
+        for again in (rounded, np.linalg.qr(rounded, mode="r")):
+            drawn = np.concatenate(list(normal_draws(again)), axis=1)
+            np.testing.assert_allclose(drawn, expected, atol=1e-11 * np.sqrt(n_rows))
+
+
+def test_draws_keep_a_difference_that_is_tiny_beside_its_parts():
+    rng = np.random.default_rng(6)
+    apart = 1e-10 * rng.standard_normal((500, 1))
+    first = rng.standard_normal((500, 1))
+    drawn = np.concatenate([each[1] - each[0] for each in normal_draws(np.hstack([first, first + apart]))])
+    assert np.std(drawn) == pytest.approx(np.sqrt((apart**2).sum()), rel=0.03)
 
 
 def test_equal_estimates_need_no_more_than_one():

@@ -16,8 +16,6 @@ from cocensor._validation import FloatArray, check_number
 N_DRAWS = 20_000
 # Few enough draws at once that they stay in the processor's cache, and of many estimates few cells.
 _DRAWS_AT_ONCE, _CELLS_AT_ONCE = 2**10, 2**21
-# Of a triangular factor; more at once multiply more zeros.
-_COLUMNS_AT_ONCE = 8
 # Of up to this many estimates, drawn normals are kept: bands over grids and times ask for the same ones.
 _WIDEST_KEPT = 104
 
@@ -75,26 +73,27 @@ def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> f
 
 
 def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
-    """``N_DRAWS`` draws of normals with covariance ``rows.T @ rows``, always the same: blocks with a draw by column."""
+    """``N_DRAWS`` draws of normals with covariance ``rows.T @ rows``, always the same: blocks with a draw by column.
+
+    They are made by the symmetric root of the covariance, which is unique and moves little with its entries. Not so a
+    triangular factor, where estimates depend on each other, as points of a curve with few parameters do: rounding would
+    then decide what is drawn.
+    """
     n_rows, size = rows.shape
-    is_triangular = n_rows > size
-    factor = np.asarray(np.linalg.qr(rows, mode="r")) if is_triangular else rows
+    factor = _symmetric_root(rows) if n_rows >= size else rows
     width, block = len(factor), max(1, min(_DRAWS_AT_ONCE, _CELLS_AT_ONCE // max(size, 1)))
     kept = _standard_normals()[: N_DRAWS * width].reshape(N_DRAWS, width) if width <= _WIDEST_KEPT else None
     rng = np.random.default_rng(0)
     for start in range(0, N_DRAWS, block):
         stop = min(start + block, N_DRAWS)
         drawn = (rng.standard_normal((stop - start, width)) if kept is None else kept[start:stop]).T
-        yield _triangular_product(factor, drawn) if is_triangular else factor.T @ drawn
+        yield factor.T @ drawn
 
 
-def _triangular_product(factor: FloatArray, drawn: FloatArray) -> FloatArray:
-    """``factor.T @ drawn`` without most of the zeros below the diagonal of the factor."""
-    found = np.empty_like(drawn, order="C")
-    for start in range(0, len(factor), _COLUMNS_AT_ONCE):
-        stop = start + _COLUMNS_AT_ONCE
-        np.matmul(factor[:stop, start:stop].T, drawn[:stop], out=found[start:stop])
-    return found
+def _symmetric_root(rows: FloatArray) -> FloatArray:
+    """The symmetric matrix with the square ``rows.T @ rows``, which is not formed: it would lose half of the digits."""
+    _, sizes, directions = np.linalg.svd(np.linalg.qr(rows, mode="r"))
+    return np.asarray((directions.T * sizes) @ directions)
 
 
 @cache
