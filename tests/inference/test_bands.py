@@ -49,14 +49,35 @@ def test_many_rows_are_the_same_as_few_with_their_covariance():
 @pytest.mark.parametrize(("n_rows", "size"), [(5, 5), (3, 30), (200, 13), (200, 104), (200, 111), (3, 3_000)])
 def test_draws_are_those_of_one_stream_however_many_estimates_there_are(n_rows, size):
     rows = np.random.default_rng(2).standard_normal((n_rows, size))
-    factor = np.linalg.qr(rows, mode="r") if n_rows > size else rows
+    factor = np.linalg.cholesky(rows.T @ rows).T if n_rows >= size else rows
     expected = np.random.default_rng(0).standard_normal((N_DRAWS, len(factor)))
     start = 0
     for drawn in normal_draws(rows):
         stop = start + drawn.shape[1]
-        np.testing.assert_allclose(drawn.T, expected[start:stop] @ factor, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(drawn.T, expected[start:stop] @ factor, rtol=0, atol=1e-10)
         start = stop
     assert start == N_DRAWS
+
+
+@pytest.mark.parametrize("n_rows", [6, 7, 300])
+def test_draws_do_not_hang_on_rounding(n_rows):
+    """Where estimates are the same, or one determines another: a direction that is rounding counts for nothing.
+
+    Nor on the signs of a first row that is rounding alone.
+    """
+    rows = np.random.default_rng(3).standard_normal((n_rows, 3))
+    rows = rows @ np.array([[1, 1, 0, 2, 0.5, 0.1], [0, 0, 1, 1, 0.5, 0.1], [0, 0, 0, 0, 0, 1]])
+    expected = np.concatenate(list(normal_draws(rows)), axis=1)
+    np.testing.assert_allclose(expected[1], expected[0], atol=1e-9)
+    covariance = rows.T @ rows
+    error = covariance.max() * np.sqrt(2.0 / N_DRAWS)
+    np.testing.assert_allclose(np.cov(expected), covariance, rtol=0, atol=4 * error)
+    for seed in range(5):
+        noise = np.random.default_rng(seed).uniform(-1.0, 1.0, rows.shape)
+        rounded = np.vstack((1e-17 * noise[:1], rows * (1.0 + 1e-15 * noise)))
+        for again in (rounded, np.linalg.qr(rounded, mode="r")):
+            drawn = np.concatenate(list(normal_draws(again)), axis=1)
+            np.testing.assert_allclose(drawn, expected, atol=1e-6 * np.sqrt(n_rows))
 
 
 def test_equal_estimates_need_no_more_than_one():

@@ -15,6 +15,8 @@ from cocensor._validation import FloatArray, check_number
 N_DRAWS = 20_000
 # Few enough draws at once that they stay in the processor's cache, and of many estimates few cells.
 _DRAWS_AT_ONCE, _CELLS_AT_ONCE = 2**10, 2**21
+# A column is determined by those before it if they leave at most this share of its variance.
+_DETERMINED = 1e-10
 # Of a triangular factor; more at once multiply more zeros.
 _COLUMNS_AT_ONCE = 8
 # Of up to this many estimates, drawn normals are kept: bands over grids and times ask for the same ones.
@@ -74,9 +76,8 @@ def simultaneous_quantile(rows: FloatArray, confidence_level: float = 0.95) -> f
 
 def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
     """``N_DRAWS`` draws of normals with covariance ``rows.T @ rows``, always the same: blocks with a draw by column."""
-    n_rows, size = rows.shape
-    is_triangular = n_rows > size
-    factor = np.asarray(np.linalg.qr(rows, mode="r")) if is_triangular else rows
+    size = rows.shape[1]
+    factor, is_triangular = _factor(rows)
     width, block = len(factor), max(1, min(_DRAWS_AT_ONCE, _CELLS_AT_ONCE // max(size, 1)))
     kept = _standard_normals()[: N_DRAWS * width].reshape(N_DRAWS, width) if width <= _WIDEST_KEPT else None
     rng = np.random.default_rng(0)
@@ -84,6 +85,24 @@ def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
         stop = min(start + block, N_DRAWS)
         drawn = (rng.standard_normal((stop - start, width)) if kept is None else kept[start:stop]).T
         yield _triangular_product(factor, drawn) if is_triangular else factor.T @ drawn
+
+
+def _factor(rows: FloatArray) -> tuple[FloatArray, bool]:
+    """As few rows as columns, with the same covariance, and whether they are triangular.
+
+    A Cholesky decomposition, the only one with a positive diagonal: the signs of a QR decomposition may hang on
+    rounding. So does the direction that it takes of a column that those before determine, on which all later columns
+    then have a share; here it has none.
+    """
+    n_rows, size = rows.shape
+    if n_rows < size:
+        return rows, False
+    covariance, lower = rows.T @ rows, np.zeros((size, size))
+    for k in range(size):
+        left = covariance[k:, k] - lower[k:, :k] @ lower[k, :k]
+        if left[0] > _DETERMINED * covariance[k, k]:
+            lower[k:, k] = left / np.sqrt(left[0])
+    return lower.T, True
 
 
 def _triangular_product(factor: FloatArray, drawn: FloatArray) -> FloatArray:
