@@ -108,6 +108,14 @@ def test_the_judge(kind, copula):
     check(fitted, y, TEST.X, times, predictions, cc.metric("ibs"))
 
 
+@pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0
+def test_a_penalty_that_is_asked_for_does_not_fade_as_more_subjects_count():
+    y = OUTCOMES["zero"]
+    times, predictions = models(y)
+    fitted = cc.Imputation("everything", "frank", penalty=0.01).fit(y, TEST.X, predictions)
+    check(fitted, y, TEST.X, times, predictions, cc.metric("ibs"))
+
+
 @pytest.mark.parametrize("kind", ["administrative", "grouped, administrative", "zero"])
 @pytest.mark.parametrize("ratio", [3.0, np.linspace(0.4, 3.0, N)], ids=["all", "subject"])
 @pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0, which are among the cases

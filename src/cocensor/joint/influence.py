@@ -74,15 +74,11 @@ class JointInfluence:
         for rows, values in scores:
             mean += values.sum(axis=0) / counted.size
             yield rows, scale * values
-        # Ridges and barrier weigh less where more subjects count; at the optimum they balance the mean score.
-        held = mean.copy()
-        if not fixed:
-            held -= (
-                2.0
-                * self.problem.penalty_on(family)
-                * (self.model.copula.theta - family.independence_theta)
-                * directions[-1]
-            )
+        # Ridges, barrier and the default penalty weigh less where more subjects count; at the optimum they balance the
+        # mean score, with a penalty that was asked for.
+        held, asked = mean.copy(), self.problem.penalty
+        if not fixed and asked is not None:
+            held -= 2.0 * asked * (self.model.copula.theta - family.independence_theta) * directions[-1]
         counts = np.zeros(n, dtype=bool)
         counts[counted] = True
         for part in row_blocks(n, mean.size):
