@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.cli.study import refusal, run
+import cocensor as cc
+from tests.cli.study import TIMES, Study, refusal, run
 
 
 @pytest.mark.parametrize(
@@ -88,3 +89,61 @@ def test_help_groups_its_options():
     shown = run("evaluate", "--help").output
     for panel in ("Data", "Predictions", "Assumptions about the censoring", "Scores", "Output"):
         assert panel in shown
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """Whether Python accepts what is asked, and whether the command line does."""
+    study = Study(tmp_path_factory.mktemp("both"))
+    y = cc.Survival(study.test["months"].to_numpy(), study.test["died"].to_numpy())
+    models = {
+        "cox": cc.Predictions(TIMES, study.predictions["cox"].drop(columns="patient").to_numpy(), "linear")
+    }
+    files = ["--test", study.folder / "test.csv", "--predictions", f"cox={study.folder / 'cox.csv'}"]
+    columns = ["--time", "months", "--event", "died", "--id", "patient"]
+
+    def accepted(asked, grid):
+        asked = {"metrics": "ibs", "adjustments": "imputed"} | asked
+        grid = {"families": "clayton", "taus": 0.2} | grid
+        try:
+            cc.evaluate(models, y, **asked).sensitivity(**grid)
+            by_python = True
+        except ValueError:
+            by_python = False
+        options = [f"--{name.replace('_', '-')}={written(value)}" for name, value in (asked | grid).items()]
+        by_command = run("evaluate", *files, *columns, *options)
+        assert by_command.exit_code in (0, 2), by_command.output
+        assert by_command.exit_code == 0 or not by_command.stdout, "refused when scores were there"
+        return by_python, by_command.exit_code == 0
+
+    return accepted
+
+
+def written(value):
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.parametrize(
+    ("asked", "grid", "fine"),
+    [
+        ({"adjustments": "default"}, {}, True),
+        ({"adjustments": ["default", "ipcw"]}, {}, False),
+        ({"metrics": []}, {}, False),
+        ({"metrics": "brier", "at": [1, 1]}, {}, True),
+        ({"metrics": "brier", "at": [1e400]}, {}, False),
+        ({"metrics": "brier", "at": []}, {}, False),
+        ({"horizon": 0}, {}, False),
+        ({}, {"taus": [0.2, 0.2]}, True),
+        ({}, {"taus": [-0.2]}, False),
+        ({}, {"taus": []}, False),
+        ({}, {"families": ["clayton", "independence"]}, False),
+        ({}, {"families": ["clayton", "clayton"]}, False),
+        ({}, {"plausible": [0.1, 0.1]}, True),
+        ({}, {"plausible": [0.2, 0.1]}, False),
+        ({}, {"families": ["clayton", "hazard_ratio"], "hazard_ratios": [2, 2]}, True),
+        ({}, {"families": ["clayton", "hazard_ratio"], "hazard_ratios": [1e400]}, False),
+    ],
+    ids=str,
+)
+def test_python_and_the_command_line_refuse_the_same(both, asked, grid, fine):
+    assert both(asked, grid) == (fine, fine)

@@ -194,6 +194,8 @@ def test_refusals(dependent):
         cc.select_copula(few.X, few.y, families="clayton")
     with pytest.raises(ValueError, match="families must not fix θ"):
         cc.select_copula(few.X, few.y, families=(cc.Clayton(2.0),))
+    with pytest.raises(ValueError, match="families must differ, but are clayton, clayton"):
+        cc.select_copula(few.X, few.y, families=("clayton", cc.Clayton))
     with pytest.raises(ValueError, match="folds must be a whole number"):
         cc.select_copula(few.X, few.y, folds=301)
     only = cc.select_copula(few.X, few.y, few.X, few.y, families=("independence",))

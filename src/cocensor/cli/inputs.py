@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -117,9 +118,9 @@ def covariate_names(text: str | None, **columns: str | None) -> list[str] | None
 
 
 def numbers(text: str, option: str) -> list[float]:
-    """The numbers in ``text``, between commas."""
-    parts = items(text, option)
-    other = [part for part in parts if not NUMBER.fullmatch(part)]
+    """The numbers in ``text``, between commas; one may come twice."""
+    parts = [part.strip() for part in text.split(",")]
+    other = [part for part in parts if not NUMBER.fullmatch(part) or not isfinite(float(part))]
     if other:
         raise ValueError(f"{option} must be numbers separated by commas, but one is {other[0]!r}.")
     return [float(part) for part in parts]

@@ -16,6 +16,7 @@ from cocensor.adjustments import needs_copula
 from cocensor.cli.files import Table
 from cocensor.cli.inputs import DATA, PREDICTIONS, covariate_names, items, numbers
 from cocensor.curves.columns import NUMBER
+from cocensor.evaluation.options import SETS
 from cocensor.sensitivity import HAZARD_RATIO
 from cocensor.stream.columns import is_text, plain
 from cocensor.words.names import listed
@@ -137,7 +138,7 @@ def copula_of(family: str, tau: float | None) -> Any:
 
 def adjustments_of(text: str | None, with_covariates: bool) -> Any:
     """``--adjustments``."""
-    if text is None or text == "paper":
+    if text is None or text in SETS:
         return text or "default"
     asked = items(text, "--adjustments")
     for name in asked:

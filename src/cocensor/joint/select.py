@@ -210,9 +210,11 @@ def _random_parts(n: int, rng: np.random.Generator) -> tuple[BoolArray, BoolArra
 def _families(families: Sequence[Family]) -> dict[str, type[Copula]]:
     if not isinstance(families, list | tuple) or not families:
         raise ValueError(f"families must be a list or tuple of families, but is {families!r}.")
-    return {"independence": Independence} | {
-        family.name: family for family in (_free_family(each) for each in families)
-    }
+    free = [_free_family(family) for family in families]
+    names = [family.name for family in free]
+    if len(set(names)) < len(names):
+        raise ValueError(f"families must differ, but are {', '.join(names)}.")
+    return {"independence": Independence} | dict(zip(names, free, strict=True))
 
 
 def _free_family(family: Family) -> type[Copula]:

@@ -178,6 +178,8 @@ def _families(families: str | Sequence[str]) -> tuple[tuple[str, ...], bool]:
         raise ValueError("families is empty: at least one is needed.")
     for family in asked:
         check_choice(family, "families", (*copula_families(), HAZARD_RATIO))
+    if Independence.name in asked:
+        raise ValueError("families must not include 'independence': τ = 0 is independence already.")
     if len(set(asked)) < len(asked):
         raise ValueError(f"families must differ, but are {', '.join(asked)}.")
     chosen = tuple(family for family in asked if family != HAZARD_RATIO)
