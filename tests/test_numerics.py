@@ -4,7 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp
 
-from cocensor._numerics import log1mexp, log_softplus, lookup, quantile, running_logsumexp, segments, softplus
+from cocensor._numerics import (
+    log1mexp,
+    log_softplus,
+    lookup,
+    quantile,
+    row_products,
+    running_logsumexp,
+    segments,
+    softplus,
+)
 
 
 @pytest.mark.parametrize("x", [1e-300, 1e-16, 1e-5, 0.3, 0.7, 1.0, 30.0, 40.0, 700.0])
@@ -22,6 +31,19 @@ def test_running_logsumexp_against_accumulated_logaddexp(terms):
     terms = np.array(terms, dtype=float)
     expected = np.logaddexp.accumulate(terms) if terms.size else terms
     np.testing.assert_allclose(running_logsumexp(terms), expected, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("n_columns", [1, 4, 20, 131])
+@pytest.mark.parametrize("n_rows", [1, 150, 151, 1_001])
+def test_rows_that_are_the_same_have_the_same_product(n_rows, n_columns, order):
+    rng = np.random.default_rng(0)
+    different, coef = rng.normal(size=(10, n_columns)), rng.normal(size=n_columns)
+    kind = rng.integers(10, size=n_rows)
+    X = np.array(different[kind], order=order)
+    found = row_products(X, coef)
+    np.testing.assert_allclose(found, X @ coef, rtol=0, atol=1e-12)
+    assert all(np.unique(found[kind == k]).size == 1 for k in set(kind))
 
 
 def test_segments_cover_everything_once():

@@ -13,7 +13,7 @@ from scipy.special import expit, factorial
 
 from cocensor._jets import differentiable, value_of
 from cocensor._namespaces import at_least, is_foreign, namespace, quiet
-from cocensor._validation import FloatArray, IntArray, Side
+from cocensor._validation import FloatArray, IntArray, Side, row_blocks
 
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
 #: good as none, and one above leaves nobody.
@@ -75,6 +75,17 @@ def quantile(values: FloatArray, levels: Any, weight: FloatArray | None = None) 
         ordered[np.minimum(np.searchsorted(until, each, side="right"), last)] for each in (first, first + 1.0)
     )
     return np.where(levels == 1.0, ordered[-1], low + (place - first) * (high - low))
+
+
+def row_products(X: FloatArray, coef: FloatArray) -> FloatArray:
+    """``X @ coef``, to the last bit the same for rows that are the same.
+
+    A matrix product rounds some rows in another way than others, so that subjects who are alike would not tie.
+    """
+    found = np.empty(len(X))
+    for rows in row_blocks(*X.shape):
+        np.multiply(X[rows], coef, order="C").sum(axis=1, out=found[rows])
+    return found
 
 
 def scalar_like(result: FloatArray, template: npt.NDArray[Any]) -> Any:

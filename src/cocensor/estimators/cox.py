@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._newton import Derivatives, Minimum, minimise
-from cocensor._numerics import mean_and_sd, squares_beyond
+from cocensor._numerics import mean_and_sd, row_products, squares_beyond
 from cocensor._parallel import one_blas_thread
 from cocensor._validation import (
     FitWarning,
@@ -165,7 +165,7 @@ class CoxPH:
 
     def predict(self, X: Any) -> FloatArray:
         r"""The log-hazard ratio :math:`x'\beta` of each row."""
-        return self._design(X) @ self.coef_
+        return row_products(self._design(X), self.coef_)
 
     def survival(self, times: npt.ArrayLike, X: Any) -> FloatArray:
         """S(t given x) of each row at ``times``, (n, len(times)); constant beyond the last event."""
@@ -182,7 +182,7 @@ class CoxPH:
         r"""The log-hazard ratio of each row to the centre of the training data."""
         design = self._design(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            log_ratio: FloatArray = (design - self.centre_) @ self.coef_
+            log_ratio = row_products(design - self.centre_, self.coef_)
         if not np.isfinite(log_ratio).all():
             refuse_first(~np.isfinite(log_ratio), log_ratio, "X must have finite log-hazard ratios")
         return log_ratio

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from cocensor._numerics import row_products
 from cocensor._validation import FloatArray, check_choice
 from cocensor.curves import Predictions
 from cocensor.estimators import CoxPH
@@ -80,7 +81,7 @@ class CoxLearner(Learner):
         self.coef_ = np.zeros(varies.size)
         if varies.any():
             self.coef_[varies] = self._model().fit(part.X[:, varies], part.y).coef_
-        self._hazards = ProportionalHazards.fit(part.y, part.X @ self.coef_)
+        self._hazards = ProportionalHazards.fit(part.y, row_products(part.X, self.coef_))
 
     def _predict(self, X: FloatArray) -> Predictions:
-        return self._hazards.curves(X @ self.coef_)
+        return self._hazards.curves(row_products(X, self.coef_))
