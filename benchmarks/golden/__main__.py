@@ -68,7 +68,7 @@ def check_file(path: Path, studies: list[Study], changes: Path) -> int:
     report = compare(golden, found.numbers, rules)
     for name in sorted(ran):
         worst = report.worst.get(name)
-        print(f"{name}: {'as it was, to the last digit' if worst is None else f'at worst {worst}'}")
+        print(f"{name}: {'as it was' if worst is None else f'at worst {worst}'}")
     print(*_listed(found.skipped, "skipped"), sep="\n", end="\n" if found.skipped else "")
     for rule in rules:
         print(f"meant: {rule.keys} ({rule.reason}): {len(rule.met)} values, by {rule.largest:.1e} at most")
