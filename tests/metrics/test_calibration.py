@@ -130,6 +130,20 @@ def test_perfect_separation_costs_degrees_of_freedom_until_there_is_a_fit():
     assert fit_cloglog(np.column_stack((np.ones(40), survival)), 1 - b, b) is None
 
 
+@pytest.mark.parametrize("seed", [46, 372])
+def test_rounding_does_not_decide_whether_data_are_separated(seed):
+    """Data that a spline all but separates, in several orders of the same subjects: sums round otherwise."""
+    rng = np.random.default_rng(seed)
+    survival = np.sort(rng.uniform(0.05, 0.95, size=60))
+    b = (rng.uniform(size=60) ** 3 > survival).astype(float)
+    expected = smooth_calibration(section_of(1 - b, b, survival))
+    for k in range(8):
+        order = np.random.default_rng(k).permutation(60)
+        found = smooth_calibration(section_of(1 - b[order], b[order], survival[order]))
+        assert found.form.df == expected.form.df
+        np.testing.assert_allclose(found.observed, expected.observed[order], atol=1e-7)
+
+
 def test_predictions_of_0_and_1_are_held_at_the_others():
     rng = np.random.default_rng(2)
     survival = rng.uniform(0.1, 0.9, size=60)

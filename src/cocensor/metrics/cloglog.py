@@ -19,10 +19,11 @@ from cocensor._newton import Derivatives, minimise
 from cocensor._numerics import log1mexp
 from cocensor._validation import FloatArray
 
-# Data that a direction of the design separates have no best fit: their information falls towards 0 along it.
-_LEAST_INFORMATION = 1e-12
-# A fit is found when a further step would move no linear predictor by more.
-_STEP = 1e-6
+# Data that a direction of the design separates have no best fit: their information falls towards 0 along it, and a
+# further step would move linear predictors by 1 for ever. Both limits are far from what rounding can reach: where a fit
+# is next to none, with coefficients of thousands, it is not for rounding to say whether there is one.
+_LEAST_INFORMATION = 1e-8
+_STEP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
