@@ -263,7 +263,7 @@ def test_others_must_be_given_what_the_fit_was():
     refuses(lambda: judge.status(few, GRID, x[:9]), "y_test", str(N), "9", "predictions")
     mine = some(predictions, slice(0, 9))
     refuses(lambda: judge.status(few, GRID, None, mine), "x_test")
-    refuses(lambda: judge.status(few, GRID, x[:9, :1], mine), "x_test", "1 columns")
+    refuses(lambda: judge.status(few, GRID, x[:9, :1], mine), "x_test", "2 columns", "has 1")
     refuses(lambda: judge.status(few, GRID, x[:9], {"a": mine["a"]}), "predictions", "'b'")
     refuses(lambda: judge.status(few, GRID, x[:9], mine | {"a": mine["a"][:3]}), "predictions['a']", "3")
     risk = RiskScores(np.arange(9.0))

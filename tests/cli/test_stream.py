@@ -200,12 +200,12 @@ def test_an_address_without_a_scheduler_is_refused(files, monkeypatch):
     refusal(files.evaluate("--scheduler", "tcp://127.0.0.1:9"), "--scheduler", "tcp://127.0.0.1:9")
 
 
-def test_text_covariates_are_refused(files):
-    frame = files.test.assign(stage="I")
+def test_dates_are_no_covariates(files):
+    frame = files.test.assign(born=pd.Timestamp("2020-01-01"))
     for file in (files.folder / "test").iterdir():
         file.unlink()
     frame.to_parquet(files.folder / "test" / "all.parquet")
-    refusal(files.evaluate("--covariates", "age,stage"), "all.parquet", "'stage'")
+    refusal(files.evaluate("--covariates", "age,born"), "all.parquet", "'born'", "dates")
 
 
 def test_an_interruption_says_that_the_run_starts_over(files, monkeypatch):

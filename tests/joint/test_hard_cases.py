@@ -238,7 +238,7 @@ def test_damaged_files_are_refused(tmp_path, old, new):
         (lambda X, y: cc.fit_joint(X, y, starts="abc"), "starts must be"),
         (
             lambda X, y: cc.fit_joint(X * 1e200, y),
-            "X must have values of moderate size, but column 0 reaches .*e\\+199",
+            "X must have values of moderate size, but column 'x0' reaches .*e\\+199",
         ),
         (lambda X, y: cc.fit_joint(X * 1e-155, y), "X must have values of moderate size, but column 0 .*e-"),
         (lambda X, y: cc.select_copula(None, y, X), "X_val must be None where X is"),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import cocensor as cc
+from cocensor._validation import Covariates
 from cocensor.stream import Batch, Drawn, hashed
 from cocensor.stream.draw import hashed_texts
 
@@ -17,7 +18,7 @@ def numbered(n, first=0):
     rows = np.arange(first, first + n)
     y = cc.Survival(1.0 + rows, rows % 2)
     curves = cc.Predictions([1.0, 2.0], np.column_stack([1 / (1 + rows), 0.5 / (1 + rows)]), tail="last")
-    return Batch(rows, y, rows[:, None] * 2.0, {"cox": curves, "risk": risk(rows)}, hashed(rows))
+    return Batch(rows, y, Covariates(rows[:, None] * 2.0), {"cox": curves, "risk": risk(rows)}, hashed(rows))
 
 
 def risk(rows):

@@ -143,11 +143,11 @@ def check_width(n_columns: int, name: str) -> None:
 
 def _check_size(table: Covariates, name: str) -> None:
     """Refuse values that products of a model would take out of double precision."""
-    reached = max(-table.values.min(initial=0.0), table.values.max(initial=0.0))
-    if reached > _LARGEST:
-        k = int(np.argmax(np.abs(table.values).max(axis=0)))
+    if max(-table.values.min(initial=0.0), table.values.max(initial=0.0)) > _LARGEST:
+        reached = np.abs(table.values).max(axis=0)
+        k = int(np.argmax(reached > _LARGEST))
         raise ValueError(
-            f"{name} must have values of moderate size, but column {table.labels[k]!r} reaches {reached:g}: use "
+            f"{name} must have values of moderate size, but column {table.labels[k]!r} reaches {reached[k]:g}: use "
             "another unit."
         )
 

@@ -94,7 +94,7 @@ def evaluate(
         selected copula the verdict rests on it.
     covariates : "all", names or numbers of columns, or None
         Which columns adjustments may be given; estimators predict from all of ``x_test``. Texts and categories become
-        indicators of their levels. None goes on without.
+        indicators of their levels in the sample that an adjustment is fitted to. None goes on without.
     folds : array-like, optional
         For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
         models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and

@@ -46,6 +46,7 @@ class Design:
             return cls(np.empty((n, 0)))
         if not isinstance(X, Design):
             encoding = Encoding.of(X, "X")
+            check_length(X, "X", n, "y")
             if encoding.left_out:
                 constant = encoding.left_out[0] if encoding.is_named else int(encoding.left_out[0][1:])
                 raise ValueError(f"X must vary in every column, but column {constant!r} is constant.")

@@ -34,7 +34,7 @@ def fit_joint(
     Parameters
     ----------
     X : array, frame or None
-        Covariates (n, p), or None for a model without.
+        Covariates (n, p), or None for a model without. Texts and categories become indicators of their levels.
     y : Survival or what it can be coerced from
         A time of 0 says nothing of a hazard: such subjects do not count. Mark an end of study as administrative:
         otherwise it passes for dropout, and a sharp end of follow-up for strong dependence.

@@ -132,7 +132,8 @@ def brier_score(
         What is assumed about the censoring: an object, used as it is when fitted, or a name from
         :func:`adjustment_names`. Each states its ``assumption``.
     x_train, x_test : array-like, optional
-        Covariates, for adjustments that need them.
+        Covariates, for adjustments that need them. Texts and categories become indicators of their levels in the
+        sample that the adjustment is fitted to.
     copula : Copula, optional
         For names that rest on one.
     return_influence : bool
