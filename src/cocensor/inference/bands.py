@@ -15,8 +15,9 @@ from cocensor._validation import FloatArray, check_number
 N_DRAWS = 20_000
 # Few enough draws at once that they stay in the processor's cache, and of many estimates few cells.
 _DRAWS_AT_ONCE, _CELLS_AT_ONCE = 2**10, 2**21
-# A column is determined by those before it if they leave at most this share of its variance.
-_DETERMINED = 1e-10
+# A column is determined by those before it if they leave at most this share of its variance: of less, rounding of the
+# covariance would be a part that shows.
+_DETERMINED = 1e-8
 # Of a triangular factor; more at once multiply more zeros.
 _COLUMNS_AT_ONCE = 8
 # Of up to this many estimates, drawn normals are kept: bands over grids and times ask for the same ones.
