@@ -226,8 +226,9 @@ def test_a_block_reads_no_more_than_its_rows(layout, times):
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     np.testing.assert_array_equal(block, predictions(times)[ROWS])
-    # The rows themselves, and a few temporaries of their size; the whole would be 200 times as much.
-    assert most < 8 * block.nbytes
+    # The rows themselves, and a few temporaries of their size, beside what other threads take meanwhile; the whole
+    # would be 200 times as much.
+    assert most < 20 * block.nbytes
 
 
 def test_single_precision_is_interpolated_in_double():

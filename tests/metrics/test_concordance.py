@@ -160,7 +160,7 @@ def test_antolinis_concordance_holds_predictions_for_the_time_of_the_event_again
 
 
 @pytest.mark.parametrize("metric", [PLAIN, BY_TIME], ids=lambda metric: metric.name)
-def test_a_prediction_that_tells_nobody_apart_is_chance_exactly(metric):
+def test_a_prediction_that_tells_nobody_apart_is_chance(metric):
     n, times = 9001, np.linspace(0.1, 1.3, 37)  # several blocks of rows, the last of them short
     y, *_ = drawn(6, n)
     curve = np.exp(-times * np.pi)
@@ -168,7 +168,7 @@ def test_a_prediction_that_tells_nobody_apart_is_chance_exactly(metric):
         for adjustment in (cc.IPCW(), cc.Imputation((), cc.Clayton(2.0))):
             status = adjustment.fit(y).status(y, times)
             found = metric.evaluate(status, {"m": cc.Predictions(times, layout)})
-            assert found["m"].value == pytest.approx(0.5, abs=1e-14)
+            assert found["m"].value == pytest.approx(0.5, abs=1e-12)
 
 
 def test_proportional_curves_are_ordered_as_their_risk():

@@ -158,7 +158,7 @@ class DeepSurv(NetworkLearner):
         return self._hazards.curves(self._log_hazard(X))
 
     def _log_hazard(self, X: FloatArray) -> FloatArray:
-        units = self._scaled(X)
+        units, place = self._distinct(X)
         for weight, bias in zip(self.weights_, self.biases_, strict=False):
             units = np.maximum(units @ weight + bias, 0.0)
-        return units @ self.weights_[-1]
+        return (units @ self.weights_[-1])[place]

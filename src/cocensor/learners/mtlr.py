@@ -140,7 +140,8 @@ class MTLR(NetworkLearner):
         return losses.mean() if generator is None else losses.sum()
 
     def _predict(self, X: FloatArray) -> Predictions:
-        linear = self._scaled(X) @ self.weights_[0] + self.biases_[0]
+        distinct, place = self._distinct(X)
+        linear = (distinct @ self.weights_[0] + self.biases_[0])[place]
         scores = np.zeros((len(X), self.times_.size + 1))
         # From the open bin to the first, as in the loss.
         scores[:, 1:] = np.cumsum(linear[:, ::-1], axis=1)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, as_generator, check_number, check_whole, need
+from cocensor._validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_generator,
+    check_number,
+    check_whole,
+    need,
+)
 from cocensor.learners.base import Learner, Part
 from cocensor.outcomes import Survival
 
@@ -161,6 +169,14 @@ class NetworkLearner(Learner, ABC):
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return (X - self._centre) / self._scale
+
+    def _distinct(self, X: FloatArray) -> tuple[FloatArray, IntArray]:
+        """The scaled rows, each once, and for each row of X its place among them.
+
+        So subjects who are alike tie: a matrix product rounds some rows in another way than others.
+        """
+        distinct, place = np.unique(self._scaled(X), axis=0, return_inverse=True)
+        return distinct, place.ravel()
 
     @abstractmethod
     def _start(self, part: Part, generator: torch.Generator) -> Parameters:
