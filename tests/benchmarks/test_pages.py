@@ -57,7 +57,9 @@ def test_the_first_page_has_the_figures_of_the_tables():
     assert "in 94.9 % of the samples" in page
     rows = {row[0]: values for row, values in table("coverage", "scores").items()}
     both = np.mean([rows["linear, 2,000"], rows["nonlinear, 2,000"]], axis=0)
-    assert f"{both[4]:.0f} % at τ = 0.3 and in {both[5]:.0f} % at τ = 0.6" in page
+    assert (
+        f"{both[3]:.0f} % at τ = 0, in {both[4]:.0f} % at τ = 0.3 and in {both[5]:.0f} % at τ = 0.6" in page
+    )
     bands = np.mean([values[2:] for values in table("coverage", "bands").values()])
     tips = np.mean([values[4] for values in table("coverage", "tips").values()])
     assert f"in {bands:.1f} % and intervals of tipping points in {tips:.1f} % of the samples" in page

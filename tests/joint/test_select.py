@@ -93,6 +93,12 @@ def test_cross_validation_needs_no_validation_part(dependent):
         assert choice.validation[name] > -model.loglik_ / 2000
 
 
+def test_the_order_of_rows_does_not_matter(dependent):
+    few, order = dependent[:400], np.random.default_rng(0).permutation(400)
+    one, other = (cc.select_copula(part.X, part.y, families=("clayton",)) for part in (few, few[order]))
+    assert other.validation == pytest.approx(one.validation, rel=1e-7)
+
+
 def test_the_table_is_of_the_library_that_the_covariates_came_in(dependent):
     few = dependent[:500]
     columns = {"a": few.X[:, 0], "b": few.X[:, 1]}

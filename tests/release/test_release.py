@@ -22,6 +22,7 @@ BESIDE = {
     "demo",
     "reproduce",
 }  # of Python, of files, of commands
+BESIDE |= {"predict", "weights", "groups", "entry"}  # of models, and not there yet
 BESIDE |= {"cocensor.__all__", "__all__", "sample_weight", "line", "point", "family", "tau"}
 
 

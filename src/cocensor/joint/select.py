@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cocensor._parallel import one_blas_thread
 from cocensor._validation import (
     BoolArray,
+    FloatArray,
     Seed,
     as_generator,
     check_choice,
@@ -120,12 +121,12 @@ def select_copula(
     if y_val is not None:
         how, included = "validation part", None
     elif folds is None and len(outcomes) >= _ENOUGH_TO_SPLIT:
-        included, validating = _random_parts(len(outcomes), as_generator(seed))
+        included, validating = _random_parts(_lots(design, outcomes, as_generator(seed)))
         held_out = [validating]
         how = f"random validation part of {int(validating.sum()):,} subjects"
     else:
         n_folds = _FOLDS if folds is None else int(folds)
-        fold = _balanced_folds(outcomes, n_folds, as_generator(seed))
+        fold = _balanced_folds(outcomes, n_folds, _lots(design, outcomes, as_generator(seed)))
         held_out = [fold == k for k in range(n_folds)]
         how, included = f"{n_folds}-fold cross-validation", None
     problem = prepared(included)
@@ -197,9 +198,16 @@ def _check_parts(X: Any, X_val: Any, y_val: Any, folds: int | None, n: int) -> N
         raise ValueError(f"folds must be a whole number from 2 to the sample size, but is {folds}.")
 
 
-def _random_parts(n: int, rng: np.random.Generator) -> tuple[BoolArray, BoolArray]:
+def _lots(design: Design, y: Survival, rng: np.random.Generator) -> FloatArray:
+    """A random number for each subject: drawn for outcome and covariates, whatever the order of the rows."""
+    lots = np.empty(len(y))
+    lots[np.lexsort((*design.matrix.T, y.event, y.time))] = rng.random(len(y))
+    return lots
+
+
+def _random_parts(lots: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Who is fitted to and who validates, of as many random subjects as are enough."""
-    order = rng.permutation(n)[:_ENOUGH_TO_SPLIT]
+    n, order = lots.size, np.argsort(lots)[:_ENOUGH_TO_SPLIT]
     n_validating = round(_VALIDATION_SHARE * order.size)
     validating, included = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     validating[order[:n_validating]] = True
@@ -239,12 +247,12 @@ def _reached(model: JointModel, starts: Sequence[float]) -> Sequence[float]:
     return (model.copula.tau,) if abs(model.copula.tau) < LARGEST_TAU else starts
 
 
-def _balanced_folds(y: Survival, folds: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _balanced_folds(y: Survival, folds: int, lots: FloatArray) -> npt.NDArray[np.intp]:
     """A fold for each subject: events, dropouts and ends of study are dealt out in turn, in random order."""
     kind = y.event.astype(np.int8)
     if y.administrative is not None:
         kind = kind + 2 * y.administrative.astype(np.int8)
-    order = np.lexsort((rng.random(len(y)), kind))
+    order = np.lexsort((lots, kind))
     fold = np.empty(len(y), dtype=np.intp)
     fold[order] = np.arange(len(y)) % folds
     return fold
