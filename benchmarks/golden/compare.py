@@ -25,6 +25,11 @@ _EXCEPTIONS = (
         "a maximum of a flat likelihood is known to the root of its rounding; 6e-8 between processors",
     ),
     (
+        r"(hint|choice\w*)/(.*/)?gain$",
+        1e-6,
+        "units of a log-likelihood of hundreds between two fits; 8e-9 between processors",
+    ),
+    (
         r"/plausible_tau/|/tips/multiple$",
         1e-6,
         "roots of flat curves, of effects by iterated fits; 2e-8 between processors",
