@@ -131,6 +131,12 @@ def test_columns_that_are_not_there_are_refused(study, asked, parts):
     refuses(lambda: evaluated(study, *frames(study), covariates=asked), *parts)
 
 
+def test_names_are_refused_where_no_adjustment_would_read_them_too(study):
+    x_train, x_test = frames(study)
+    refuses(lambda: evaluated(study, x_train, x_test, covariates=["nope"], adjustments=["ipcw"]), "'nope'")
+    assert evaluated(study, x_train, x_test.assign(a=np.nan), adjustments=["ipcw"]).models
+
+
 def test_dates_are_refused(study):
     x_train, x_test = frames(study, day=lambda n: pd.Timestamp("2020-01-01"))
     refuses(lambda: evaluated(study, x_train, x_test), "x_test", "'day'", "covariates")

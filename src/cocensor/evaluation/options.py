@@ -80,7 +80,8 @@ def usable_covariates(
 ) -> tuple[Samples, list[Note]]:
     """The samples with the covariates that adjustments may be given, and what becomes of them.
 
-    Covariates that cannot be used are refused where an adjustment would use them; else nobody misses them.
+    Covariates that cannot be used are refused where they are named or an adjustment would use them; else nobody misses
+    them.
     """
     x_test, x_train = samples.x_test, samples.x_train
     if samples.y_train is None and x_train is not None:
@@ -112,7 +113,7 @@ def usable_covariates(
                 zip(names, chosen_covariates(asked, [(x, name) for x, name, _, _ in parts]), strict=True)
             )
         except ValueError:
-            if reading:
+            if reading or not (isinstance(asked, str) and asked == "all"):
                 raise
     usable = replace(samples, x_test=tables.get("x_test"), x_train=tables.get("x_train"))
     _check_needs(usable, adjustments)
