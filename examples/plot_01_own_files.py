@@ -109,11 +109,12 @@ report = folder / "report.html"
 # --------------------
 # The command calls :func:`cocensor.evaluate`. The figure to look at has the differences of scores from one
 # model, over the dependence that is assumed. Where a whole interval lies above 0, that model is worse.
+# Predictions are matched by patient here too, as both tables have the patients as their index.
 
 result = cc.evaluate(
     {name: (times, table) for name, table in predictions.items()},
     (test.months, test.relapsed),
-    test[measured],
+    test.set_index("patient")[measured],
     y_train=(train.months, train.relapsed),
     metrics="ibs",
     time_unit="months",
