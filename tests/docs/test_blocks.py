@@ -58,11 +58,11 @@ def study(tmp_path_factory):
             "months": months,
             "died": died,
             "age": 60 + 10 * data.X[:, 0],
-            "stage": np.where(data.X[:, 1] > 0, "II", "I"),
+            "stage": np.where(data.X[:, 1] > 0.5, "II", "I"),
             "study_ended": ended,
             "admitted": admitted.date,
             "last_seen": last_seen.where(~ended, locked).date,
-            "why_left": np.where(died | ended, "", np.where(data.X[:, 0] > 0, "moved", "side effects")),
+            "why_left": np.where(died | ended, "", np.where(data.X[:, 0] > 0.5, "moved", "side effects")),
             "score": data.X[:, 0],
         }
     )

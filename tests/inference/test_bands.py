@@ -50,7 +50,7 @@ def test_many_rows_are_the_same_as_few_with_their_covariance():
 @pytest.mark.parametrize(("n_rows", "size"), [(5, 5), (3, 30), (200, 13), (200, 104), (200, 111), (3, 3_000)])
 def test_draws_are_those_of_one_stream_however_many_estimates_there_are(n_rows, size):
     rows = np.random.default_rng(2).standard_normal((n_rows, size))
-    factor = sqrtm(rows.T @ rows).real if n_rows >= size else rows
+    factor = sqrtm(rows.T @ rows).real if n_rows >= size else rows[np.argsort((rows**2).sum(axis=1))]
     expected = np.random.default_rng(0).standard_normal((N_DRAWS, len(factor)))
     start = 0
     for drawn in normal_draws(rows):
@@ -69,6 +69,14 @@ def test_draws_of_estimates_that_depend_on_each_other_do_not_hang_on_rounding():
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-11)
     covariance = np.cov(np.concatenate(list(normal_draws(rows)), axis=1))
     np.testing.assert_allclose(covariance, rows.T @ rows, rtol=0, atol=4 * np.sqrt(2.0 / N_DRAWS))
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [(30, 50), (50, 50), (80, 50)])
+def test_draws_do_not_hang_on_the_order_of_subjects(n_rows, size):
+    rng = np.random.default_rng(7)
+    rows = rng.standard_normal((n_rows, size))
+    for one, other in zip(normal_draws(rows), normal_draws(rows[rng.permutation(n_rows)]), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-11)
 
 
 @pytest.mark.parametrize("n_rows", [6, 7, 300])

@@ -56,7 +56,7 @@ class CrossFitted:
         """What they say of any subjects."""
         sample, fold = self.event, self.event.fold
         keys = _keys(sample.y, sample.x)
-        order = np.argsort(keys, kind="stable")  # of subjects that are alike, the first tells the fold
+        order = np.lexsort((fold, keys))  # of subjects that are alike, the one in the first fold tells it
         models = {
             k: (self.event.model_without(k), self.dropout.model_without(k))
             for k in (None, *np.unique(fold).tolist())
@@ -107,11 +107,14 @@ def places(y: Survival, x: FloatArray, seed: int) -> IntArray:
 
 
 def dealt(place: IntArray, event: BoolArray, n_folds: int) -> IntArray:
-    """The fold of each subject: places with events are dealt out first, then the others."""
-    _, first, own = np.unique(place, return_index=True, return_inverse=True)
-    fold = np.empty(first.size, dtype=np.intp)
-    fold[np.argsort(~event[first], kind="stable")] = np.arange(first.size) % n_folds
-    return fold[own]
+    """The fold of each subject: those with events are dealt out first, by their places, then the others.
+
+    Subjects in one place are dealt out too: in one fold, all who had the event at a time would be missing in what the
+    others learn of that time.
+    """
+    fold = np.empty(place.size, dtype=np.intp)
+    fold[np.lexsort((place, ~event))] = np.arange(place.size) % n_folds
+    return fold
 
 
 def _keys(y: Survival, x: FloatArray) -> npt.NDArray[np.uint64]:

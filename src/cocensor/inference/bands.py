@@ -77,10 +77,11 @@ def normal_draws(rows: FloatArray) -> Iterator[FloatArray]:
 
     They are made by the symmetric root of the covariance, which is unique and moves little with its entries. Not so a
     triangular factor, where estimates depend on each other, as points of a curve with few parameters do: rounding would
-    then decide what is drawn.
+    then decide what is drawn. Of fewer subjects than estimates each has a draw, the least influential first, so that
+    their order does not matter.
     """
     n_rows, size = rows.shape
-    factor = _symmetric_root(rows) if n_rows >= size else rows
+    factor = _symmetric_root(rows) if n_rows >= size else rows[np.argsort(np.square(rows).sum(axis=1))]
     width, block = len(factor), max(1, min(_DRAWS_AT_ONCE, _CELLS_AT_ONCE // max(size, 1)))
     kept = _standard_normals()[: N_DRAWS * width].reshape(N_DRAWS, width) if width <= _WIDEST_KEPT else None
     rng = np.random.default_rng(0)
