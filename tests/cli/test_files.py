@@ -9,6 +9,7 @@ from threading import Thread
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -143,7 +144,6 @@ def test_encodings_of_spreadsheets(study, encoding, name, dialect):
 
 
 def test_a_workbook_is_read_where_openpyxl_is_installed(study):
-    pytest.importorskip("openpyxl", reason="workbooks are read by openpyxl")
     study.train, study.test = study.train.round(4), study.test.round(4)  # it writes 16 digits
     rewrite(study, lambda frame, path: frame.to_csv(path, index=False))
     expected = study.numbers("--covariates", "age,stage")
@@ -162,7 +162,6 @@ def test_a_workbook_is_read_where_openpyxl_is_installed(study):
 
 
 def test_dates_and_empty_cells_of_a_workbook(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl", reason="workbooks are read by openpyxl")
     book = openpyxl.Workbook()
     for row in (["id", "day", "x"], [1, date(2021, 3, 31), 0.5], [None, None, None], [2.0, date(2021, 4, 1)]):
         book.active.append(row)

@@ -4,6 +4,7 @@ import json
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import cocensor as cc
@@ -206,6 +207,34 @@ def test_what_lifelines_exports(study):
     assert found["scores"]["ipcw"] == pytest.approx(
         {name: expected.score(name).value for name in frames}, rel=1e-12
     )
+
+
+def test_numbers_that_the_test_file_has_in_another_order_are_refused(study):
+    """Sorted, or numbered anew: a file does not tell."""
+    order = np.random.default_rng(0).permutation(60)
+    study.test.set_index(order).to_csv(study.folder / "test.csv")
+    for name, frame in study.predictions.items():
+        frame.drop(columns="patient").set_index(order).sort_index().to_csv(study.folder / f"{name}.csv")
+    refusal(study.evaluate(by_id=False), "cox.csv", "test.csv", "another order", "--id")
+
+
+def test_the_index_of_a_parquet_file_is_matched_and_no_covariate(study):
+    """As pandas writes it, beside CSV, where it has no name."""
+    train, test = (part.drop(columns="patient") for part in (study.train, study.test))
+    train.to_csv(study.folder / "train.csv", index=False)
+    test.to_csv(study.folder / "test.csv", index=False)
+    for name, frame in study.predictions.items():
+        frame.drop(columns="patient").to_csv(study.folder / f"{name}.csv", index=False)
+    plain = study.numbers("--adjustments", "ipcw_cox", "--covariates", "all", by_id=False)
+    labels = [f"s{k}" for k in np.random.default_rng(0).permutation(60)]
+    train.set_index(pd.Index([f"t{k}" for k in range(120)])).to_parquet(study.folder / "train.csv")
+    test.set_index(pd.Index(labels)).to_parquet(study.folder / "test.csv")
+    for name, frame in study.predictions.items():
+        curves = frame.drop(columns="patient").set_index(pd.Index(labels)).sort_index()
+        curves.to_parquet(study.folder / f"{name}.csv")
+    found = study.numbers("--adjustments", "ipcw_cox", "--covariates", "all", by_id=False)
+    assert found["data"]["covariates"] == plain["data"]["covariates"]
+    assert found["metrics"][0]["scores"] == plain["metrics"][0]["scores"]
 
 
 def test_without_id_lengths_must_be_equal(study):

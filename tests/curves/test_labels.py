@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import cocensor as cc
@@ -85,12 +86,33 @@ def test_outcomes_have_labels_too():
         cc.Survival(columns["t"], columns["e"]),
         cc.Survival.from_frame(columns, time="t", event="e"),
         cc.Survival.from_frame(columns, time="t", event="e")[:],
+        cc.Survival.from_follow_up(columns["t"], columns["e"], 1e6),
     ):
         for x in (None, RATE[:, None], x_with(None), x_with(TEXTS)):
             result = scored(frame(TEXTS).sort_index(), x, y)
             assert result.score("m").value == pytest.approx(EXPECTED, rel=1e-12)
     turned = x_with(TEXTS).iloc[::-1]
     refuses(lambda: scored(frame(TEXTS), turned, (columns["t"], columns["e"])), "x_test", "y_test", "row 0")
+    entry = pd.Series(["2018-01-01"] * N, index=TEXTS)
+    assert list(cc.Survival.from_dates(entry, entry.to_numpy(), Y[1], "2020-01-01").labels) == TEXTS
+
+
+def test_columns_of_the_same_subjects_in_another_order_are_refused():
+    time, event, x = pd.Series(Y[0], TEXTS), pd.Series(Y[1], TEXTS), x_with(TEXTS)
+    day = pd.Series(["2018-01-01"] * N, index=TEXTS)
+    for made in (
+        lambda: cc.Survival(time, event[::-1]),
+        lambda: cc.Survival.from_follow_up(time, event[::-1], 1e6),
+        lambda: cc.Survival.from_dates(day, day, event[::-1], "2020-01-01"),
+    ):
+        refuses(made, "event", "same order", "row 0")
+    training = {"y_train": (time[::-1], event[::-1]), "x_train": x}
+    refuses(
+        lambda: cc.evaluate({"m": (TIMES, TABLE)}, (time, event), x, **training),
+        "x_train",
+        "y_train",
+        "row 0",
+    )
 
 
 def test_risk_scores_and_pairs_with_an_index():
@@ -161,3 +183,7 @@ def test_from_frame_takes_labels():
         curves = Predictions.from_frame(given, N, labels=TEXTS, interpolation="step")
         np.testing.assert_array_equal(curves.probabilities, TABLE)
     np.testing.assert_array_equal(as_predictions(sorted_frame, N).probabilities, sorted_frame.to_numpy())
+    by_time = sorted_frame.T.reset_index(names="time")
+    for given in (by_time, pl.from_pandas(by_time), pa.Table.from_pandas(by_time, preserve_index=False)):
+        curves = Predictions.from_frame(given, N, time="time", labels=TEXTS)
+        np.testing.assert_array_equal(curves.probabilities, TABLE)

@@ -229,3 +229,13 @@ def test_dates_in_another_form():
         "entry",
         "time of day",
     )
+
+
+def test_dates_of_digits_may_be_numbers_where_these_say_the_same():
+    y = Survival.from_dates(
+        [20180101, 20180201], [20180301, 20181217], [1, 0], "20200101", date_format="%Y%m%d"
+    )
+    np.testing.assert_array_equal(y.time, [59.0, 319.0])
+    # 01012018 without its first digit could be 10 January.
+    days = [1012018], [2012018], [1], "31122020"
+    refuses(lambda: Survival.from_dates(*days, date_format="%d%m%Y"), "entry", "1012018")

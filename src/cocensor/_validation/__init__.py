@@ -32,8 +32,8 @@ from cocensor._validation.frames import (
     column_names,
     frame_column,
     make_frame,
-    row_labels,
 )
+from cocensor._validation.labels import check_same_order, is_numbered, row_labels
 from cocensor._validation.optional import need
 from cocensor._validation.refusals import (
     as_tuple,
@@ -91,6 +91,7 @@ __all__ = [
     "check_choice",
     "check_length",
     "check_number",
+    "check_same_order",
     "check_whole",
     "check_width",
     "chosen_covariates",
@@ -99,6 +100,7 @@ __all__ = [
     "column_values",
     "escaped",
     "frame_column",
+    "is_numbered",
     "listed",
     "make_frame",
     "need",

@@ -99,14 +99,6 @@ def column_names(values: Any) -> list[str] | None:
     return as_frame(values, "X").columns
 
 
-def row_labels(values: Any) -> Any:
-    """The labels of the rows of a frame or column of pandas, or of a library like it; None for all that has none."""
-    is_labelled = nw.dependencies.is_pandas_like_dataframe(values) or nw.dependencies.is_pandas_like_series(
-        values
-    )
-    return values.index if is_labelled else None
-
-
 def frame_column(frame: nw.DataFrame[Any], column: str, name: str) -> Any:
     """A column by name, as the native series of its library."""
     if column not in frame.columns:

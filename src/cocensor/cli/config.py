@@ -17,6 +17,7 @@ import typer
 import cocensor as cc
 from cocensor.cli.console import refusing
 from cocensor.cli.files import read_content
+from cocensor.evaluation.options import NOT_YET
 
 _PANEL = "Study file"
 # Parameters that are not spelt as their option is.
@@ -51,6 +52,8 @@ def options_in(file: Path, kinds: Mapping[str, Any]) -> dict[str, Any]:
                 "the command line."
             )
         if key not in parameters:
+            if key in NOT_YET:
+                raise ValueError(f"{file}: {key} is not supported yet: {NOT_YET[key]}.")
             near = get_close_matches(key, parameters, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "cocensor evaluate --help lists them."
             raise ValueError(

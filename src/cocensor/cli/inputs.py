@@ -94,7 +94,7 @@ Folds = Annotated[
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 # What pandas calls the column of an index without a name, in CSV and in Parquet.
-_INDEX = ("", "__index_level_0__")
+INDEX = ("", "__index_level_0__")
 
 
 def items(text: str, option: str) -> list[str]:
@@ -173,7 +173,7 @@ def predictions_of(
     """
     notes += table.notes
     columns = [name for name in table.data.column_names if name != identity]
-    index = next((name for name in columns if name in _INDEX), None)
+    index = next((name for name in columns if name in INDEX), None)
     is_matched = identity in table.data.column_names
     if not is_matched and (times := _times_in_rows(table, columns, index, len(test))) is not None:
         names = [name for name in columns if name != times]
@@ -296,16 +296,25 @@ def _order(
     if identity is not None:
         return _order_by_id(table, test, ids, identity, what, notes)
     labels = [spelled(value) for value in ids.to_pylist()]
+    index = next((name for name in test.data.column_names if name in INDEX), None)
+    wanted = [] if index is None else test.column(index).to_pylist()
     if any(labels == [str(k + start) for k in range(len(labels))] for start in (0, 1)):
+        if labels != (subjects := [spelled(label) for label in wanted]) and sorted(labels) == sorted(
+            subjects
+        ):
+            raise ValueError(
+                f"{table.path}: {what}s are numbered {labels[0]}, {labels[1]}, ..., and {test.path} has these numbers "
+                "in another order: give the column of ids a name in both files, and --id with that name."
+            )
         notes.append(Note("decision", f"{table.path}: {what}s are numbered, and matched by position."))
         return np.arange(len(labels))
-    if "" not in test.data.column_names:
+    if index is None:
         raise ValueError(
             f"{table.path}: {what}s are labelled {labels[0]!r}, ...: give --id COLUMN, the column of {test.path} with "
             "these labels, or number them."
         )
     with table.named():
-        rows, matched = rows_by_label(labels, test.column("").to_pylist(), "number them")
+        rows, matched = rows_by_label(labels, wanted, "number them")
     notes += [replace(note, text=f"{table.path}: {note.text}") for note in matching_note(matched)]
     return np.arange(len(labels)) if rows is None else rows
 

@@ -14,7 +14,7 @@ from cocensor._notes import Note
 from cocensor._validation import check_choice, check_number, check_whole
 from cocensor.adjustments import needs_copula
 from cocensor.cli.files import Table
-from cocensor.cli.inputs import DATA, PREDICTIONS, covariate_names, items, numbers
+from cocensor.cli.inputs import DATA, INDEX, PREDICTIONS, covariate_names, items, numbers
 from cocensor.curves.columns import NUMBER
 from cocensor.evaluation.options import SETS
 from cocensor.sensitivity import HAZARD_RATIO
@@ -73,14 +73,14 @@ def all_covariates(
     """``--covariates all``: those of the test sample's columns that no other option has ``named``."""
     found = [name for name in columns if name not in named]
     # A spreadsheet or R puts row names there.
-    taken = [name for name in found if name]
+    taken = [name for name in found if name not in INDEX]
     if not taken:
         raise ValueError(f"--covariates all finds no column: other options name every column of {path}.")
     if ALL in taken and len(taken) > 1:
         raise ValueError(
             f"--covariates all may mean every column of {path}, or its column {ALL!r}: rename that column."
         )
-    left_out = " A column without a name is left out." if "" in found else ""
+    left_out = " A column without a name is left out." if len(taken) < len(found) else ""
     text = f"Covariates are all columns of {path} that no other option names: {listed(taken)}.{left_out}"
     notes.append(Note("decision", text))
     return taken

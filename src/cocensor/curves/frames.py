@@ -9,8 +9,16 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, as_frame, as_table, as_times, as_vector, frame_column, row_labels
-from cocensor.curves.labels import is_numbered
+from cocensor._validation import (
+    FloatArray,
+    as_frame,
+    as_table,
+    as_times,
+    as_vector,
+    frame_column,
+    is_numbered,
+    row_labels,
+)
 
 
 def read_frame(
@@ -27,7 +35,9 @@ def read_frame(
         )
     if by_time is not None:
         columns = table.drop(time) if time is not None else table
-        return by_time, columns.to_numpy().T, getattr(columns.to_native(), "columns", None)
+        native = columns.to_native()
+        is_pandas = nw.dependencies.is_pandas_like_dataframe(native)
+        return by_time, columns.to_numpy().T, native.columns if is_pandas else columns.columns
     if by_subject is not None:
         _refuse_numbered(table.columns, by_subject, times)
         return by_subject, as_table(frame, "frame"), row_labels(frame)

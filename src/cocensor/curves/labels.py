@@ -6,15 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._validation import IntArray, row_labels, spelled
+from cocensor._validation import IntArray, check_same_order, is_numbered, row_labels, spelled
 
 #: Put into the order of the test subjects by their labels; or taken by position although labels differ.
 Matching = Literal["labels", "position"]
-
-
-def is_numbered(names: Any) -> bool:
-    """Whether names are 0, 1, 2, ..., as a library numbers what was given none."""
-    return list(names) == list(range(len(names)))
 
 
 def subject_labels(x: Any, of_outcomes: Any) -> Any:
@@ -24,13 +19,7 @@ def subject_labels(x: Any, of_outcomes: Any) -> Any:
         return of_outcomes if labels is None else labels
     if is_numbered(labels):
         return of_outcomes
-    in_order = [spelled(label) for label in labels], [spelled(label) for label in of_outcomes]
-    if in_order[0] != in_order[1] and set(in_order[0]) == set(in_order[1]):
-        row = next(k for k, (one, other) in enumerate(zip(*in_order, strict=True)) if one != other)
-        raise ValueError(
-            "x_test and y_test must have their rows in the same order, but row "
-            f"{row} is labelled {in_order[0][row]!r} in x_test and {in_order[1][row]!r} in y_test."
-        )
+    check_same_order(labels, of_outcomes, ("x_test", "y_test"))
     return labels
 
 

@@ -14,8 +14,10 @@ from cocensor._validation import (
     Covariates,
     as_tuple,
     check_length,
+    check_same_order,
     chosen_covariates,
     read_only,
+    row_labels,
     to_numpy,
 )
 from cocensor.adjustments import (
@@ -102,6 +104,7 @@ def usable_covariates(
                 f"{name} must be covariates, but is an outcome: training outcomes go in as y_train=."
             )
         check_length(x, name, len(y), of)
+        check_same_order(row_labels(x), y.labels, (name, of))
     if asked is not None and not isinstance(asked, str) and not parts:
         raise ValueError("x_test is needed where covariates are named.")
     tables: dict[str, Covariates] = {}
@@ -127,6 +130,8 @@ def about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
     for name, table in tables.items():
         for k in table.levels:
             levels = table.levels_seen(k)
+            if len(levels) < 2:
+                continue
             text = (
                 f"Covariate {table.labels[k]!r} is categorical: it enters as indicators of its {len(levels)} "
                 f"levels; {levels[0]!r} is the reference."

@@ -84,7 +84,10 @@ class Resampled(Details):
             self,
             data=replace(self.data, confidence_level=self._level),
             results=results,
-            notes=tuple(dict.fromkeys((*self.notes, about_intervals(results)))),
+            notes=(
+                *(note for note in self.notes if note != about_intervals(self.results)),
+                about_intervals(results),
+            ),
         )
         found._analyses.update({key: each for key, each in self._analyses.items() if key[0] != "at"})
         return found

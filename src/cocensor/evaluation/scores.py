@@ -137,7 +137,11 @@ class AdjustmentScores:
 def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
     """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
     said = "Intervals are for these trained models up to this horizon."
-    if any(each.varies_with_copula and each.errors for each in results.values()):
+    if any(
+        each.varies_with_copula
+        and any(np.isfinite(errors.standard_errors).any() for errors in each.errors.values())
+        for each in results.values()
+    ):
         said += " They assume that the copula is correct."
     return Note("decision", said)
 

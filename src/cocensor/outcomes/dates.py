@@ -108,6 +108,9 @@ def _day(value: Any, place: tuple[int, ...], name: str, date_format: str | None)
         still = ", and the data lock for subjects still under observation" if name == "exit" else ""
         refuse_at(place, value, f"{name} must be a date{still}")
     found: Any = value.astype("datetime64[us]").item() if isinstance(value, np.datetime64) else value
+    if date_format is not None and isinstance(found, int | np.integer) and not isinstance(found, bool):
+        day = _as_date(str(found), date_format)  # 20181217, of which files make a number
+        found = found if day is None or day.strftime(date_format) != str(found) else day
     if isinstance(found, str):
         found = _as_date(found, date_format)
     if isinstance(found, datetime):

@@ -21,6 +21,7 @@ from cocensor._validation import (
     as_weights,
     broadcast,
     check_length,
+    check_same_order,
     frame_column,
     read_only,
     refuse_first,
@@ -84,6 +85,7 @@ class Survival:
         times += 0.0  # -0.0 becomes 0.0
         events = as_events(event)
         check_length(events, "event", times.size, "time")
+        check_same_order(row_labels(time), row_labels(event), ("time", "event"))
         flags = None
         if administrative is not None:
             flags = as_flags(administrative, "administrative")
@@ -168,7 +170,10 @@ class Survival:
         >>> y.time.tolist(), y.administrative.tolist()
         ([30.0, 61.0, 183.0], [False, False, True])
         """
-        return cls(*from_dates(entry, exit, event, data_lock, unit, date_format), reason)
+        check_same_order(row_labels(entry), row_labels(exit), ("entry", "exit"))
+        check_same_order(row_labels(entry), row_labels(event), ("entry", "event"))
+        made = cls(*from_dates(entry, exit, event, data_lock, unit, date_format), reason)
+        return made._labelled(row_labels(entry))
 
     @classmethod
     def from_follow_up(cls, time: Any, event: Any, follow_up: Any, *, reason: Any = None) -> Survival:
@@ -193,7 +198,8 @@ class Survival:
         >>> Survival.from_follow_up([2.0, 5.0, 4.0], [1, 0, 0], follow_up=[6.0, 5.0, 5.5]).administrative
         array([False,  True, False])
         """
-        return cls(*from_follow_up(time, event, follow_up), reason)
+        check_same_order(row_labels(time), row_labels(event), ("time", "event"))
+        return cls(*from_follow_up(time, event, follow_up), reason)._labelled(row_labels(time))
 
     @classmethod
     def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
@@ -259,8 +265,11 @@ class Survival:
         index = np.atleast_1d(np.arange(len(self))[rows])
         flags, why = (None if each is None else each[index] for each in (self.administrative, self.reason))
         some = Survival(self.time[index], self.event[index], flags, why)
-        object.__setattr__(some, "labels", None if self.labels is None else self.labels[index])
-        return some
+        return some._labelled(None if self.labels is None else self.labels[index])
+
+    def _labelled(self, labels: Any) -> Survival:
+        object.__setattr__(self, "labels", labels)
+        return self
 
     def equals(self, other: Survival) -> bool:
         """Whether these are the same outcomes, subject by subject; why dropouts left does not tell subjects apart."""
