@@ -55,6 +55,7 @@ def orders():
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("adjustment", cc.adjustment_names())
+# Some adjustments warn of so few subjects, in every order.
 @pytest.mark.filterwarnings("ignore::cocensor.FitWarning", "ignore::cocensor.HorizonWarning")
 def test_under_every_adjustment(adjustment, tied):
     metrics, as_they_are = ["ibs", "concordance"], (np.arange(120), np.arange(90))
