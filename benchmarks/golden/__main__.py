@@ -38,9 +38,7 @@ def computed(studies: list[Study]) -> Computed:
             found.numbers |= study.numbers()
         except SkippedError as why:
             found.skipped[study.name] = str(why)
-        except (
-            Exception
-        ) as error:  # told with those of other studies; then nothing is written, and a check fails
+        except Exception as error:  # told with those of other studies: nothing is written, a check fails
             found.failed[study.name] = f"{type(error).__name__}: {error}"
         print(f"{study.name}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
     return found
