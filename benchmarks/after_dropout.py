@@ -28,7 +28,7 @@ import cocensor as cc
 from benchmarks.impartiality.measures import Estimate
 from benchmarks.reproduction.collect import RESULTS
 from benchmarks.tables import markdown, section
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.simulate import SyntheticDesign
 from cocensor.simulate.synthetic import SyntheticSample
 

@@ -43,7 +43,7 @@ def errors(copula: cc.ArchimedeanCopula, n: int, predict: Predict, seed: int) ->
     oracle = cc.integrated_brier_score(y, y, estimate, TIMES, adjustment=cc.Oracle(e))
     result = {}
     for name in cc.adjustment_names():
-        if name in ("ipcw_cox", "aipcw", "imputed_covariates", "imputed_prediction"):
+        if name in ("ipcw_cox", "aipcw", "imputation_covariates", "imputation_prediction"):
             continue  # there are no covariates; benchmarks.accuracy has them
         needs = None if name in ("ipcw", "margin_km") else copula
         result[name] = (

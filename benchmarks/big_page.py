@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 import cocensor as cc
-from cocensor.cli.analyses import analyse
 from cocensor.cli.console import progress_bar
 from cocensor.metrics.registry import metric_names
 from cocensor.simulate import SyntheticDesign
+from cocensor.study.report import Report
 
 N, COVARIATES, MODELS, TIMES = 600, 6, 12, 3_000
 NEEDED = {"ils": {"floor": 0.01}, "net_benefit": {"threshold": 0.3}}
@@ -29,7 +29,7 @@ AT = (8.0, 11.0, 14.0)
 WORDS = "Cox proportional hazards <elastic net> & splines, “tuned” by 5×2 cross-validation/β"
 
 
-def study(metrics: Any) -> cc.Evaluation:
+def study(metrics: Any) -> Report:
     """All that the command line computes for its page."""
     data = SyntheticDesign(n=2 * N, n_features=COVARIATES, copula=cc.Clayton.from_tau(0.3)).draw(0)
     train, test = data[:N], data[N:]
@@ -50,8 +50,7 @@ def study(metrics: Any) -> cc.Evaluation:
         models, y_test, test.X, y_train=train.y, x_train=train.X, metrics=metrics, at=AT, time_unit="months"
     )
     with progress_bar() as phase:
-        analyse(found, {}, hint=True, for_report=True, phase=phase)
-    return found
+        return found.full(hint=True, phases=phase)
 
 
 def sizes(page: str) -> dict[str, int]:

@@ -16,9 +16,9 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.tables import printed_table
-from cocensor._validation import FloatArray
-from cocensor.evaluation import Evaluation
+from cocensor._checks import FloatArray
 from cocensor.simulate import SyntheticDesign
+from cocensor.study import Evaluation
 
 N, RESAMPLES = 400, 400
 COPULA = cc.Clayton.from_tau(0.4)

@@ -17,11 +17,11 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.tables import PrintRow, printed_table
-from cocensor._validation import FloatArray
-from cocensor.evaluation import Evaluation
-from cocensor.evaluation.scores import scores_at_copula
-from cocensor.sensitivity import Bound
+from cocensor._checks import FloatArray
 from cocensor.simulate import SyntheticDesign, SyntheticSample
+from cocensor.study import Evaluation
+from cocensor.study.scores import moved, scores_again
+from cocensor.study.sensitivity import Bound
 
 TIMES = np.linspace(0.25, 5.0, 20)
 LEVEL = 0.95
@@ -99,7 +99,10 @@ def _print_cost(row: PrintRow, train: SyntheticSample, test: SyntheticSample, ti
         seconds = [time.perf_counter()]
         result.bounds()
         seconds.append(time.perf_counter())
-        scores_at_copula(result.data, result.results["imputed"], cc.Clayton.from_tau(0.4))
+        other = moved(
+            result.results["imputation"], lambda fitted: fitted.with_copula(cc.Clayton.from_tau(0.4))
+        )
+        scores_again(result.data, other)
         seconds.append(time.perf_counter())
         result.sensitivity()
         seconds.append(time.perf_counter())

@@ -51,7 +51,7 @@ def harrells(time: np.ndarray, event: np.ndarray, risk: np.ndarray) -> float:
 
 
 def main() -> None:
-    head = ["n", "IPCW, 100 times", "scikit-survival over ours", "imputed", "Harrell's"]
+    head = ["n", "IPCW, 100 times", "scikit-survival over ours", "imputation", "Harrell's"]
     with printed_table("speed", head) as row:
         _print_speed(row)
 
@@ -63,7 +63,7 @@ def _print_speed(row: PrintRow) -> None:
         repeats = 25 if n <= 10**4 else 7
         seconds = best(partial(ours, *data), repeats)
         imputed = best(
-            partial(ours, *data, adjustment="imputed_margins", copula=cc.Clayton.from_tau(0.5)), repeats
+            partial(ours, *data, adjustment="imputation_margins", copula=cc.Clayton.from_tau(0.5)), repeats
         )
         harrell = best(partial(harrells, *data), repeats)
         cell = "not run"

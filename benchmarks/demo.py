@@ -20,9 +20,9 @@ def winners(tau: float, seed: int) -> dict[str, str]:
     """The best model under each adjustment at the true copula, and in truth."""
     copula = cc.Clayton.from_tau(tau)
     train, test, models = simulated(2000, copula, seed)
-    names = ("ipcw", "imputed", "imputed_prediction", "imputed_covariates", "dep", "cg_q")
+    names = ("ipcw", "imputation", "imputation_prediction", "imputation_covariates", "dep", "cg_q")
     asked: dict[str, str | cc.Adjustment] = {name: name for name in names}
-    asked["imputed at independence"] = cc.Imputation("everything")
+    asked["imputation at independence"] = cc.Imputation("everything")
     found = cc.evaluate(
         models,
         test.y,

@@ -17,7 +17,8 @@ import numpy as np
 import cocensor as cc
 from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best, peak_memory
-from cocensor.sensitivity import FAMILIES, HAZARD_RATIO, default_taus
+from cocensor.study.plan import FAMILIES, HAZARD_RATIO
+from cocensor.study.sensitivity import PlausibleRange, default_taus
 
 N, T, MODELS = 100_000, 100, 5
 SIZES = (10**4, 10**5, 10**6)
@@ -120,7 +121,8 @@ def _print_hazard_ratios(row: PrintRow) -> None:
             return time.process_time() - begin
 
         copulas = seconds(
-            tuple(family for family in FAMILIES if family != HAZARD_RATIO), default_taus(result)
+            tuple(family for family in FAMILIES if family != HAZARD_RATIO),
+            default_taus(PlausibleRange.of(result, result.benchmarks(), None)),
         )
         further = seconds(("clayton", HAZARD_RATIO), (0.0,)) - seconds(("clayton",), (0.0,))
         row(metrics, f"{copulas:.1f}", f"{further:.1f}", f"{further / copulas:.0%}")

@@ -16,7 +16,7 @@ import pandas as pd
 from benchmarks.impartiality.measures import Estimate
 from benchmarks.reproduction.tables import read
 from benchmarks.tables import markdown, section
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 #: Draws × learners.
 Errors = dict[str, dict[str, FloatArray]]

@@ -29,8 +29,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.tables import markdown, marked
-from cocensor.evaluation import Evaluation
-from cocensor.sensitivity import find_bounds, sensitivity
+from cocensor.study import Evaluation
 
 RESULTS = Path(__file__).parent / "results"
 COMMAND = "OPENBLAS_NUM_THREADS=1 python -m benchmarks.growth --write"
@@ -120,12 +119,12 @@ def arguments(size: Size) -> dict[str, Any]:
 
 def over_tau(result: Evaluation, size: Size) -> object:
     """Clayton's copula at so many τ."""
-    return sensitivity(result, ["clayton"], np.linspace(0.0, 0.8, size.points + 1)[1:])
+    return result.sensitivity("clayton", np.linspace(0.0, 0.8, size.points + 1)[1:])
 
 
 def bounds_of(metric: str, at: float | None = None) -> Callable[[Evaluation, Size], object]:
     """Bounds whatever the dependence, of all models and of their differences."""
-    return lambda result, size: find_bounds(result, result.metric(metric, at))
+    return lambda result, size: result.bounds(metric, at)
 
 
 LARGE, SMALL = Size(50_000, 2, 50, 40), Size(16_000, 2, 50, 40)
@@ -136,13 +135,13 @@ JOBS = (
     Job("IBS by IPCW, intervals", LARGE, ("ipcw",), level=LEVEL),
     Job("default metrics by IPCW", LARGE, ("ipcw",), "default"),
     Job("default metrics by IPCW, intervals", LARGE, ("ipcw",), "default", LEVEL),
-    Job("IBS by the judge", SMALL, ("imputed",)),
-    Job("IBS by the judge, intervals", SMALL, ("imputed",), level=LEVEL),
-    Job("default metrics by the judge", SMALL, ("imputed",), "default"),
-    Job("default metrics by the judge, intervals", SMALL, ("imputed",), "default", LEVEL),
-    Job("sensitivity, IBS", ON_GRID, ("imputed",), then=over_tau),
-    Job("sensitivity, IBS, intervals", ON_GRID, ("imputed",), level=LEVEL, then=over_tau),
-    Job("sensitivity, default metrics, intervals", ON_GRID, ("imputed",), "default", LEVEL, over_tau),
+    Job("IBS by the judge", SMALL, ("imputation",)),
+    Job("IBS by the judge, intervals", SMALL, ("imputation",), level=LEVEL),
+    Job("default metrics by the judge", SMALL, ("imputation",), "default"),
+    Job("default metrics by the judge, intervals", SMALL, ("imputation",), "default", LEVEL),
+    Job("sensitivity, IBS", ON_GRID, ("imputation",), then=over_tau),
+    Job("sensitivity, IBS, intervals", ON_GRID, ("imputation",), level=LEVEL, then=over_tau),
+    Job("sensitivity, default metrics, intervals", ON_GRID, ("imputation",), "default", LEVEL, over_tau),
     Job(
         "bounds of IBS, intervals", LARGE, ("ipcw",), level=LEVEL, then=bounds_of("ibs"), along=WITHOUT_POINTS
     ),

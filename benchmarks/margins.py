@@ -17,8 +17,8 @@ from scipy.special import ndtri
 
 import cocensor as cc
 from benchmarks.tables import PrintRow, printed_table
-from cocensor._validation import FloatArray
-from cocensor.outcomes import WhichMargin
+from cocensor._checks import FloatArray
+from cocensor.data import WhichMargin
 from cocensor.paper.base import Cell
 from cocensor.paper.synthetic import IntervalEnd, SyntheticConfig
 from cocensor.simulate import SyntheticDesign, SyntheticSample

@@ -16,7 +16,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.tables import printed_table
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 N_TRAIN, N_TEST, COVARIATES, MODELS, USED = 1_000, 200, 50, 12, 4
 TAUS = (0.0, 0.5)

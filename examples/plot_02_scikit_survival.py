@@ -17,7 +17,7 @@ from sksurv.ensemble import RandomSurvivalForest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
-from cocensor.plots import ComparisonDisplay
+from cocensor.views.plots import ComparisonDisplay
 
 X, y = load_whas500()
 X_train, X_test, y_train, y_test = train_test_split(
@@ -78,7 +78,7 @@ ComparisonDisplay.from_evaluation(result).plot()
 # Intervals that overlap do not mean that models are alike: all are scored on the same patients, and share a part
 # of their error. Each difference has an interval of its own, here under imputation:
 
-result.comparisons().round(4)
+result.table("differences", adjustment="imputation").round(4)
 
 # %%
 # Under dependence

@@ -14,7 +14,7 @@ from lifelines import CoxPHFitter, LogNormalAFTFitter, WeibullAFTFitter
 from lifelines.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.plots import ScoreCurveDisplay
+from cocensor.views.plots import ScoreCurveDisplay
 
 patients = pd.get_dummies(load_gbsg2(), drop_first=True, dtype=float)
 train = patients.sample(frac=0.6, random_state=0)
@@ -79,4 +79,4 @@ print(textwrap.fill(grid.statement, 72))
 #
 # - What else a model can be: :doc:`/guide/evaluate`
 # - Figures, and what their bands are: :doc:`/guide/outputs`, :doc:`/guide/intervals`; the theory: :doc:`/theory/index`
-# - The reference: :func:`cocensor.evaluate`, :class:`cocensor.plots.ScoreCurveDisplay`
+# - The reference: :func:`cocensor.evaluate`, :class:`cocensor.views.plots.ScoreCurveDisplay`

@@ -66,7 +66,7 @@ result
 # how strongly (0 is independence), and is known for each measured covariate: a benchmark for one that was not. The
 # range that counts as plausible is shaded.
 
-benchmarks = result.plausible_tau()
+benchmarks = result.benchmarks()
 benchmarks.plot()
 plt.show()
 print(textwrap.fill(benchmarks.statement, 70))
@@ -78,9 +78,8 @@ print(textwrap.fill(benchmarks.statement, 70))
 # patients who stayed. The dark band is the interval at each point. Triangles are the measured covariates, the
 # axis on top translates τ into a hazard ratio right after leaving.
 
-sensitivity = result.sensitivity(
-    ["clayton", "frank", "hazard_ratio"], np.arange(0.0, 0.71, 0.1)
-)
+families = ["clayton", "frank", "hazard_ratio"]
+sensitivity = result.sensitivity(families, np.arange(0.0, 0.71, 0.1), benchmarks=benchmarks)
 # sphinx_gallery_thumbnail_number = 2
 sensitivity.plot_differences("cox")
 plt.show()
@@ -90,7 +89,7 @@ print(textwrap.fill(sensitivity.statement, 70))
 # The hazard ratio can be moved for one reason at a time. Who moved away keeps the hazard that they had, a
 # physician may say, but those who are too ill have two or three times that of others.
 
-sensitivity.after_dropout.plot_differences("cox", line=["too ill", "moved away"])
+sensitivity.plot_differences("cox", line=["too ill", "moved away"])
 plt.show()
 
 # %%
@@ -134,5 +133,5 @@ plt.show()
 # **What was learned:** a verdict at independence is worth as much as the dependence that it survives, and
 # measured covariates, hazard ratios by reason and tipping points say in the clinic's words how much that is.
 # The guide goes through such a study step by step (:doc:`/guide/plausible`), :doc:`/theory/sensitivity` has the
-# formulas, and the calls are :func:`cocensor.plausible_tau`, :meth:`cocensor.Evaluation.sensitivity` and
-# :class:`cocensor.Imputation`.
+# formulas, and the calls are :meth:`cocensor.Evaluation.benchmarks`, :meth:`cocensor.Evaluation.sensitivity`
+# and :class:`cocensor.Imputation`.

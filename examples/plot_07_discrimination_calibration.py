@@ -18,8 +18,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cocensor as cc
-from cocensor.plots import CalibrationDisplay, RocDisplay
 from cocensor.simulate import SyntheticDesign
+from cocensor.views.plots import CalibrationDisplay, RocDisplay
 
 copula = cc.Clayton.from_tau(0.5)
 data = SyntheticDesign(n=4000, copula=copula, risk="linear", censoring_rate=0.5).draw(seed=4)

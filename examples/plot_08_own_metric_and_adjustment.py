@@ -22,7 +22,7 @@ from sksurv.datasets import load_gbsg2
 import cocensor as cc
 from cocensor.adjustments import EVENT, EVENT_FREE, Group, Terms
 from cocensor.metrics import Linear, SectionMetric
-from cocensor.plots import SensitivityDisplay
+from cocensor.views.plots import SensitivityDisplay
 
 X, y = load_gbsg2()
 X = pd.get_dummies(X, drop_first=True, dtype=float)
@@ -122,7 +122,7 @@ cc.register_adjustment("failures", Failures, label="dropout is failure")
 asked = {"metrics": "ppv", "at": [24, 48], "horizon": 60, "time_unit": "months"}
 sample = {"y_train": y[train], "x_train": X[train]}
 result = cc.evaluate(
-    models, y[test], X[test], adjustments=["ipcw", "imputed", "failures"], **sample, **asked
+    models, y[test], X[test], adjustments=["ipcw", "imputation", "failures"], **sample, **asked
 )
 columns = ["metric", "adjustment", "model", "score", "low", "high"]
 print(result.table()[columns].round(3).to_string(index=False))

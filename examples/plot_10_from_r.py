@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import cocensor as cc
-from cocensor.plots import DifferenceDisplay
+from cocensor.views.plots import DifferenceDisplay
 
 folder = Path("from_r") if Path("from_r").exists() else Path("examples/from_r")
 train, test = (pd.read_csv(folder / f"{part}.csv") for part in ("train", "test"))

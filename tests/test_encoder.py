@@ -1,175 +1,12 @@
-"""Covariates of every kind give the same scores by every door: frames, command line, and stream."""
-
-import json
-from types import SimpleNamespace
+"""Covariates of every kind become numbers in one way, with the levels of the sample that is fitted to."""
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import cocensor as cc
-from tests.cli.study import run
+from tests.data.doors import COVARIATES, TIMES, by_files, by_frames, notes, only_in, scores
 from tests.refusals import refuses
-
-COVARIATES = ["age", "stage", "smokes", "grade", "site"]
-ADJUSTMENTS = ["ipcw_cox", "imputed", "imputed_covariates"]
-TIMES = np.array([0.25, 0.5, 0.75, 1.0])
-
-
-def sample(n, seed):
-    rng = np.random.default_rng(seed)
-    age, grade = rng.normal(size=n), rng.choice([2, 3, 10], size=n)
-    event, dropout = rng.exponential(np.exp(-0.5 * age)), rng.exponential(np.exp(-0.1 * grade), size=n)
-    return pd.DataFrame(
-        {
-            "months": np.minimum(event, 3 * dropout) + 0.01,
-            "died": event <= 3 * dropout,
-            "age": age,
-            "stage": rng.choice(["I", "II", "III"], size=n),
-            "smokes": rng.random(n) < 0.5,
-            "grade": pd.Categorical(grade),
-            "site": pd.Categorical(
-                rng.choice(["east", "west"], size=n), categories=["north", "west", "east"]
-            ),
-        }
-    )
-
-
-def only_in(name):
-    """A study in which one sample alone has the stage IV."""
-    train, test = sample(240, 1), sample(160, 2)
-    if name is not None:
-        {"train": train, "test": test}[name].loc[[3, 8, 21, 30, 44], "stage"] = "IV"
-    rate = np.exp(0.4 * test["age"].to_numpy())
-    return SimpleNamespace(train=train, test=test, curves=np.exp(-rate[:, None] * TIMES))
-
-
-def by_frames(study, covariates, made=lambda x: x):
-    outcome = [cc.Survival(each["months"], each["died"]) for each in (study.test, study.train)]
-    x_test, x_train = (made(each[covariates]) for each in (study.test, study.train))
-    found = cc.evaluate(
-        {"m": (TIMES, study.curves)},
-        outcome[0],
-        x_test,
-        y_train=outcome[1],
-        x_train=x_train,
-        adjustments=ADJUSTMENTS,
-        metrics="ibs",
-    )
-    return json.loads(json.dumps(found.to_dict()))
-
-
-def polars(frame):
-    return pl.from_pandas(in_files(frame))
-
-
-def in_files(frame):
-    """Neither polars nor Parquet files have categories other than texts."""
-    return frame.astype({"grade": str}) if "grade" in frame else frame
-
-
-def by_command(study, covariates, folder, kind, *more):
-    def write(frame, name):
-        path = folder / f"{name}.{kind}"
-        frame = in_files(frame)
-        frame.to_parquet(path, index=False) if kind == "parquet" else frame.to_csv(path, index=False)
-        return path
-
-    predictions = pd.DataFrame(study.curves, columns=[f"{t:g}" for t in TIMES])
-    result = run(
-        *("evaluate", "--time", "months", "--event", "died", "--covariates", ",".join(covariates)),
-        *("--train", write(study.train, "train"), "--test", write(study.test, "test")),
-        *("--predictions", f"m={write(predictions, 'm')}", "--adjustments", ",".join(ADJUSTMENTS)),
-        *(
-            "--metrics",
-            "ibs",
-            "--no-hint",
-            "--families",
-            "clayton",
-            "--taus",
-            "0",
-            "--json",
-            folder / "out.json",
-            *more,
-        ),
-    )
-    assert result.exit_code == 0, result.output
-    return json.loads((folder / "out.json").read_text(encoding="utf-8"))
-
-
-def by_batches(study, covariates, folder):
-    """Streamed in passes, with the adjustments fitted to all subjects."""
-    cut = len(study.test) // 2
-    for k, part in enumerate((study.test[:cut], study.test[cut:])):
-        in_files(part).to_parquet(folder / f"test-{k}.parquet", index=False)
-    pd.DataFrame(study.curves, columns=[f"{t:g}" for t in TIMES]).to_parquet(
-        folder / "m.parquet", index=False
-    )
-    scan = cc.scan_parquet(
-        folder / "test-*.parquet",
-        {"m": folder / "m.parquet"},
-        time="months",
-        event="died",
-        covariates=covariates,
-    )
-    found = scan.evaluate(
-        adjustments=ADJUSTMENTS,
-        metrics="ibs",
-        y_train=cc.Survival(study.train["months"], study.train["died"]),
-        x_train=in_files(study.train)[covariates],
-        n_kept=100,
-        n_fit=len(study.test),
-    )
-    return json.loads(json.dumps(found.to_dict()))
-
-
-def scores(numbers):
-    """The score under each adjustment; None where there is none."""
-    [metric] = numbers["metrics"]
-    return {name: metric["scores"].get(name, {}).get("m") for name in ADJUSTMENTS}
-
-
-def agree(found, expected):
-    for name, value in scores(expected).items():
-        assert scores(found)[name] == (value if value is None else pytest.approx(value, rel=1e-12)), name
-
-
-def reasons(numbers, adjustment):
-    return [note["text"] for note in notes(numbers, adjustment) if note["kind"] == "missing"]
-
-
-def notes(numbers, adjustment):
-    [found] = [each["notes"] for each in numbers["adjustments"] if each["name"] == adjustment]
-    return found
-
-
-@pytest.mark.parametrize("alone", [None, "train", "test"])
-def test_the_same_scores_by_every_door(tmp_path, alone):
-    study = only_in(alone)
-    expected = by_frames(study, COVARIATES)
-    others = [by_frames(study, COVARIATES, made) for made in (polars, pa.Table.from_pandas)]
-    others += [by_command(study, COVARIATES, tmp_path, "parquet", *more) for more in ([], ["--stream"])]
-    others.append(by_batches(study, COVARIATES, tmp_path))
-    for found in others:
-        agree(found, expected)
-        assert found["data"]["covariates"] == COVARIATES
-        for name in ADJUSTMENTS:
-            assert reasons(found, name) == reasons(expected, name)
-    texts = ["age", "stage"]
-    agree(by_command(study, texts, tmp_path, "csv"), by_frames(study, texts))
-    # What is fitted to the test sample has seen its levels; what is fitted to the training sample says what it lacks.
-    assert scores(expected)["imputed"] is not None
-    for name in ("ipcw_cox", "imputed_covariates"):
-        if alone != "test":
-            assert scores(expected)[name] is not None
-            assert reasons(expected, name) == []
-            continue
-        assert scores(expected)[name] is None
-        [why] = reasons(expected, name)
-        for part in ("x_test", "'stage'", "'I', 'II', 'III'", "'IV'"):
-            assert part in why
 
 
 def test_indicators_are_those_of_the_sample_that_is_fitted_to():
@@ -216,9 +53,9 @@ def test_what_does_not_vary_in_the_sample_fitted_to_is_left_out_and_noted(tmp_pa
     study.train = study.train.assign(stage="I", smokes=True)
     study.test = study.test.assign(stage="I")
     found = by_frames(study, COVARIATES)
-    agree(by_command(study, COVARIATES, tmp_path, "parquet"), found)
+    assert scores(by_files(study, COVARIATES, tmp_path, "parquet")) == pytest.approx(scores(found), rel=1e-12)
     kept = by_frames(study, ["age", "grade", "site"])
-    for name in ("ipcw_cox", "imputed_covariates"):
+    for name in ("ipcw_cox", "imputation_covariates"):
         assert scores(found)[name] == pytest.approx(scores(kept)[name], rel=1e-12)
         said = " ".join(note["text"] for note in notes(found, name))
         assert "constant in x_train: stage, smokes" in said
@@ -239,9 +76,9 @@ def test_a_level_of_a_stream_that_is_not_fitted_to_is_told(tmp_path):
         ]
     )
     drawn = next(k for k in range(20, 160) if 7 not in _drawn(scan, k))
-    found = scan.evaluate(adjustments=["ipcw", "imputed"], metrics="ibs", n_fit=drawn, n_kept=drawn)
+    found = scan.evaluate(adjustments=["ipcw", "imputation"], metrics="ibs", n_fit=drawn, n_kept=drawn)
     assert np.isfinite(found.score("m", adjustment="ipcw").value)
-    [note] = found.results["imputed"].notes_of("missing")
+    [note] = found.results["imputation"].notes_of("missing")
     assert "'stage'" in note.text
     assert "'IV'" in note.text
 
@@ -272,7 +109,7 @@ def test_more_columns_than_can_be_held_are_refused_in_one_sentence():
     curves = (TIMES, np.exp(-rng.random((30, 1)) * TIMES))
     found = cc.evaluate({"m": curves}, y, wide, metrics="ibs")
     assert np.isfinite(found.score("m", adjustment="ipcw").value)
-    [note] = found.results["imputed"].notes_of("missing")
+    [note] = found.results["imputation"].notes_of("missing")
     assert "5000 columns" in note.text
     levels = pd.DataFrame({"id": [f"p{k}" for k in range(6000)]})
     many = cc.Survival(rng.exponential(size=6000), np.arange(6000) % 2)
@@ -292,11 +129,11 @@ def test_covariates_beyond_double_precision_are_refused_in_one_sentence(size):
             far,
             y_train=y_train,
             x_train=x_train,
-            adjustments=["ipcw", "ipcw_cox", "aipcw", "imputed", "imputed_covariates"],
+            adjustments=["ipcw", "ipcw_cox", "aipcw", "imputation", "imputation_covariates"],
             metrics="ibs",
         )
         assert np.isfinite(found.score("m", adjustment="ipcw").value)
-        for name in ("ipcw_cox", "aipcw", "imputed", "imputed_covariates"):
+        for name in ("ipcw_cox", "aipcw", "imputation", "imputation_covariates"):
             [note] = found.results[name].notes_of("missing")
             assert "x_test must have values of moderate size" in note.text
             assert "'x0'" in note.text

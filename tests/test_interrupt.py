@@ -38,9 +38,7 @@ def started(folder, arguments, at):
     )
 
 
-@pytest.mark.parametrize(
-    "at", ["cocensor.outcomes", "scipy.special", "cocensor.cli", "cocensor.cli.reproduce"]
-)
+@pytest.mark.parametrize("at", ["cocensor.data", "scipy.special", "cocensor.cli", "cocensor.cli.reproduce"])
 @pytest.mark.parametrize("how", ["script", "module"])
 def test_the_command_ends_in_a_line(tmp_path, how, at):
     how = [str(tmp_path / "cocensor")] if how == "script" else ["-m", "cocensor"]
@@ -53,12 +51,12 @@ def test_a_command_at_work_is_undone(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     command = ["-m", "cocensor", "demo", "--n", "200", "--out", str(out / "demo")]
-    ended = started(tmp_path, command, "cocensor.report")
+    ended = started(tmp_path, command, "cocensor.views.html")
     assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")
     assert not os.listdir(out)
 
 
 def test_a_program_that_uses_the_library_is_interrupted_as_any_other(tmp_path):
-    ended = started(tmp_path, ["-c", "import cocensor", "cocensor"], "cocensor.outcomes")
+    ended = started(tmp_path, ["-c", "import cocensor", "cocensor"], "cocensor.data")
     assert ended.returncode == -signal.SIGINT
     assert ended.stderr.rstrip().endswith("KeyboardInterrupt")

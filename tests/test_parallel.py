@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import cocensor as cc
 from cocensor._cached import cached_property
 from cocensor._parallel import in_threads, one_core
-from cocensor.curves import Predictions, checks
+from cocensor.data import Predictions, probabilities
 from cocensor.simulate import SyntheticDesign
 
 has_blas = pytest.mark.skipif(
@@ -83,7 +83,7 @@ def evaluated():
             DATA.y,
             CURVES,
             MODELS["all"][0],
-            adjustment="imputed",
+            adjustment="imputation",
             x_test=DATA.X,
             return_influence=True,
         ),
@@ -110,7 +110,7 @@ def test_fits_keep_to_one_blas_thread(monkeypatch, call):
 
 
 @has_blas
-@pytest.mark.parametrize("analysis", ["sensitivity", "plausible_tau", "copula_hint"])
+@pytest.mark.parametrize("analysis", ["sensitivity", "benchmarks", "suggest_copula"])
 def test_analyses_of_an_evaluation_keep_to_one_blas_thread(monkeypatch, analysis):
     result = evaluated()
     options = {"families": ["frank"], "taus": [0.0, 0.2]} if analysis == "sensitivity" else {}
@@ -130,8 +130,8 @@ def test_matrix_products_get_their_threads_back_with_the_last_that_took_them():
 
 
 def test_of_curves_checked_in_threads_the_first_that_is_none_is_named(monkeypatch):
-    monkeypatch.setattr(checks, "_WORTH_THREADS", 1)
-    monkeypatch.setattr(checks, "_LOT_ROWS", 10)
+    monkeypatch.setattr(probabilities, "_WORTH_THREADS", 1)
+    monkeypatch.setattr(probabilities, "_LOT_ROWS", 10)
     table = np.tile([0.9, 0.5, 0.1], (1000, 1))
     table[[123, 456], 1] = 0.95
     for order in "CF":

@@ -1,15 +1,13 @@
 """Tables of many columns: every name is looked at a few times, however many there are."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
-from cocensor._validation import as_matrix
-from cocensor.cli.files import Table, repeated
+from cocensor._checks import as_matrix
 from cocensor.cli.inputs import covariates_of
+from cocensor.data.tables import Table, repeated
 from cocensor.datasets.encoding import Encoder
 
 N_COLUMNS = 1000
@@ -45,15 +43,15 @@ def test_names_that_come_twice(names):
 
 
 def test_columns_of_a_file(names):
-    table = Table(Path("wide.csv"), pa.table({str(name): [1.0, float(k)] for k, name in enumerate(names)}))
-    assert [table.numbers(name)[1].as_py() for name in names] == list(range(N_COLUMNS))
+    table = Table.of(pa.table({str(name): [1.0, float(k)] for k, name in enumerate(names)}), "wide.csv")
+    assert [table.numbers(name)[1] for name in names] == list(range(N_COLUMNS))
     assert Name.looked_at <= PER_COLUMN * N_COLUMNS
 
 
 def test_covariates_of_files(names):
     levels = {str(name): ["a", "b", "a"] for name in names}
-    train, test = (Table(Path(f"{part}.csv"), pa.table(levels)) for part in ("train", "test"))
-    encoded = covariates_of(names, train, test, notes=[])
+    tables = [Table.of(pa.table(levels), f"{part}.csv") for part in ("train", "test")]
+    encoded = covariates_of(names, tables)
     assert [part.num_columns for part in encoded] == [N_COLUMNS, N_COLUMNS]
     assert Name.looked_at <= PER_COLUMN * N_COLUMNS
 

@@ -2,7 +2,7 @@
 import { build } from "esbuild";
 import { readFileSync, writeFileSync } from "node:fs";
 
-const out = "../src/cocensor/report/templates/vendor/plot.min.js";
+const out = "../src/cocensor/views/html/templates/vendor/plot.min.js";
 const unused = /(\/plot\/src\/.*(projection|legends|schemes|tip|pointer)\.js|\/d3-geo\/.*)$/;
 const { outputFiles: [bundle], metafile } = await build({
   entryPoints: ["plot.js"], bundle: true, minify: true, format: "iife", globalName: "Plot", target: "es2022",

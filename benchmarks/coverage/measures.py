@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 
 def of(scores: pd.Series | pd.DataFrame, quantity: str) -> FloatArray:

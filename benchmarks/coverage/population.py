@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
 from typing import Any
 
 import pandas as pd
@@ -17,8 +18,8 @@ from benchmarks.coverage.setting import (
     setting,
 )
 from benchmarks.impartiality.truths import Sample
-from cocensor._validation import FloatArray
-from cocensor.evaluation.scores import scores_at_copula
+from cocensor._checks import FloatArray
+from cocensor.study.scores import moved, scores_again
 
 N_TRUTH, N_LIMIT, _CHUNK = 1_000_000, 200_000, 50_000
 
@@ -53,7 +54,7 @@ def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict
         curves,
         sample.y,
         where.given(sample.x),
-        adjustments=["ipcw", "imputed"],
+        adjustments={"ipcw": "ipcw", "imputed": "imputation"},
         times=where.times,
         confidence_level=None,
         metrics="ibs",
@@ -64,7 +65,8 @@ def _limits(where: Setting, tau: float, assumed: tuple[float, ...]) -> list[dict
         | {name: result.score(name, adjustment="ipcw").value for name in MODELS},
     ]
     for each in assumed:
-        found = scores_at_copula(result.data, result.results["imputed"], clayton(each))
+        other = moved(result.results["imputation"], methodcaller("with_copula", clayton(each)))
+        found = scores_again(result.data, other)
         scores = {name: found.value("ibs", name) for name in MODELS}
         rows.append({"judge": "imputed", "assumed": each} | scores)
     return rows

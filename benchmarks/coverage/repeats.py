@@ -41,7 +41,7 @@ def repeat_scores(at: Condition, seed: int) -> list[Row]:
         where.curves(sample.x),
         sample.y,
         where.given(sample.x),
-        adjustments=["ipcw", "imputed"],
+        adjustments={"ipcw": "ipcw", "imputed": "imputation"},
         times=where.times,
         copula=clayton(at.tau),
         metrics="ibs",
@@ -50,7 +50,8 @@ def repeat_scores(at: Condition, seed: int) -> list[Row]:
     for name in ("ipcw", "imputed"):
         scores = {model: result.score(model, adjustment=name) for model in MODELS}
         pairs = {f"{a} - {b}": result.compare(a, b, adjustment=name) for a, b in PAIRS}
-        kept = result.indistinguishable_from_best(adjustment=name)
+        ranks = result.table("ranks", "ibs", name)
+        kept = set(ranks["model"][ranks["may_be_best"]])
         rows.append(
             {"judge": name}
             | {model: _rounded(each.value) for model, each in scores.items()}
@@ -69,11 +70,11 @@ def repeat_tau(at: Condition, seed: int) -> list[Row]:
         where.curves(sample.x),
         sample.y,
         where.given(sample.x),
-        adjustments=["imputed"],
+        adjustments="imputation",
         times=where.times,
         metrics="ibs",
     )
-    grid = result.sensitivity("clayton", GRID)
+    grid = result.sensitivity("clayton", GRID).over_tau
     rows = []
     for a, b in ((MODELS[0], None), *PAIRS):
         curve, band = grid.along(a, b)["clayton"], grid.bands(a, b)["clayton"]

@@ -10,7 +10,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.impartiality.truths import TRUTHS, Sample, Truth, draw
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.learners import learner
 
 #: Under the last one the judge is also given the square and the product that event and dropout depend on.

@@ -13,7 +13,7 @@ from benchmarks.coverage.measures import by_chance, of, percent, shown, truth
 from benchmarks.coverage.setting import LAWS, MODELS, PAIRS
 from benchmarks.coverage.tau_tables import tau_tables
 from benchmarks.tables import markdown, section
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 _Z = float(ndtri(0.975))
 QUANTITIES = (*MODELS, *(f"{a} - {b}" for a, b in PAIRS))

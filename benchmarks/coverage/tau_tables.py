@@ -10,7 +10,7 @@ import pandas as pd
 from benchmarks.coverage.measures import limit, percent, shown
 from benchmarks.coverage.setting import GRID
 from benchmarks.tables import markdown, section
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.inference import AxisCurve, lead, tipping_points, undecided
 
 _TAUS = np.array(GRID)

@@ -10,7 +10,7 @@ from benchmarks.discrimination.asked import metrics
 from benchmarks.impartiality.models import predictions
 from benchmarks.impartiality.study import AT_RISK, FAMILIES, N_TIMES
 from benchmarks.impartiality.truths import TRUTHS, draw, true_law
-from cocensor.evaluation.scores import scores_at_copula
+from cocensor.study.scores import moved, scores_again
 
 TAUS = (0.25, 0.5, 0.75)
 COPULAS = (("independence", 0.0), *((family, tau) for family in FAMILIES for tau in TAUS))
@@ -78,7 +78,8 @@ def run_cell(cell: Cell, wanted: set[str]) -> dict[str, Any]:
     )
     found = dict(result.results)
     if cell.tau:
-        found[INDEPENDENCE] = scores_at_copula(result.data, found[IMPUTED], cc.Independence())
+        there = moved(found[IMPUTED], lambda fitted: fitted.with_copula(cc.Independence()))
+        found[INDEPENDENCE] = scores_again(result.data, there)
     scores = {
         judge: {
             name: [round(each.value(by.name, model), 6) for model in curves] for name, by in asked.items()

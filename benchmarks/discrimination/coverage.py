@@ -11,7 +11,7 @@ import cocensor as cc
 from benchmarks.coverage.setting import FORM_GIVEN, LAWS, MODELS, PAIRS, POPULATION_SEED, Setting, setting
 from benchmarks.discrimination.asked import metrics
 from benchmarks.impartiality.truths import FORMS, Truth, draw
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 N = 1_000
 _CHUNKS, _CHUNK = 10, 100_000
@@ -110,7 +110,7 @@ def repeat(at: Condition, number: int, wanted: dict[str, cc.Metric]) -> list[dic
         curves,
         sample.y,
         where.given(sample.x),
-        adjustments={ORACLE: cc.Oracle(sample.event_time), IPCW: IPCW, IMPUTED: IMPUTED},
+        adjustments={ORACLE: cc.Oracle(sample.event_time), IPCW: "ipcw", IMPUTED: "imputation"},
         metrics=list(wanted.values()),
         times=where.times,
         copula=at.copula,

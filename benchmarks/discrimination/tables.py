@@ -19,7 +19,7 @@ from benchmarks.discrimination.coverage import BY_CHANCE
 from benchmarks.impartiality.measures import Estimate, ratio_of_means
 from benchmarks.impartiality.tables import plus_minus
 from benchmarks.tables import markdown, section, slug_of
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 JUDGES = (IPCW, INDEPENDENCE, IMPUTED, FLOOR)
 CELL = ["truth", "family", "tau", "n", "seed", "metric"]

@@ -15,6 +15,7 @@ from typing import Any
 
 import cocensor as cc
 from benchmarks.golden.data import COLUMNS, FloatArray, RealSample, Sample
+from cocensor.study.sensitivity import margin_curves
 
 #: An assumed dependence: a family and Kendall's τ.
 Dependence = tuple[str, float]
@@ -27,10 +28,10 @@ ADJUSTMENTS = {
     "margin_time": "margin",
     "ibs_dep": "dep",
     "cg_q": "cg_q",
-    "imputation": "imputed",
-    "imputation_given_nothing": "imputed_margins",
-    "imputation_given_covariates": "imputed_covariates",
-    "imputation_given_prediction": "imputed_prediction",
+    "imputation": "imputation",
+    "imputation_given_nothing": "imputation_margins",
+    "imputation_given_covariates": "imputation_covariates",
+    "imputation_given_prediction": "imputation_prediction",
     "dependent_ipcw": "dependent_ipcw",
 }
 #: Those that take no copula.
@@ -172,6 +173,12 @@ def evaluation(
         horizon=horizon,
         **more,
     )
+
+
+def copulas_behind(found: Any) -> dict[str, Any]:
+    """What is shown of the copula behind an evaluation: which fits best, the likelihood over τ, survival curves."""
+    hint = found.suggest_copula()
+    return {"hint": hint, "profile": hint.choice.profile(), "survival": margin_curves(found)}
 
 
 def streamed(folder: Path, models: Sequence[str], covariates: Sequence[str] | None, **more: Any) -> Any:

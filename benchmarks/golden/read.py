@@ -15,6 +15,11 @@ import numpy as np
 
 from benchmarks.golden.ask import ADJUSTMENTS
 from benchmarks.golden.numbers import Numbers
+from cocensor.data import RiskScores
+from cocensor.study.curves import curve_errors, profile_errors
+from cocensor.study.report import Report
+from cocensor.study.sensitivity import within_plausible
+from cocensor.views.numbers.grids import sensitivity_numbers
 
 #: Adjustments by the library's names, and by the words of the golden keys.
 _WORDS = {name: word for word, name in ADJUSTMENTS.items()}
@@ -80,14 +85,13 @@ def _ends(into: Numbers, interval: Sequence[Any] | None, prefix: str = "") -> No
 # --- evaluations ------------------------------------------------------------------------------------------
 
 
-def evaluation(into: Numbers, found: Any, *, curves: bool = True) -> None:
+def evaluation(into: Numbers, found: Any, *, curves: bool = True, **analyses: Any) -> None:
     """All of an evaluation: what its JSON has, and the same from its tables, which must agree.
 
-    ``curves`` asks for the errors of values over time, and of the curves behind values at one time.
+    ``curves`` asks for the errors of values over time, and of the curves behind values at one time; ``analyses`` are
+    those that are shown beside it.
     """
-    if curves:
-        _ask_for_curves(found)
-    numbers = found.to_dict()
+    numbers = Report(found, **(_curves_of(found) if curves else {}), **analyses).to_dict()
     as_json(into, numbers)
     names = _metric_keys(numbers)
     for row in _rows(found.table()):
@@ -99,14 +103,13 @@ def evaluation(into: Numbers, found: Any, *, curves: bool = True) -> None:
         at.put("skill", _number(row["skill"]))
         at.put("rank", _number(row["rank"]))
         at.put("is_best", bool(row["best"]))
-    for metric, key in names.items():
-        for row in _rows(found.ranking(metric).ranges):
-            for name, ranks in row.items():
-                if name != "model":
-                    into.under(key, row["model"], _word(name)).put("possible_ranks", _said(ranks))
-        for adjustment in found.results:
-            for row in _rows(found.comparisons(metric, adjustment)):
-                _comparison(into.under(key), _word(adjustment), row)
+    counts = {each["name"] for each in numbers["adjustments"] if each["votes"]}
+    for row in _rows(found.table("ranks")):
+        if row["adjustment"] in counts and numbers["confidence_level"] is not None:
+            at = into.under(names[row["metric"]], row["model"], _word(row["adjustment"]))
+            at.put("possible_ranks", _span_of_ranks(row["lowest"], row["highest"]))
+    for row in _rows(found.table("differences")):
+        _comparison(into.under(names[row["metric"]]), _word(row["adjustment"]), row)
 
 
 def as_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
@@ -138,8 +141,8 @@ def as_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
     into.put(
         "alarms",
         sorted(
-            f"{_ALARMS[each['kind']]}:{each['model'] or '-'}:{'disqualified' if each['disqualifies'] else '-'}"
-            for each in numbers["alarms"]
+            f"{_ALARMS[each['code']]}:{each['model'] or '-'}:{'disqualified' if each['disqualifies'] else '-'}"
+            for each in numbers["checks"]
         ),
     )
     into.put("notes", _notes(numbers["notes"]))
@@ -175,27 +178,41 @@ def _rest(into: Numbers, numbers: Mapping[str, Any]) -> None:
             read_json(into.under(name), numbers[name])
 
 
-def _ask_for_curves(found: Any) -> None:
+def _span_of_ranks(low: Any, high: Any) -> str:
+    """From which to which rank; empty where there is none."""
+    if low is None or low != low:
+        return ""
+    return f"{low:.0f}–{high:.0f}" if low < high else f"{low:.0f}"
+
+
+def _curves_of(found: Any) -> dict[str, Any]:
+    """Values over time, and curves behind values at one time, with their errors."""
+    curves, profiles = {}, {}
     for metric in found.data.metrics:
         for name, each in found.results.items():
             values = each.values[metric.name].values()
             if any(value.curve is not None for value in values):
-                found.curve_errors(metric.name, name)
+                curves[metric.name, name] = curve_errors(found, metric.name, name)
             if any(value.profile is not None for value in values):
-                found.profile_errors(metric.name, name)
+                profiles[metric.name, name] = profile_errors(found, metric.name, name)
+    return {"curves": curves, "profiles": profiles}
 
 
-def ask_for_details(found: Any, at: float) -> None:
+def details_at(found: Any, at: float) -> dict[str, Any]:
     """Calibration, D-calibration and decision curves of all models with curves, at one time."""
+    calibration, cells, decisions = {}, {}, {}
     for name, each in found.results.items():
         able = [
-            m for m in found.data.predictions if m in each.fits and found.data.predictions[m].risk is None
+            m
+            for m in found.data.predictions
+            if m in each.fits and not isinstance(found.data.predictions[m], RiskScores)
         ]
         for model in able:
-            found.calibration_curve(model, at, name, n_groups=4)
-            found.d_calibration(model, name, n_cells=5)
+            calibration[name, model, at] = found.calibration_curve(model, at, name, n_groups=4)
+            cells[name, model] = found.d_calibration(model, name, n_cells=5)
         if able:
-            found.decision_curve(at, name, thresholds=[0.1, 0.25, 0.4, 0.6])
+            decisions[name, at] = found.decision_curve(at, name, thresholds=[0.1, 0.25, 0.4, 0.6])
+    return {"calibration": calibration, "d_calibration": cells, "decision_curves": decisions}
 
 
 def _subjects(into: Numbers, numbers: Mapping[str, Any]) -> None:
@@ -351,11 +368,6 @@ def _notes(notes: Iterable[Mapping[str, Any]]) -> list[str]:
     return sorted(found)
 
 
-def _said(value: Any) -> str:
-    """A text of a table; empty where there is none."""
-    return value if isinstance(value, str) else ""
-
-
 def _rows(table: Any) -> Iterator[dict[str, Any]]:
     """The rows of a pandas table; none where there is no table."""
     return iter([] if table is None else table.to_dict("records"))
@@ -368,11 +380,11 @@ def sensitivity(into: Numbers, found: Any, *, curves: bool = False) -> None:
     """A sensitivity analysis: its JSON, its tables, and what is certain over the plausible range."""
     of = found.evaluation
     names = {each.name: _metric_key({"family": each.family, "at": each.at}) for each in of.data.metrics}
-    sensitivity_json(into, found.to_dict(), names)
+    sensitivity_json(into, sensitivity_numbers(found), names)
     for metric, key in names.items():
-        for adjustment in found.answers:
+        for adjustment in found.over_tau.answers:
             for a, b in combinations(of.models, 2):
-                within = found.within_plausible(a, b, metric, adjustment)
+                within = within_plausible(found, a, b, metric, adjustment)
                 at = into.under("within_plausible", key, f"{a}-{b}", _word(adjustment))
                 at.put("winner", within.winner or "-")
                 at.put("whole", within.whole)
@@ -493,7 +505,7 @@ def _pair(into: Numbers, pair: Mapping[str, Any], line: str) -> None:
 
 def _curves_on_grid(into: Numbers, found: Any, names: Mapping[str, str]) -> None:
     """Values over time and curves behind values at every point, unrounded."""
-    for adjustment, by_line in found.answers.items():
+    for adjustment, by_line in found.over_tau.answers.items():
         for line, by_point in by_line.items():
             for point, scores in by_point.items():
                 for metric, key in names.items():

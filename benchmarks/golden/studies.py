@@ -94,8 +94,8 @@ def grouped(into: Numbers, _: Path) -> None:
         dependence=("frank", 0.2),
         times=[2.0, 4.0, 6.0, 8.0],
     )
-    found.sensitivity(("clayton", "hazard_ratio"), [0.0, 0.3], hazard_ratios=[1.0, 2.0])
-    read.evaluation(into, found)
+    along = found.sensitivity(("clayton", "hazard_ratio"), [0.0, 0.3], hazard_ratios=[1.0, 2.0])
+    read.evaluation(into, found, sensitivity=along)
 
 
 def ends(into: Numbers, _: Path) -> None:
@@ -110,8 +110,7 @@ def ends(into: Numbers, _: Path) -> None:
         times=TIMES,
         at=[5.0],
     )
-    read.ask_for_details(found, 5.0)
-    read.evaluation(into, found)
+    read.evaluation(into, found, **read.details_at(found, 5.0))
 
 
 def dates(into: Numbers, _: Path) -> None:
@@ -175,7 +174,7 @@ def reasons(into: Numbers, _: Path) -> None:
         hazard_ratio_by=np.where(test.x[:, 1] == 2, "late", "early"),
     )
     read.sensitivity(into.under("by_group"), groups)
-    read.evaluation(into.under("scores"), found, curves=False)
+    read.evaluation(into.under("scores"), found, curves=False, sensitivity=groups)
 
 
 def one_time(into: Numbers, _: Path) -> None:
@@ -186,8 +185,7 @@ def one_time(into: Numbers, _: Path) -> None:
     beside = ask.evaluation(models | {"once": (5.0, at_5["bold"])}, **given, times=TIMES, at=[3.5, 5.0])
     read.evaluation(into.under("beside"), beside)
     alone = ask.evaluation({"full": (5.0, at_5["full"]), "bold": (5.0, at_5["bold"])}, **given)
-    alone.bounds()
-    read.evaluation(into.under("alone"), alone)
+    read.evaluation(into.under("alone"), alone, bounds=alone.bounds())
 
 
 def risk_scores(into: Numbers, _: Path) -> None:
@@ -254,10 +252,7 @@ def selected(into: Numbers, _: Path) -> None:
     found = ask.evaluation(
         _models(test), **_samples(train, test), metrics=("ibs",), dependence="select", times=TIMES
     )
-    found.copula_hint()
-    found.dependence_profile()
-    found.survival_curves()
-    read.evaluation(into, found)
+    read.evaluation(into, found, **ask.copulas_behind(found))
 
 
 def sensitivity(into: Numbers, _: Path) -> None:
@@ -273,7 +268,7 @@ def sensitivity(into: Numbers, _: Path) -> None:
     )
     along = found.sensitivity(taus=[-0.2, 0.0, 0.2, 0.5], hazard_ratios=[0.5, 1.0, 2.0])
     read.sensitivity(into, along, curves=True)
-    read.plausible(into.under("plausible_tau"), found.plausible_tau())
+    read.plausible(into.under("plausible_tau"), found.benchmarks())
     more = ("ibs", "brier", "auc", "net_benefit", "ils")
     asked = ask.evaluation(
         _models(test),
@@ -325,9 +320,10 @@ def _real(
         adjustments=("ipcw", "ipcw_given_covariates", "aipcw", "imputation", "imputation_given_covariates"),
         at=[4.0],
     )
-    found.sensitivity(("clayton", "hazard_ratio"), [0.0, 0.2], ("imputation",), hazard_ratios=[1.0, 2.0])
-    found.plausible_tau()
-    read.evaluation(into, found, curves=False)
+    along = found.sensitivity(
+        ("clayton", "hazard_ratio"), [0.0, 0.2], ("imputation",), hazard_ratios=[1.0, 2.0]
+    )
+    read.evaluation(into, found, curves=False, sensitivity=along)
 
 
 def employee(into: Numbers, _: Path) -> None:

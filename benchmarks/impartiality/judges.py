@@ -9,7 +9,7 @@ from typing import Any, Literal
 import cocensor as cc
 from benchmarks.impartiality.models import Curves
 from benchmarks.impartiality.truths import Sample
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ JUDGES: dict[str, dict[str, Judge]] = {
         IPCW_TRAINING: Judge("ipcw"),
         "IPCW (Cox)": Judge("ipcw_cox", sees_training=False),
         "IPCW (Cox), training fit": Judge("ipcw_cox"),
-        "given covariates, training fit": Judge("imputed_covariates"),
-        "given each model's prediction": Judge("imputed_prediction"),
-        PRIMARY: Judge("imputed"),
-        DEFAULT: Judge("imputed", "independence"),
+        "given covariates, training fit": Judge("imputation_covariates"),
+        "given each model's prediction": Judge("imputation_prediction"),
+        PRIMARY: Judge("imputation"),
+        DEFAULT: Judge("imputation", "independence"),
     },
     "default": {
         IPCW: Judge("ipcw", sees_training=False),
         IPCW_TRAINING: Judge("ipcw"),
-        DEFAULT: Judge("imputed", "independence"),
+        DEFAULT: Judge("imputation", "independence"),
     },
-    "selected": {SELECTED: Judge("imputed", "selected")},
+    "selected": {SELECTED: Judge("imputation", "selected")},
     "plainer": {
         "linear scores": Judge(lambda copula: cc.Imputation("predictions", copula)),
         "linear scores and covariates": Judge(
@@ -106,7 +106,8 @@ def verdict(
             raise
         return Verdict(dict.fromkeys(curves, float("nan")), "")
     return Verdict(
-        {name: float(result.score(name, adjustment="judge")) for name in curves}, repr(result.assumed.copula)
+        {name: float(result.score(name, adjustment="judge")) for name in curves},
+        repr(result.data.assumed.copula),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.impartiality.models import CLASSES
-from cocensor._validation import BoolArray, FloatArray
+from cocensor._checks import BoolArray, FloatArray
 
 #: Pairs that differ less in truth are not worth an order.
 CLEAR = 0.002

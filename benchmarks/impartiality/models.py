@@ -8,7 +8,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.impartiality.truths import Sample
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.learners import learner
 
 Curves = dict[str, FloatArray]

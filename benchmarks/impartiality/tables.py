@@ -12,7 +12,7 @@ from benchmarks.impartiality.goals import GOALS, Check, Goal, Key
 from benchmarks.impartiality.judges import DEFAULT, IPCW, IPCW_TRAINING, JUDGES, SELECTED
 from benchmarks.impartiality.measures import Condition, Estimate, Pairs, conditions, over_truths
 from benchmarks.tables import markdown, marked, section, slug_of
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 Conditions = dict[Key, Condition]
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 import cocensor as cc
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 N_COVARIATES = 6
 #: The share of subjects whose dropout comes first, in the population.

@@ -22,7 +22,7 @@ import pandas as pd
 import cocensor as cc
 from benchmarks.reproduction import collect
 from benchmarks.tables import markdown
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.paper.base import Cell, Row
 from cocensor.paper.synthetic import SyntheticConfig, SyntheticExperiment
 from cocensor.simulate import SyntheticDesign, SyntheticSample

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MODULES = (
     "cocensor",
-    *(f"cocensor.{room}" for room in ("datasets", "learners", "plots", "simulate", "paper")),
+    *(f"cocensor.{room}" for room in ("datasets", "learners", "views.plots", "simulate", "paper")),
 )
 
 # Public by name, since other rooms of the package call them, but of no use to users. By class, public or not.
@@ -23,20 +23,17 @@ PLUMBING = {
         "formulas formulas_at log_cdf_hazard log_cross_ratio_hazard log_hfunc1_hazard log_hfunc2_hazard log_pdf_hazard"
     ),
     "CopulaChoice": "profile_is_quick",
-    "CurveFindings": "computed_curve_errors computed_profile_errors",
     "DCalibration": "of_gaps surpluses",
-    "Details": "computed_details",
-    "Evaluation": "all_computed computed",
-    "Findings": "preferred under_ipcw",
-    "GridScores": "at_position line_name position",
     "JointModel": "covariates",
     "JointSettings": "check problem",
     "MarginEstimator": "dropout_limits without_sample",
+    "Plan": "takes_copula under",
     "PointwiseMetric": "functionals_by_time losses single time_weights",
-    "Predictions": "alike known_at limit marker on only_at trusted",
+    "Predicted": "alike drawn end from_source in_order_of known_at limit marker on read taken",
+    "Predictions": "alike drawn known_at limit on stated taken trusted",
     "RiskTable": "exchanged exposed_at margin",
     "SectionMetric": "linear profile value",
-    "Sensitivity": "place",
+    "Sensitivity": "grids",
     "Status": "fit_in_one n_strips only pull_back_parts strip strips tiles",
     "StepFunction": "trusted",
 }

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cocensor._notes import Note
-from cocensor._validation import (
+from cocensor._warnings import (
     CensoringWarning,
     FitWarning,
     HorizonWarning,
@@ -43,9 +43,8 @@ from cocensor.copulas import (
     copula,
     copula_families,
 )
-from cocensor.curves import Predictions, StepFunction
+from cocensor.data import Predictions, RiskTable, StepFunction, Survival
 from cocensor.estimators import CopulaGraphic, CoxPH, KaplanMeier
-from cocensor.evaluation import Alarm, Evaluation, FoldError, JudgeFit, evaluate, survival_scorer
 from cocensor.inference import Influence
 from cocensor.joint import CopulaChoice, DependenceProfile, JointModel, fit_joint, select_copula
 from cocensor.metrics import (
@@ -96,8 +95,8 @@ from cocensor.metrics import (
     time_grid,
     unregister_metric,
 )
-from cocensor.outcomes import RiskTable, Survival
-from cocensor.sensitivity import (
+from cocensor.study import Check, Evaluation, FoldError, JudgeFit, Plan, evaluate, survival_scorer
+from cocensor.study.sensitivity import (
     Benchmark,
     Bound,
     Bounds,
@@ -109,8 +108,9 @@ from cocensor.sensitivity import (
 )
 
 if TYPE_CHECKING:
-    from cocensor import datasets, learners, plots, simulate
+    from cocensor import datasets, learners, simulate
     from cocensor.stream import Scan, scan_chunks, scan_parquet
+    from cocensor.views import plots
 
 __version__ = "0.2.0"
 
@@ -119,7 +119,6 @@ __all__ = [
     "IPCW",
     "AdjustedLoss",
     "Adjustment",
-    "Alarm",
     "ArchimedeanCopula",
     "Benchmark",
     "Bound",
@@ -129,6 +128,7 @@ __all__ = [
     "CalibrationCurve",
     "CalibrationGroups",
     "CensoringWarning",
+    "Check",
     "Clayton",
     "Concordance",
     "Copula",
@@ -170,6 +170,7 @@ __all__ = [
     "NetBenefit",
     "Note",
     "Oracle",
+    "Plan",
     "PlausibleTau",
     "PointwiseMetric",
     "PredictionWarning",
@@ -228,14 +229,19 @@ __all__ = [
 ]
 
 # Packages beyond the core, and names of one, imported when they are first asked for.
-_LATE = ("datasets", "learners", "plots", "simulate")
+_LATE = {
+    "datasets": "cocensor.datasets",
+    "learners": "cocensor.learners",
+    "plots": "cocensor.views.plots",
+    "simulate": "cocensor.simulate",
+}
 _STREAMED = ("Scan", "scan_chunks", "scan_parquet")
 
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         if name in _LATE:
-            return import_module(f"cocensor.{name}")
+            return import_module(_LATE[name])
         if name in _STREAMED:
             return getattr(import_module("cocensor.stream"), name)
         raise AttributeError(f"module 'cocensor' has no attribute {name!r}")

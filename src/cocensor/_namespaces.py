@@ -16,8 +16,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import need
 from cocensor._jets import Jet
-from cocensor._validation import need
 
 #: An array of any library.
 Array = Any

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 _MAX_HALVINGS = 40
 # Curvature below this share of the largest counts as none.

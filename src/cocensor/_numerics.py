@@ -11,9 +11,9 @@ import numpy.typing as npt
 from numpy.polynomial.polynomial import polyder
 from scipy.special import expit, factorial
 
+from cocensor._checks import FloatArray, IntArray, Side, row_blocks
 from cocensor._jets import differentiable, value_of
 from cocensor._namespaces import at_least, is_foreign, namespace, quiet
-from cocensor._validation import FloatArray, IntArray, Side, row_blocks
 
 #: Between e to these powers the copulas' formulas hold, with their second derivatives: a cumulative hazard below is as
 #: good as none, and one above leaves nobody.

@@ -10,7 +10,7 @@ from threading import Event, Lock, Thread, local
 from typing import Any, TypeVar
 
 from cocensor._cached import cached_property
-from cocensor._validation import Progress
+from cocensor._checks import Progress
 
 T = TypeVar("T")
 _this_thread = local()

@@ -4,7 +4,7 @@ import numpy as np
 
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
-from cocensor.curves import TimeGrid, as_predictions
+from cocensor.data import TimeGrid, as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
 from cocensor.simulate import SyntheticDesign
@@ -30,7 +30,7 @@ def brier(status, predicted):
 def status_of(adjustment, y, train, test, times, X=None, curves=None):
     """The status of the test part, of an adjustment that is fitted to the part that it needs."""
     x = (None, None) if X is None else (X[test], X[train])
-    samples = Samples(y[test], x[0], y[train], x[1])
+    samples = Samples.of(y[test], x[0], y[train], x[1])
     predicted = (
         {} if curves is None else {"model": as_predictions(curves, len(test), times=np.asarray(times))}
     )

@@ -11,9 +11,10 @@ from sksurv.linear_model import CoxPHSurvivalAnalysis
 import cocensor as cc
 from cocensor.adjustments import nuisances
 from cocensor.adjustments.cross_fitted import _keys
-from cocensor.curves import as_predictions
+from cocensor.data import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
+from cocensor.study.standing import standing
 from tests.refusals import refuses
 
 COX = cc.AIPCW("cox", "cox")
@@ -299,7 +300,7 @@ def test_in_an_evaluation():
         times=np.linspace(0.1, 2.0, 20),
         metrics="ibs",
     )
-    assert result.ranks(adjustment="aipcw")["cox"] == 1
+    assert standing(result, adjustment="aipcw").ranks["cox"] == 1
     assert np.isfinite(result.score("blind", adjustment="aipcw").value)
     assert any("forest" in note.text for note in result.results["aipcw"].notes_of("decision"))
     assert not result.results["aipcw"].varies_with_copula

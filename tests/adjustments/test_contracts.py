@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.curves import as_predictions
+from cocensor.data import as_predictions
 from cocensor.metrics.brier import BRIER
 from cocensor.metrics.kernel import mean_losses
 from tests.refusals import refuses
@@ -17,7 +17,7 @@ from tests.strategies import archimedean, member_id, members, outcomes
 
 COPULAS = members([cc.Clayton, cc.Frank, cc.Gumbel, cc.Joe], taus=(-0.5, 0.0, 0.3, 0.8))
 # Those that are given covariates or predictions are held to the same in test_joint_models.py and test_aipcw.py.
-GIVEN = ("ipcw_cox", "aipcw", "imputed", "imputed_covariates", "imputed_prediction")
+GIVEN = ("ipcw_cox", "aipcw", "imputation", "imputation_covariates", "imputation_prediction")
 NAMES = [name for name in cc.adjustment_names() if name not in GIVEN]
 
 
@@ -90,7 +90,7 @@ def test_at_independence_it_is_its_independent_twin(family):
         "margin": cc.MarginTime(),
         "dep": cc.MarginTime(weighting="uncertainty"),
         "cg_q": cc.Imputation(conditioning="event_free"),
-        "imputed_margins": cc.Imputation(conditioning="event_free"),
+        "imputation_margins": cc.Imputation(conditioning="event_free"),
         "dependent_ipcw": cc.DependentIPCW(),
     }
     for name, twin in twins.items():
@@ -227,7 +227,7 @@ def test_refusals_name_the_row_that_the_user_knows():
         fitted = build(name, cc.Clayton(1.0), tail=None).fit(train)
         refuses(lambda fitted=fitted: fitted.status(late, [1.0, 4.5, 8.0]), "y_test", "row 2 is 7.0")
     later = cc.Survival([1, 3, 9.0], [1, 0, 0])
-    for name in ("ipcw", "imputed_margins", "dependent_ipcw"):
+    for name in ("ipcw", "imputation_margins", "dependent_ipcw"):
         fitted = build(name, cc.Clayton(1.0)).fit(train)
         refuses(lambda fitted=fitted: fitted.status(later, [7.0, 1.0, 2.0]), "times", "row 0 is 7.0")
 

@@ -128,7 +128,7 @@ def test_refusals():
 )
 def test_a_resample_keeps_the_ratio_of_each(ratio):
     fitted = FITTED.with_hazard_ratio(ratio)
-    samples = Samples(Y, DATA.X)
+    samples = Samples.of(Y, DATA.X)
     drawn = Resample.draw(samples, np.random.default_rng(0))
     again = fitted.resampled(drawn, {"cox": CURVES["cox"]})
     assert again.adjustment.hazard_ratio is not None

@@ -7,7 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
-from cocensor.curves import TimeGrid, as_predictions
+from cocensor.data import TimeGrid, as_predictions
 from cocensor.simulate import SyntheticDesign
 from tests.adjustments.joint import brier, setting, status_of
 from tests.refusals import refuses
@@ -169,7 +169,7 @@ def test_grouped_times():
 def test_under_another_copula_it_is_what_a_fit_under_that_copula_is():
     data, y, train, test, times, curves = setting(cc.Clayton(2.0), n=600)
     predicted = {"m": as_predictions(curves, len(test), times=times)}
-    samples = Samples(y[test], data.X[test], y[train], data.X[train])
+    samples = Samples.of(y[test], data.X[test], y[train], data.X[train])
     for adjustment in (
         cc.Imputation("covariates", cc.Clayton(2.0)),
         cc.Imputation("prediction", cc.Clayton(2.0)),
@@ -315,7 +315,7 @@ def test_the_skill_score_takes_what_adjustments_take():
     choice = cc.select_copula(data.X, data.y, data.X, data.y, families=("clayton",))
     model = cc.fit_joint(data.X, data.y, cc.Clayton(2.0))
     for options in (
-        {"adjustment": "imputed_margins", "copula": choice},
+        {"adjustment": "imputation_margins", "copula": choice},
         {"adjustment": cc.Imputation("covariates", model=model)},
     ):
         skill = cc.brier_skill_score(

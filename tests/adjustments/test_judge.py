@@ -5,8 +5,9 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments.judge import Recipe, judge_design
-from cocensor.curves import as_predictions
+from cocensor.data import as_predictions
 from cocensor.simulate import SyntheticDesign
+from cocensor.study.judge_fit import judge_fit_under
 from tests.refusals import refuses
 
 FULL = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
@@ -38,7 +39,7 @@ def test_what_the_rest_explains_leaves_and_is_named():
     kept = [name for name in design.columns if name in frame]
     assert 3 <= len(kept) <= 4
     assert "flat" not in design.columns
-    [left_out] = [note.text for note in notes if note.model is None]
+    [left_out] = [note.text for note in notes if note.about.model is None]
     assert "flat" in left_out
     assert any(name in left_out for name in ("a", "b", "total"))
     assert np.linalg.cond(np.corrcoef(design.matrix.T)) < 1e8
@@ -87,7 +88,7 @@ def test_crossing_curves_are_read_at_the_quartiles():
     crossing = np.exp(-((times / scale[:, None]) ** shape[:, None]))
     design, notes = judge_design(None, read({"m": crossing}, times), data.y, FULL)
     quartiles = np.quantile(data.y.time, (0.25, 0.5, 0.75), method="inverted_cdf")
-    [text] = [note.text for note in notes if note.model == "m"]
+    [text] = [note.text for note in notes if note.about.model == "m"]
     assert all(f"{t:.4g}" in text for t in quartiles)
     # log(−log S) has two numbers per subject, so that the third time adds nothing but rounding between the grid's.
     assert len(design.varying) in (2, 3)
@@ -121,7 +122,7 @@ def test_predictions_of_0_and_1_float32_and_constant_ones():
     }
     predicted = read(models, times)
     fitted = cc.Imputation("everything", cc.Clayton(2.0)).fit(data.y, data.X, predicted)
-    assert {note.model for note in fitted.notes} >= set(models)
+    assert {note.about.model for note in fitted.notes} >= set(models)
     assert np.isfinite(fitted.status(data.y, times).a).all()
 
 
@@ -203,7 +204,7 @@ def test_a_score_that_tells_apart_only_those_at_time_zero_leaves():
     flat = np.vstack((good[:2], np.tile(good[2], (len(good) - 2, 1))))
     design, notes = judge_design(None, read({"good": good, "flat": flat}, times), y, FULL)
     assert all("good" in name for name in design.columns)
-    assert any("flat" in note.text for note in notes if note.model is None)
+    assert any("flat" in note.text for note in notes if note.about.model is None)
 
 
 def test_other_subjects_are_refused():
@@ -222,9 +223,10 @@ def test_a_common_end_of_observation_leaves_nothing_to_impute():
         {"cox": (times, curves(data, times, [0, 1]))}, y, data.X, horizon=0.9 * end, metrics="ibs"
     )
     # Without a censoring before the horizon IPCW is the truth.
-    assert result.score("cox").adjustment == "imputed"
+    assert result.score("cox").adjustment == "imputation"
     assert result.score("cox").value == pytest.approx(result.score("cox", adjustment="ipcw").value, rel=1e-12)
-    refuses(result.judge_fit, "y_test", "joint model")
+    assert result.results["imputation"].judge_fit is None
+    refuses(lambda: judge_fit_under(result, cc.Clayton(1.0)), "no adjustment has a joint model")
 
 
 def test_one_status_for_all_models_and_no_training_sample():
@@ -250,9 +252,9 @@ def test_the_judge_does_not_favour_models_like_itself():
     linear = cc.CoxPH().fit(x, y).survival(times, x)
 
     def difference(adjustment, train=None):
-        found = cc.integrated_brier_score(
-            train, y, {"cox": linear, "knows": knows}, times, adjustment=adjustment, x_train=x, x_test=x
-        )
+        given = {"x_test": x} if train is None else {"x_train": x, "x_test": x}
+        models = {"cox": linear, "knows": knows}
+        found = cc.integrated_brier_score(train, y, models, times, adjustment=adjustment, **given)
         return found["cox"] - found["knows"]
 
     truth = difference(cc.Oracle(event))

@@ -68,7 +68,7 @@ def test_under_every_adjustment(adjustment, tied):
         np.testing.assert_allclose(again, alone, rtol=1e-10)
 
 
-@pytest.mark.parametrize("adjustment", ["ipcw", "imputed"])
+@pytest.mark.parametrize("adjustment", ["ipcw", "imputation"])
 def test_by_every_metric(adjustment):
     expected = scores(adjustment, METRICS, np.arange(120), np.arange(90), tied=True)
     np.testing.assert_allclose(

@@ -11,8 +11,8 @@ import pytest
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.curves import TimeGrid, as_predictions
-from cocensor.curves.risk_scores import RiskScores
+from cocensor.data import TimeGrid, as_predictions
+from cocensor.data.predictions import RiskScores
 from cocensor.joint import fit_joint
 from tests.refusals import refuses
 
@@ -101,7 +101,7 @@ def build(name, copula):
 
 def fitted_to(adjustment, y, x, predictions, train=None):
     y_train, x_train = (None, None) if train is None else train[:2]
-    return Samples(y, x, y_train, x_train).fit(adjustment, predictions)
+    return Samples.of(y, x, y_train, x_train).fit(adjustment, predictions)
 
 
 every = pytest.mark.parametrize("name", cc.adjustment_names())

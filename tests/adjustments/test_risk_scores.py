@@ -7,14 +7,14 @@ import numpy as np
 
 import cocensor as cc
 from cocensor.adjustments.samples import Samples
-from cocensor.curves import Predictions, TimeGrid, as_predictions
+from cocensor.data import Predictions, TimeGrid, as_predictions
 from cocensor.simulate import SyntheticDesign
 from tests.adjustments.joint import brier, setting, status_of
 
 
 def texts(status):
     assert {note.kind for note in status.notes} == {"decision"}
-    assert {note.model for note in status.notes} <= {"model", None}
+    assert {note.about.model for note in status.notes} <= {"model", None}
     return [note.text for note in status.notes]
 
 
@@ -43,7 +43,7 @@ def test_scores_of_a_cox_model_at_several_times_are_one():
     at = tuple(grid[[3, 6, 9]])
     status = status_of(cc.Imputation("prediction", score_times=at), y, train, test, grid, None, exact)
     assert status.model.event.beta.size == 1
-    [left_out] = [note.text for note in status.notes if note.model is None]
+    [left_out] = [note.text for note in status.notes if note.about.model is None]
     assert left_out.count("score of model at") == 2
 
 
@@ -92,7 +92,7 @@ def test_several_models_have_each_their_own_status():
         alone = cc.brier_score(y[train], y[test], each, times, adjustment=adjustment)
         np.testing.assert_array_equal(together[name], alone)
     by_name = cc.brier_score(
-        y[train], y[test], curves, times, adjustment="imputed_prediction", copula=cc.Clayton(2.0)
+        y[train], y[test], curves, times, adjustment="imputation_prediction", copula=cc.Clayton(2.0)
     )
     np.testing.assert_array_equal(by_name, together["a"])
     with_x = cc.brier_score(
@@ -100,7 +100,7 @@ def test_several_models_have_each_their_own_status():
         y[test],
         curves,
         times,
-        adjustment="imputed_covariates",
+        adjustment="imputation_covariates",
         copula=cc.Clayton(2.0),
         x_train=data.X[train],
         x_test=data.X[test],
@@ -114,14 +114,14 @@ def test_the_scores_of_all_models_at_once_give_one_status():
     models = {
         name: as_predictions(each, len(test), times=times) for name, each in (("a", curves), ("b", one))
     }
-    samples = Samples(y[test], data.X[test], y[train], data.X[train])
+    samples = Samples.of(y[test], data.X[test], y[train], data.X[train])
     for given, columns in (("predictions", 2), (("covariates", "predictions"), 5)):
         adjustment = cc.Imputation(given, cc.Clayton(2.0))
         [(served, fitted, status)] = samples.statuses(adjustment, TimeGrid.of(times), models)
         assert list(served) == ["a", "b"]
         # A Cox model's own score is what covariates explain, but for the straight lines between times.
         assert status.model.event.beta.size <= columns
-        assert {note.model for note in fitted.notes} >= {"a", "b"}
+        assert {note.about.model for note in fitted.notes} >= {"a", "b"}
         assert not y[test].event.all()
         np.testing.assert_allclose(status.a + status.b, 1.0, atol=1e-12)
     own = list(samples.statuses(cc.Imputation("prediction", cc.Clayton(2.0)), TimeGrid.of(times), models))

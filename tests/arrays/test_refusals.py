@@ -118,7 +118,7 @@ def test_without_the_extra(study, monkeypatch):
     def missing(name):
         raise ModuleNotFoundError(name, name=name)
 
-    monkeypatch.setattr("cocensor._validation.optional.import_module", missing)
+    monkeypatch.setattr("cocensor._checks.import_module", missing)
     monkeypatch.setattr(cocensor._namespaces, "_LIBRARIES", {})
     with refused(
         ModuleNotFoundError, r"torch.Tensor needs array-api-compat: pip install 'cocensor\[arrays\]'"

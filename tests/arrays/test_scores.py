@@ -201,5 +201,5 @@ def test_evaluate_brings_tensors_to_numpy_and_says_so(study):
     found = cc.evaluate({"cox": torch.asarray(study.predicted)}, study.test.y, study.test.X, **settings)
     expected = cc.evaluate({"cox": study.predicted}, study.test.y, study.test.X, **settings)
     assert float(found.score("cox").value) == float(expected.score("cox").value)
-    assert any("torch.Tensor" in note.text and note.model == "cox" for note in found.notes)
+    assert any("torch.Tensor" in note.text and note.about.model == "cox" for note in found.notes)
     assert not any("numpy" in note.text for note in expected.notes)

@@ -42,7 +42,7 @@ def test_times_in_another_unit(large):
     times = {f"{t:g}": f"{t * 30.4375:g}" for t in TIMES}
     said, numbers = alarmed(large, frame.rename(columns=times), "--adjustments", "ipcw")
     assert "predictions in days and the outcomes in months" in said
-    assert "time_scale" in {each["kind"] for each in numbers["alarms"]}
+    assert "time_scale" in {each["code"] for each in numbers["checks"]}
     assert no_winner(numbers)
 
 
@@ -52,7 +52,7 @@ def test_rows_without_ids_in_another_order(large):
     assert "--id" in said
     assert no_winner(numbers)
     strong.insert(0, "patient", large.test["patient"])
-    assert alarmed(large, strong, "--adjustments", "ipcw")[1]["alarms"] == []
+    assert alarmed(large, strong, "--adjustments", "ipcw")[1]["checks"] == []
 
 
 def test_an_inverted_event_flag(large):
@@ -66,7 +66,7 @@ def test_an_inverted_event_flag(large):
     frame.insert(0, "patient", right["patient"])
     said, numbers = alarmed(large, frame, "--adjustments", "ipcw", test="flipped.csv", train=None)
     assert "event flag inverted" in said
-    assert [each["model"] for each in numbers["alarms"] if each["disqualifies"]] == [None]
+    assert [each["model"] for each in numbers["checks"] if each["disqualifies"]] == [None]
     assert no_winner(numbers)
 
 

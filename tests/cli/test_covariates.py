@@ -30,7 +30,7 @@ def test_values_that_are_refused(study, column, value, rule):
 
 def test_a_time_before_zero(study):
     study.train.assign(months=-1).to_csv(study.folder / "train.csv", index=False)
-    refusal(study.evaluate(), "train.csv: time must not be negative", "row 0 is -1")
+    refusal(study.evaluate(), "train.csv: column 'months' must not be negative", "row 0 is -1")
 
 
 def test_columns_that_are_not_there(study):
@@ -58,7 +58,7 @@ def test_ends_of_study_are_told_apart(study):
 def test_texts_are_encoded_by_the_sample_that_is_fitted_to(study):
     study.test.assign(site="a").to_csv(study.folder / "test.csv", index=False)
     study.train.assign(site="a").to_csv(study.folder / "train.csv", index=False)
-    found = study.numbers("--covariates", "age,stage,site", "--adjustments", "imputed_covariates")
+    found = study.numbers("--covariates", "age,stage,site", "--adjustments", "imputation_covariates")
     assert found["data"]["covariates"] == ["age", "stage", "site"]
     assert "'stage' is categorical: it enters as indicators of its 3 levels" in said(found, "decision")
     [adjustment] = found["adjustments"]
@@ -67,7 +67,7 @@ def test_texts_are_encoded_by_the_sample_that_is_fitted_to(study):
     test.loc[0, "stage"] = "IV"
     test.to_csv(study.folder / "test.csv", index=False)
     refusal(
-        study.evaluate("--covariates", "age,stage,site", "--adjustments", "imputed_covariates"),
+        study.evaluate("--covariates", "age,stage,site", "--adjustments", "imputation_covariates"),
         "x_test must have levels in column 'stage'",
         "'IV'",
     )
@@ -77,7 +77,7 @@ def test_without_a_training_sample_texts_are_encoded_by_the_test_sample(study):
     test = study.test.copy()
     test.loc[0, "stage"] = "IV"
     test.to_csv(study.folder / "test.csv", index=False)
-    found = study.numbers("--covariates", "age,stage", "--adjustments", "imputed_covariates", train=None)
+    found = study.numbers("--covariates", "age,stage", "--adjustments", "imputation_covariates", train=None)
     assert "its 4 levels" in said(found, "decision")
     assert "stage" not in said(found, "caution")
 
@@ -90,9 +90,17 @@ def test_texts_where_numbers_were_learnt(study):
         study.evaluate("--covariates", "age"), "test.csv: column 'age'", "mostly numbers", "row 3 is 'old'"
     )
     study.test.assign(age="old").to_csv(study.folder / "test.csv", index=False)
-    refusal(study.evaluate("--covariates", "age"), "test.csv: column 'age' has text", "train.csv")
+    refusal(
+        study.evaluate("--covariates", "age"),
+        "test.csv: column 'age' has categories, but numbers in",
+        "train.csv",
+    )
     study.test.assign(stage=3).to_csv(study.folder / "test.csv", index=False)
-    refusal(study.evaluate("--covariates", "stage"), "test.csv: column 'stage' has numbers", "train.csv")
+    refusal(
+        study.evaluate("--covariates", "stage"),
+        "test.csv: column 'stage' has numbers, but categories in",
+        "train.csv",
+    )
 
 
 def test_a_date_is_no_covariate(study):

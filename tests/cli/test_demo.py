@@ -7,7 +7,7 @@ import pytest
 import cocensor as cc
 from cocensor.cli.demo import simulated
 from tests.cli.study import refusal, run
-from tests.report.packed import numbers_of
+from tests.views.html.packed import numbers_of
 
 
 @pytest.fixture(scope="module")

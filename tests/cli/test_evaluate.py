@@ -8,7 +8,7 @@ import pytest
 import cocensor as cc
 from cocensor.metrics import MetricValue, unregister_metric
 from tests.cli.study import TIMES, refusal
-from tests.report.packed import numbers_of
+from tests.views.html.packed import numbers_of
 
 
 @pytest.fixture
@@ -41,13 +41,13 @@ def test_the_numbers_are_those_of_the_library(study, samples, models):
     expected = cc.evaluate(models, test, y_train=train, copula=cc.Clayton.from_tau(0.4), metrics="ibs")
     found = study.numbers("--adjustments", ",".join(expected.results))
     assert scores(found) == scores_of(expected)
-    assert (found["primary"], found["horizon"]["time"]) == (expected.primary, expected.horizon.time)
+    assert (found["primary"], found["horizon"]["time"]) == (expected.primary, expected.data.horizon.time)
 
 
 @pytest.mark.parametrize("covariates", [None, ["age"]])
 def test_without_a_training_sample_all_is_learned_from_the_test_sample(study, samples, models, covariates):
     x = None if covariates is None else study.test[covariates]
-    names = ["ipcw", "dep", "cg_q", "imputed_prediction" if x is None else "imputed_covariates"]
+    names = ["ipcw", "dep", "cg_q", "imputation_prediction" if x is None else "imputation_covariates"]
     expected = cc.evaluate(
         models, samples[1], x, adjustments=names, copula=cc.Clayton.from_tau(0.4), metrics="ibs"
     )
@@ -136,9 +136,10 @@ def test_output_tells_scores_sensitivity_and_files(study):
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
     numbers = json.loads((study.folder / "numbers.json").read_text(encoding="utf-8"))
-    for words in (numbers["copula"]["in_words"], numbers["ranking"]):
-        assert words in result.stdout
-    *_, last = numbers["sensitivity"]["statement"].split(": ", 1)[1].rstrip(".").split(". ")
+    assert numbers["copula"]["in_words"] in result.stdout
+    assert numbers["verdict"]["tied"] == ["cox", "flat"]
+    assert numbers["verdict"]["statement"].rpartition(", ")[2] in result.stdout
+    *_, last = numbers["sensitivity"]["statement"].rstrip(".").split(". ")
     assert last in result.stdout
     for metric in numbers["metrics"]:
         for under in metric["scores"].values():
@@ -151,7 +152,7 @@ def test_bounds_and_benchmarks_are_told_beside_the_scores(study):
         "--covariates",
         "age",
         "--adjustments",
-        "ipcw,imputed",
+        "ipcw,imputation",
         "--plausible",
         "0,0.3",
         "--taus",
@@ -208,7 +209,7 @@ def test_what_does_not_rest_on_a_copula_has_a_page_without_sensitivity(study):
 def test_without_a_judge_there_are_the_other_scores_and_a_page(study):
     study.test.assign(died=study.test.index == 7).to_csv(study.folder / "one.csv", index=False)
     report = study.folder / "report.html"
-    result = study.evaluate("--adjustments", "ipcw,imputed", "--out", report, test="one.csv")
+    result = study.evaluate("--adjustments", "ipcw,imputation", "--out", report, test="one.csv")
     assert result.exit_code == 0, result.output
     assert "too few events: 1 event" in result.stdout
     found = numbers_of(report)
@@ -269,13 +270,16 @@ def test_hazard_ratios_after_dropout_by_group(study):
         "--plausible",
         "0,0.3",
     ]
-    found = study.numbers("--metrics", "ibs", "--adjustments", "imputed", "--hazard-ratio-by", "stage", *grid)
+    found = study.numbers(
+        "--metrics", "ibs", "--adjustments", "imputation", "--hazard-ratio-by", "stage", *grid
+    )
     found = found["sensitivity"]
     assert found["after_dropout"]["hazard_ratios"] == [1.0, 2.0]
     assert found["after_dropout"]["lines"] == ["all", "I", "II", "III"]
     why = found["plausible"].pop("why")
     assert "x_test is needed" in why  # for benchmarks, which are not needed for a range as asked
-    assert found["plausible"] == {"low": 0.0, "high": 0.3, "origin": "asked"}
+    assert (found["plausible"]["low"], found["plausible"]["high"]) == (0.0, 0.3)
+    assert (found["plausible"]["origin"], found["plausible"]["lacking"]) == ("asked", "covariates")
 
 
 def test_every_adjustment_is_known_by_its_name(study):
@@ -298,7 +302,7 @@ def test_a_hint_is_there_on_request_alone(study):
     given = ["--copula", "independence", "--covariates", "age"]
     found = study.numbers(*given, "--out", report)
     assert not {"hint", "profile"} & set(found)
-    assert report.read_text(encoding="utf-8").count("has not been computed: give --hint, or call") == 2
+    assert report.read_text(encoding="utf-8").count("is not shown: give --hint, or ") == 2
 
 
 def test_by_default_the_judge_is_at_independence_and_a_hint_beside_it(study):
@@ -307,8 +311,8 @@ def test_by_default_the_judge_is_at_independence_and_a_hint_beside_it(study):
     result = study.evaluate(*given)
     assert result.exit_code == 0, result.output
     found = json.loads(numbers.read_text(encoding="utf-8"))
-    assert [each["name"] for each in found["adjustments"]] == ["ipcw", "imputed"]
-    assert (found["primary"], found["copula"]["family"]) == ("imputed", "independence")
+    assert [each["name"] for each in found["adjustments"]] == ["ipcw", "imputation"]
+    assert (found["primary"], found["copula"]["family"]) == ("imputation", "independence")
     assert found["hint"]["given"] == "judge"
     assert "age" in found["judge"]["columns"]
     assert result.stdout.count(found["hint"]["statement"]) == 1
@@ -317,29 +321,31 @@ def test_by_default_the_judge_is_at_independence_and_a_hint_beside_it(study):
 
 
 def test_the_fit_of_the_judge_is_told_once_without_a_hint_too(study):
-    given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputed"]
+    given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputation"]
     numbers = study.folder / "numbers.json"
     result = study.evaluate(*given, "--json", numbers)
     found = json.loads(numbers.read_text(encoding="utf-8"))
     assert "hint" not in found
     by_name = {each["name"]: each["judge_fit"] for each in found["adjustments"]}
     assert by_name["ipcw"] is None
-    assert result.stdout.count(by_name["imputed"]["statement"]) == 1
+    assert result.stdout.count(by_name["imputation"]["statement"]) == 1
     assert "joint model" not in study.evaluate().stdout  # of adjustments that have none
 
 
 def test_a_misfit_of_the_judge_is_told_once_as_a_caution(study, monkeypatch):
     monkeypatch.setattr(cc.JudgeFit, "failed", (("cox", "event"),))
-    monkeypatch.setattr(cc.JudgeFit, "statement", "It does not fit.")
-    given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputed"]
-    assert study.evaluate(*given).stdout.count("It does not fit.") == 1
+    monkeypatch.setattr(
+        cc.JudgeFit, "misfits", {"event": {"model": "cox", "misfit": 0.3, "statistic": 50.0, "df": 9}}
+    )
+    given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputation"]
+    assert study.evaluate(*given).stdout.count("does not fit the data") == 1
 
 
 def test_the_papers_adjustments_are_there_on_request(study):
     found = study.numbers("--adjustments", "paper")
     assert {each["name"]: each["votes"] for each in found["adjustments"]} == {
         "ipcw": True,
-        "imputed": True,
+        "imputation": True,
         "dep": False,
         "cg_q": False,
     }
@@ -348,9 +354,9 @@ def test_the_papers_adjustments_are_there_on_request(study):
 def test_folds_are_a_column_of_the_test_sample(study, samples, models):
     folds = np.arange(60) % 3
     study.test.assign(fold=folds).to_csv(study.folder / "test.csv", index=False)
-    given = ["--adjustments", "imputed", "--folds", "fold", "--copula", "independence"]
+    given = ["--adjustments", "imputation", "--folds", "fold", "--copula", "independence"]
     expected = cc.evaluate(
-        models, samples[1], y_train=samples[0], adjustments="imputed", folds=folds, metrics="ibs"
+        models, samples[1], y_train=samples[0], adjustments="imputation", folds=folds, metrics="ibs"
     )
     assert scores(study.numbers(*given)) == scores_of(expected)
 

@@ -18,7 +18,7 @@ from tests.cli.study import TIMES, Study, refusal, run
         (["--horizon", "-1"], ["horizon", "-1"]),
         (["--adjustments", "magic"], ["--adjustments", "'ipcw', ", "'magic'"]),
         (["--adjustments", "ipcw,ipcw"], ["--adjustments", "'ipcw' twice"]),
-        (["--adjustments", "imputed_covariates"], ["--covariates", "'imputed_covariates'"]),
+        (["--adjustments", "imputation_covariates"], ["--covariates", "'imputation_covariates'"]),
         (["--metrics", "gini"], ["--metrics", "'default', 'ibs', 'brier'", "'gini'"]),
         (["--metrics", "ibs,ibs"], ["--metrics", "'ibs' twice"]),
         (["--metrics", "default,brier"], ["--metrics", "'default,brier'"]),
@@ -43,17 +43,17 @@ from tests.cli.study import TIMES, Study, refusal, run
         (["--seed", "1"], ["--seed", "--bootstrap"]),
         (["--families", "magic"], ["--families", "'clayton'", "'magic'"]),
         (["--families", "clayton,independence"], ["--families", "independence"]),
-        (["--families", "clayton,joe", "--taus", "0,-0.5"], ["--taus", "-0.5", "--families", "clayton,joe"]),
+        (["--families", "clayton,joe", "--taus", "0,-0.5"], ["--taus", "-0.5", "clayton, joe"]),
         (["--taus", "0,x"], ["--taus", "'x'"]),
         (["--families", "hazard_ratio"], ["--families", "hazard_ratio"]),
         (["--hazard-ratios", "1,0"], ["--hazard-ratios", "0"]),
-        (["--hazard-ratios", "1,2", "--families", "frank"], ["--families", "--hazard-ratios", "frank"]),
+        (["--hazard-ratios", "1,2", "--families", "frank"], ["--families", "--hazard-ratios", "frank."]),
         (["--hazard-ratio-by", "stage", "--families", "joe"], ["--families", "--hazard-ratio-by", "joe"]),
         (
             ["--hazard-ratio-by", "patient", "--families", "joe,hazard_ratio"],
             ["test.csv", "--hazard-ratio-by", "at most"],
         ),
-        (["--plausible", "0.3,0"], ["--plausible", "0.3,0"]),
+        (["--plausible", "0.3,0"], ["--plausible", "0.3, 0"]),
         (["--plausible", "0,1"], ["--plausible", "1"]),
         (["--hazard-ratio-by", "nowhere", "--families", "joe,hazard_ratio"], ["nowhere"]),
         (["--taus", "0,1"], ["--taus", "-1 and 1", "is 1."]),
@@ -103,7 +103,7 @@ def both(tmp_path_factory):
     columns = ["--time", "months", "--event", "died", "--id", "patient"]
 
     def accepted(asked, grid):
-        asked = {"metrics": "ibs", "adjustments": "imputed"} | asked
+        asked = {"metrics": "ibs", "adjustments": "imputation"} | asked
         grid = {"families": "clayton", "taus": 0.2} | grid
         try:
             cc.evaluate(models, y, **asked).sensitivity(**grid)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cocensor.cli.files import read_table
-from cocensor.cli.outcomes import OutcomeColumns
+from cocensor.data.files import read_table
+from cocensor.data.tables import Columns
 from tests.cli.study import refusal, run, said
 
 DATES = ("--entry", "admitted", "--exit", "left", "--data-lock", "2021-12-31")
@@ -72,7 +72,7 @@ def test_three_ways_to_say_the_same(dates):
 
 
 def read(study, **columns):
-    return OutcomeColumns("died", **columns).read(read_table(study.folder / "test.csv"))
+    return Columns("died", **columns).read(read_table(study.folder / "test.csv"))
 
 
 def test_dates_that_the_reader_takes_for_texts_dates_or_moments(dates):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import cocensor as cc
 from cocensor.cli.outputs import check_outputs, written_together
 from tests.cli.study import refusal, run
 from tests.refusals import refuses
@@ -148,12 +147,19 @@ def test_files_are_written_even_if_nothing_can_be_printed(study, monkeypatch):
     assert "out.json" in study.files()
 
 
-@pytest.mark.parametrize("where", ["sensitivity", "survival_curves", "to_json"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "cocensor.Evaluation.sensitivity",
+        "cocensor.study.report.margin_curves",
+        "cocensor.study.report.Report.to_json",
+    ],
+)
 def test_an_interruption_is_one_line_and_leaves_nothing(study, monkeypatch, where):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cc.Evaluation, where, interrupt)
+    monkeypatch.setattr(where, interrupt)
     before = study.files()
     result = study.evaluate("--json", study.folder / "out.json")
     assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
@@ -165,7 +171,7 @@ def test_a_full_disk_is_one_line(study, monkeypatch):
     def refuse(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cc.Evaluation, "to_json", refuse)
+    monkeypatch.setattr("cocensor.study.report.Report.to_json", refuse)
     before = study.files()
     result = study.evaluate("--json", study.folder / "out.json")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)

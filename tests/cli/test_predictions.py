@@ -63,7 +63,7 @@ def test_ids_that_look_alike_are_not_one(study, test, predicted, missing):
         study.evaluate(),
         "cox.csv",
         f"patient {missing} and 59 more",
-        "test.csv: predictions for another sample?",
+        "test.csv, row 0: predictions for another sample?",
     )
 
 
@@ -83,7 +83,7 @@ def test_texts_meet_the_integers_of_parquet(study, spelt):
 def test_texts_that_are_one_integer(study):
     study.test.assign(patient=["1", "01", *range(2, 60)]).to_csv(study.folder / "test.csv", index=False)
     study.predictions["cox"].assign(patient=range(60)).to_parquet(study.folder / "cox.parquet")
-    refusal(study.evaluate(cox="cox.parquet"), "test.csv: patient", "rows 0 and 1", "'1'")
+    refusal(study.evaluate(cox="cox.parquet"), "test.csv: patient", "row 1 has 1 like row 0")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_texts_that_are_one_integer(study):
     [
         (lambda f: f.iloc[1:], ["no row for patient 'p2-0' of"]),
         (lambda f: f.iloc[3:], ["no row for patient 'p2-0' and 2 more of"]),
-        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "p2-3")), ["rows 3 and 4", "'p2-3'"]),
+        (lambda f: f.assign(patient=f["patient"].replace("p2-4", "p2-3")), ["row 4 has 'p2-3' like row 3"]),
         (lambda f: f.assign(patient=f["patient"].replace("p2-4", "")), ["'patient'", "row 4"]),
         (lambda f: f.drop(columns="patient"), ["no column 'patient'", "'0', '0.5'"]),
     ],
@@ -110,7 +110,7 @@ def test_an_id_that_only_the_test_sample_has(study):
 
 def test_predictions_for_nobody(study):
     study.test.iloc[2:].to_csv(study.folder / "test.csv", index=False)
-    refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, not in", "test.csv")
+    refusal(study.evaluate(), "cox.csv", "patient 'p2-0' and 1 more, row 0, not in", "test.csv")
 
 
 def by_time(study, name="cox"):
@@ -239,7 +239,7 @@ def test_the_index_of_a_parquet_file_is_matched_and_no_covariate(study):
 
 def test_without_id_lengths_must_be_equal(study):
     study.predictions["cox"].drop(columns="patient").iloc[1:].to_csv(study.folder / "cox.csv", index=False)
-    refusal(study.evaluate(by_id=False), "cox.csv has 59 rows", "test.csv has 60", "--id")
+    refusal(study.evaluate(by_id=False), "cox.csv has 59 rows", "60 test subjects", "--id")
 
 
 def test_a_column_that_is_no_time_may_be_an_id(study):
@@ -346,8 +346,8 @@ def test_a_file_with_a_fault_costs_its_model_and_not_the_others(study):
     for scores, before in zip(found["metrics"], sound["metrics"], strict=True):
         for name, by_model in scores["scores"].items():
             assert by_model == {"flat": before["scores"][name]["flat"]}
-    [alarm] = [alarm for alarm in found["alarms"] if alarm["model"] == "cox"]
-    assert (alarm["kind"], alarm["disqualifies"]) == ("refused", False)
+    [alarm] = [alarm for alarm in found["checks"] if alarm["model"] == "cox"]
+    assert (alarm["code"], alarm["disqualifies"]) == ("refused", False)
     printed = study.evaluate().stdout
     assert printed.index(note["text"]) < printed.index("Evaluation of")
     assert printed.count(note["text"]) == 1

@@ -53,9 +53,9 @@ def test_it_is_no_covariate(simulated):
 def test_a_study_file_holds_it(simulated):
     study = simulated.folder / "study.toml"
     first = simulated.evaluate("--true-time", "true_months", "--save-config", study)
-    assert 'true-time = "true_months"' in study.read_text(encoding="utf-8")
+    assert 'true_time = "true_months"' in study.read_text(encoding="utf-8")
     again = run("evaluate", "--config", study)
-    assert again.output == first.output.replace(f"All options are in {study}.\n", "")
+    assert again.output == first.output.replace(f"The study is in {study}.\n", "")
 
 
 @pytest.mark.parametrize(

@@ -105,10 +105,10 @@ def test_without_pandas_the_frame_is_one_of_pyarrow(tmp_path, monkeypatch):
         ("when,event,A\n5,1,2\n", "{file} lacks the column 'time'."),
         ("when,what,A\n5,1,2\n", "{file} lacks the columns 'time', 'event'."),
         ("time,event,A\n", "{file} has no rows."),
-        ("", "{file} cannot be read as CSV: Empty CSV file."),
+        ("", "{file}: it cannot be read as CSV: Empty CSV file."),
         (
             "time,event,A\n5,1\n",
-            "{file} cannot be read as CSV: CSV parse error: Expected 3 columns, got 2: 5,1.",
+            "{file}: it cannot be read as CSV: CSV parse error: Expected 3 columns, got 2: 5,1.",
         ),
         (",time,event,A\n0,5,1,2\n", "{file} must name all its columns, but column 0 has no name."),
         (

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import cocensor as cc
+from cocensor.study.report import Report
 from tests.fuzz.draws import Draw
 
 ROUNDING = 1e-9
@@ -72,22 +73,26 @@ def said(notes: Iterable[cc.Note]) -> None:
             raise OutOfRangeError(f"{note!r} is no sentence")
 
 
-def scored(found: cc.Evaluation) -> None:
+def scored(report: Report) -> None:
+    found = report.evaluation
     said(found.notes)
     for each in found.results.values():
         said(each.notes)
         for by_model in each.values.values():
             values = [value.value for value in by_model.values()]
             within(smallest_score(each.adjustment), MOST)(values)
-    for analysis in map(found.computed, ("sensitivity", "bounds", "profile")):
+    told = [str(found.verdict), str(report.verdict)]
+    for analysis in (report.sensitivity, *report.bounds, report.profile):
         if analysis is not None:
             repr(analysis)
-            if not one_sentence(analysis.statement.strip()):
-                raise OutOfRangeError(f"{analysis.statement!r} is no sentence")
-    json.loads(found.to_json())
-    found.table(), found.ranking(), repr(found), found._repr_html_()
-    if any(value.curve is not None for value in found.under().values[found.metrics[0]].values()):
-        found.curves()
+            told.append(analysis.statement.strip())
+    for text in told:
+        if not one_sentence(text):
+            raise OutOfRangeError(f"{text!r} is no sentence")
+    json.loads(report.to_json())
+    repr(report), repr(found), found._repr_html_()
+    for kind in ("scores", "differences", "ranks", "curves", "profiles"):
+        found.table(kind)
 
 
 # --- calls --------------------------------------------------------------------------------------------
@@ -207,14 +212,17 @@ def evaluation(d: Draw, copula: Any = None) -> cc.Evaluation:
     )
 
 
-def sensitivity(d: Draw) -> cc.Evaluation:
+def evaluated(d: Draw) -> Report:
+    return Report(evaluation(d))
+
+
+def sensitivity(d: Draw) -> Report:
     found = evaluation(d)
     families = d.word("families", "clayton", ("clayton", "hazard_ratio"), ("joe", "gaussian"), "gumbel")
     taus = d.given("taus", d.one(np.array([0.0, 0.4]), np.array([-0.3, 0.99])))
     ratios = d.given("hazard_ratios", d.one(np.array([0.5, 1.0]), np.array([2.0, 50.0])))
     with_ratios = families is None or (isinstance(families, tuple) and "hazard_ratio" in families)
-    found.sensitivity(families, taus, hazard_ratios=ratios if with_ratios else None)
-    return found
+    return Report(found, found.sensitivity(families, taus, hazard_ratios=ratios if with_ratios else None))
 
 
 def benchmarks(d: Draw) -> list[float]:
@@ -227,18 +235,16 @@ def benchmarks(d: Draw) -> list[float]:
     return [*taus, *found.multiples.values(), *found.together_interval, found.aligned]
 
 
-def bounds(d: Draw) -> cc.Evaluation:
+def bounds(d: Draw) -> Report:
     found = evaluation(d)
-    found.bounds(
-        d.word("metric", None, None, "ibs", "brier", "auc"), d.word("at", None, None, 0.3 * d.unit, d.unit)
-    )
-    return found
+    metric = d.word("metric", None, None, "ibs", "brier", "auc")
+    return Report(found, bounds=(found.bounds(metric, d.word("at", None, None, 0.3 * d.unit, d.unit)),))
 
 
-def profile(d: Draw) -> cc.Evaluation:
+def profile(d: Draw) -> Report:
     found = evaluation(d, chosen(d))
-    found.dependence_profile()
-    return found
+    hint = found.suggest_copula()
+    return Report(found, hint=hint, profile=None if hint.choice is None else hint.choice.profile())
 
 
 def scorer(d: Draw) -> float:
@@ -385,7 +391,7 @@ CALLS: dict[str, tuple[int, Callable[[Draw], Any], Callable[[Any], None]]] = {
         lambda d: np.atleast_1d(ranked(d, cc.survival_roc_curve, confidence_level=None))[0].found,
         ANY,
     ),
-    "evaluate": (6, evaluation, scored),
+    "evaluate": (6, evaluated, scored),
     "sensitivity": (3, sensitivity, scored),
     "bounds": (2, bounds, scored),
     "dependence_profile": (1, profile, scored),

@@ -192,7 +192,7 @@ class Draw:
             copula = self.archimedean() if self.rng.random() < 0.8 else None
             how = {"adjustment": self.word("adjustment", *cc.adjustment_names()), "copula": copula}
         self.drawn.append(f"{how}")
-        needed = how["adjustment"] in ("ipcw_cox", "aipcw", "imputed_covariates") or not isinstance(
+        needed = how["adjustment"] in ("ipcw_cox", "aipcw", "imputation_covariates") or not isinstance(
             how["adjustment"], str
         )
         return how | (self.sample_covariates(trained) if needed or self.rng.random() < 0.1 else {})

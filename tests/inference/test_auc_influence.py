@@ -33,12 +33,7 @@ def by_pairs(weights, a, b, marker):
 
 
 def markers(predictions, n):
-    return [
-        np.repeat(each.risk[:, None], TIMES.size, axis=1)
-        if each.risk is not None
-        else -each.read(TIMES, np.arange(n))
-        for each in predictions
-    ]
+    return [each.marker(TIMES, np.arange(n)) for each in predictions]
 
 
 def both(status, predictions, y):
@@ -59,7 +54,7 @@ def both(status, predictions, y):
 def test_ipcw_is_the_derivative_by_case_weights(censoring, same):
     X, y = drawn(5, 50)
     X_fit, y_fit = (X, y) if same else drawn(6, 45)
-    predictions = models(X) | {"risk": cc.curves.RiskScores(np.round(X[:, 0], 1))}
+    predictions = models(X) | {"risk": cc.data.RiskScores(np.round(X[:, 0], 1))}
     adjustment = cc.IPCW(censoring=censoring)
     status = adjustment.fit(y_fit, X_fit).status(y, TIMES, X)
 

@@ -5,7 +5,7 @@ import pytest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
-from cocensor.curves import TimeGrid
+from cocensor.data import TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics import IntegratedBrierScore, IntegratedLogScore
 from tests.inference.case_weights import Cox, derivatives, kaplan_meier, score
@@ -169,7 +169,7 @@ def test_blocks_of_any_size_give_the_same(censoring, fitted, monkeypatch):
     (X, y), (X_fit, y_fit) = drawn(7, 60), drawn(fitted, 60)
     found = []
     for elements in (1 << 17, 40):
-        monkeypatch.setattr("cocensor._validation.blocks._BLOCK_ELEMENTS", elements)
+        monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", elements)
         status = cc.IPCW(censoring=censoring).fit(y_fit, X_fit).status(y, TIMES, X)
         found.append(influence(status, asked(METRICS[0], status, models(X)), y).rows)
     np.testing.assert_allclose(*found, rtol=1e-9, atol=1e-13)

@@ -196,9 +196,9 @@ def test_without_anybody_to_impute_nothing_was_fitted():
     """All are observed up to the end: the score is a mean, and its error that of a mean."""
     y = cc.Survival(TEST.y.time, np.ones(N, dtype=bool))
     times, predictions = models(y)
-    result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputed", metrics="ibs")
+    result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputation", metrics="ibs")
     score = result.score("3")
-    status = result.judge.status(y, times)
+    status = result.results["imputation"].fitted.status(y, times)
     p = predictions["3"](times)
     losses = status.a * (1 - p) ** 2 + status.b * p**2
     own = losses @ cc.metric("ibs").time_weights(status.grid)
@@ -226,7 +226,7 @@ def test_dropouts_that_count_as_ends_of_study_are_of_the_test_sample_still():
     errors = []
     for marks in (ended, few):
         y = cc.Survival(TEST.y.time, TEST.y.event, marks)
-        result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputed", metrics="ibs")
+        result = cc.evaluate(predictions, y, TEST.X, times=times, adjustments="imputation", metrics="ibs")
         errors.append(result.score("3").standard_error)
     assert errors[1] == pytest.approx(errors[0], rel=1e-9)
 
@@ -240,7 +240,7 @@ def test_what_is_pulled_back_comes_in_small_blocks(monkeypatch):
     whole, parts = np.zeros((2, len(TEST.y), functionals.size))
     for rows, values in status.pull_back(functionals):
         whole[rows] += values
-    monkeypatch.setattr("cocensor._validation.blocks._BLOCK_ELEMENTS", 300)
+    monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", 300)
     for rows, values in status.pull_back(functionals):
         assert values.size <= 300
         parts[rows] += values

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.adjustments import Functionals
-from cocensor.curves import Predictions
+from cocensor.data import Predictions
 from cocensor.inference.influence import batched_rows, influence
 from cocensor.metrics.brier import IntegratedBrierScore
 from cocensor.metrics.log import IntegratedLogScore

@@ -190,7 +190,7 @@ def test_scores_of_subjects_add_up_to_the_gradient_in_blocks_of_any_size(sample,
     likelihood = Likelihood(y, X, bases("spline"), drift=Drift((1,), 0.2, 0.7))
     margins = np.insert(parameters("spline"), [6, 11], [0.02, -0.03])
     at = likelihood._derivatives(margins, cc.Clayton, 1.5, False)
-    monkeypatch.setattr("cocensor._validation.blocks._BLOCK_ELEMENTS", 60)
+    monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", 60)
     directions = np.eye(margins.size + 1)
     found = list(likelihood.scores_along(margins, cc.Clayton, 1.5, directions, fixed=False))
     assert max(values.size for _, values in found) <= 60

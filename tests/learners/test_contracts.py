@@ -317,6 +317,6 @@ def test_an_extra_that_is_broken_shows_its_own_error(monkeypatch):
     def broken(name):
         raise ModuleNotFoundError("No module named 'ecos'", name="ecos")
 
-    monkeypatch.setattr("cocensor._validation.optional.import_module", broken)
+    monkeypatch.setattr("cocensor._checks.import_module", broken)
     with pytest.raises(ModuleNotFoundError, match="ecos"):
         fast("rsf").fit(X, y)

@@ -101,8 +101,8 @@ def test_median_and_mean_are_scored_side_by_side():
 
 def test_refusals():
     y, predicted = ([1.0, 2.0], [1, 1]), [[0.5], [0.5]]
-    refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [0.0]), "times", "at 0 alone")
-    refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [2.0]), "times", "at 2 alone")
+    refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [0.0]), "times", "time 0 alone")
+    refuses(lambda: cc.restricted_absolute_error(y, y, predicted, [2.0]), "times", "time 2 alone")
     refuses(lambda: cc.metric("absolute_error", predicted="mode"), "predicted", "'mode'")
     late = ([1.0, 2.0, 4.0], [1, 1, 1])
     refuses(

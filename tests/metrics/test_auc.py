@@ -68,7 +68,7 @@ def test_who_orders_nobody_is_right_half_the_time(name):
     np.testing.assert_allclose(forwards + backwards, 1.0, rtol=1e-13)
 
 
-@pytest.mark.parametrize("adjustment", ["ipcw", "imputed_margins"])
+@pytest.mark.parametrize("adjustment", ["ipcw", "imputation_margins"])
 @pytest.mark.parametrize("marker", [RISK, TIED], ids=["untied", "tied"])
 def test_without_censoring_it_is_the_textbook_auc(adjustment, marker):
     y = cc.Survival(DATA.event_time, np.ones(len(Y), bool))
@@ -207,7 +207,9 @@ def test_times_without_cases_and_without_controls():
         assert np.isnan(mean)
         assert np.isnan(aucs[-1])
     status = cc.IPCW().fit(y).status(y, [0.5])
-    found = influence(status, AUC.functionals_over_time(status, {"": cc.Predictions([0.5], [[0.5]] * 4)}), y)
+    found = influence(
+        status, AUC.functionals_over_time(status, {"": cc.data.PredictionsAt(0.5, [0.5] * 4)}), y
+    )
     np.testing.assert_array_equal(found.test, 0.0)
 
 

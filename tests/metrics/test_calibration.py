@@ -8,7 +8,7 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import minimize
 
 import cocensor as cc
-from cocensor.curves import TimeGrid
+from cocensor.data import TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics.calibration import _near
 from cocensor.metrics.calibration_curve import calibration_at
@@ -37,7 +37,7 @@ def section_of(a, b, survival):
     y = cc.Survival(np.ones(a.size), np.ones(a.size))
     status = cc.IPCW().fit(y).status(y, TimeGrid.of([AT]))
     [tile] = status.tiles()
-    given = cc.Predictions([AT], np.asarray(survival, dtype=float)[:, None])
+    given = cc.data.PredictionsAt(AT, np.asarray(survival, dtype=float))
     [(_, section)] = sections(status, tile, given)
     return replace(section, event_free=a, event=b)
 
@@ -277,7 +277,7 @@ def numerical_influence(value, n, step=1e-4):
 
 def test_the_influence_under_ipcw_is_the_derivative_by_case_weights():
     _, y, survival = drawn(60, seed=7, shape=0.6, scale=1.5)
-    metric, given = cc.metric("ici", at=AT), {"m": cc.Predictions([AT], survival)}
+    metric, given = cc.metric("ici", at=AT), {"m": cc.data.PredictionsAt(AT, survival)}
     status = cc.IPCW().fit(y).status(y, [AT])
     smooth = smooth_calibration(section_of(status.a[:, 0], status.b[:, 0], survival[:, 0]))
 
@@ -297,7 +297,7 @@ def test_the_influence_under_ipcw_is_the_derivative_by_case_weights():
 
 def test_the_influence_under_imputation_is_the_derivative_by_case_weights():
     x, y, survival = drawn(80, seed=8, copula=cc.Clayton.from_tau(0.4), shape=0.6, scale=1.5)
-    metric, given = cc.metric("ici", at=AT), {"m": cc.Predictions([AT], survival)}
+    metric, given = cc.metric("ici", at=AT), {"m": cc.data.PredictionsAt(AT, survival)}
     fitted = cc.Imputation(given="covariates", copula=cc.Clayton.from_tau(0.4)).fit(y, x)
     status = fitted.status(y, [AT], x)
     smooth = smooth_calibration(section_of(status.a[:, 0], status.b[:, 0], survival[:, 0]))
@@ -332,7 +332,7 @@ def test_standard_errors_are_those_of_the_bootstrap(imputed):
     exact, resampled = (cc.evaluate(models, y, x, **asked, n_resamples=n) for n in (None, 100))
     for name in names:
         # The reference curve, alike for all, is calibrated and tells nobody apart.
-        assert np.isnan(exact.skill("m", metric=f"{name} at {AT:g}").value)
+        assert np.isnan(exact.score("m", metric=f"{name} at {AT:g}").skill.value)
         se, boot = (each.score("m", metric=f"{name} at {AT:g}").standard_error for each in (exact, resampled))
         # Of 100 resamples a standard error errs by 7 %; quantiles of distances are rough.
         assert se == pytest.approx(boot, rel=0.4 if name in ("e50", "e90") else 0.22), name
@@ -348,7 +348,7 @@ def within(estimate, truth, by=3.0):
 
 @pytest.mark.parametrize(
     ("how", "tau", "n"),
-    [("oracle", 0.0, 8000), ("ipcw_cox", 0.0, 8000), ("imputed", 0.5, 4000), ("ipcw_cox", 0.5, 4000)],
+    [("oracle", 0.0, 8000), ("ipcw_cox", 0.0, 8000), ("imputation", 0.5, 4000), ("ipcw_cox", 0.5, 4000)],
 )
 def test_right_predictions_are_found_calibrated(how, tau, n):
     copula = cc.Clayton.from_tau(tau) if tau else None
@@ -359,7 +359,7 @@ def test_right_predictions_are_found_calibrated(how, tau, n):
             cc.Survival(-np.log(rng.uniform(size=n)) * AT / -np.log(survival[:, 0]), np.ones(n)),
             "ipcw",
         )
-    elif how == "imputed":
+    elif how == "imputation":
         adjustment = cc.Imputation(given="covariates", copula=copula)
     else:
         adjustment = how
@@ -495,7 +495,7 @@ def test_curves_where_little_is_known():
     _, y, survival = drawn(60, seed=15)
     status = cc.IPCW().fit(y).status(y, [AT])
     bare = cc.Status(status.grid, status.n, status.groups)
-    without = calibration_at(bare, cc.Predictions([AT], survival), y)
+    without = calibration_at(bare, cc.data.PredictionsAt(AT, survival), y)
     assert np.isfinite([without.ici.value, *without.observed]).all()
     assert np.isnan([without.ici.standard_error, *without.band_low, *without.groups.low]).all()
     assert "influence" in without.ici.missing
@@ -542,7 +542,7 @@ def test_the_mean_curve_against_kaplan_meier():
     # Predictions of all alike have no error: the standard error is that of the Kaplan–Meier curve.
     alike = cc.mean_calibration(y, y, {"m": np.full((150, 3), 0.5)}, times)["m"]
     status = cc.IPCW().fit(y).status(y, times[:1])
-    reference = calibration_at(status, cc.Predictions(times[:1], np.full((150, 1), 0.5)), y)
+    reference = calibration_at(status, cc.data.PredictionsAt(times[0], np.full(150, 0.5)), y)
     assert alike.standard_error[0] == pytest.approx(reference.mean_observed.standard_error)
     greenwood = _greenwood(y, times)
     np.testing.assert_allclose(alike.standard_error, greenwood, rtol=0.01)

@@ -7,7 +7,7 @@ import cocensor as cc
 from cocensor.adjustments import status as statuses
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import Imputed
-from cocensor.curves import TimeGrid
+from cocensor.data import TimeGrid
 from cocensor.metrics import ranks
 from cocensor.metrics.concordance import _steps
 from tests.metrics.ranked import data_set, drawn, of_pairs
@@ -62,7 +62,7 @@ def test_a_sum_over_pairs_by_sorting(monkeypatch, taken, levels):
         cc.MarginTime(cc.Frank.from_tau(0.4), weighting="uncertainty"),
         cc.Imputation((), cc.Clayton.from_tau(0.5), "event_free"),
     ],
-    ids=["ipcw", "imputed", "IBS-Dep", "CG-Q"],
+    ids=["ipcw", "imputation", "IBS-Dep", "CG-Q"],
 )
 def test_the_definition_over_pairs(adjustment, tied):
     y, _, x, curves = drawn(1, 60, tied)
@@ -96,7 +96,7 @@ def test_self_pairs_have_a_closed_form_where_a_status_is_sure_or_imputed():
 def test_tiles_make_no_difference(narrow, monkeypatch):
     y, _, x, curves = drawn(3, 90, tied=True)
     times = np.linspace(0.05, 1.4, 14)
-    for how, copula in (("ipcw", None), ("imputed_margins", cc.Clayton(2.0))):
+    for how, copula in (("ipcw", None), ("imputation_margins", cc.Clayton(2.0))):
         for estimate, time_dependent in ((x, False), (curves, False), (curves, True)):
 
             def found(estimate=estimate, time_dependent=time_dependent, how=how, copula=copula):
@@ -133,7 +133,9 @@ def test_without_censoring_and_with_the_truth_known_it_is_the_textbooks(tied):
         assert cc.concordance_index(None, seen, x, grid) == pytest.approx(expected, abs=1e-12)
         oracle = cc.Oracle(event)
         assert cc.concordance_index(None, y, x, grid, adjustment=oracle) == pytest.approx(expected, abs=1e-12)
-        imputed = cc.concordance_index(None, seen, x, grid, adjustment="imputed_margins", copula=cc.Joe(2.0))
+        imputed = cc.concordance_index(
+            None, seen, x, grid, adjustment="imputation_margins", copula=cc.Joe(2.0)
+        )
         assert imputed == pytest.approx(expected, abs=1e-12)
 
 

@@ -78,7 +78,7 @@ def test_the_influence_of_imputation_by_a_joint_model_is_the_derivative_by_case_
 
 
 @pytest.mark.no_cover
-@pytest.mark.parametrize("adjustment", ["ipcw", "imputed"])
+@pytest.mark.parametrize("adjustment", ["ipcw", "imputation"])
 def test_the_bootstrap_agrees(adjustment):
     """An error from 100 resamples has a relative error of 1/√200: four of them are allowed."""
     data = SyntheticDesign(n=300, n_features=2, copula=cc.Clayton.from_tau(0.3)).draw(2)

@@ -24,13 +24,13 @@ def isotonic(y, weights, marker):
     return np.array(found)[np.searchsorted(levels, marker)]
 
 
-@pytest.mark.parametrize("adjustment", ["ipcw", "ipcw_cox", "imputed_covariates", "imputed_margins"])
+@pytest.mark.parametrize("adjustment", ["ipcw", "ipcw_cox", "imputation_covariates", "imputation_margins"])
 def test_the_parts_add_up_to_the_brier_score(adjustment):
     x, y, survival = drawn(120, seed=1, shape=1.4)
     times = [AT, 0.2, AT]
     both = cc.Predictions([0.2, AT], np.hstack((survival ** (0.2 / AT), survival)).round(1))
     how = {"adjustment": adjustment, "x_train": x, "x_test": x}
-    if adjustment.startswith("imputed"):
+    if adjustment.startswith("imputation"):
         how["copula"] = cc.Clayton(1.0)
     parts = cc.brier_decomposition(y, y, both, times, **how)
     expected = cc.brier_score(y, y, both, times, **how)

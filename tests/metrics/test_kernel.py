@@ -6,7 +6,7 @@ import pytest
 import cocensor as cc
 from cocensor import _parallel
 from cocensor._parallel import one_core
-from cocensor.curves import Predictions
+from cocensor.data import Predictions
 from cocensor.metrics import kernel
 from cocensor.metrics.absolute_error import _MISSED
 from cocensor.metrics.brier import BRIER

@@ -9,7 +9,7 @@ import cocensor as cc
 from cocensor.adjustments import Functionals
 from cocensor.adjustments.status import Group
 from cocensor.adjustments.weights import Imputed, Observed
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predictions, TimeGrid
 from cocensor.metrics.base import Metric
 from tests.refusals import refuses
 

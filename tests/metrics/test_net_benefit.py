@@ -88,7 +88,7 @@ def test_kaplan_meier_among_those_treated_is_near():
 
 def test_the_decision_curve_has_the_values_and_errors_of_net_benefit():
     x, y, _ = drawn(3, 120, cc.Clayton.from_tau(0.4))
-    given = {"adjustment": "imputed_margins", "copula": cc.Clayton.from_tau(0.4)}
+    given = {"adjustment": "imputation_margins", "copula": cc.Clayton.from_tau(0.4)}
     predicted = survival(x, [0.7])
     curve = cc.decision_curve(y, y, predicted, 0.7, THRESHOLDS, **given)
     values, moved = cc.net_benefit(y, y, predicted, [0.7], THRESHOLDS, return_influence=True, **given)
@@ -117,7 +117,7 @@ def test_several_times_have_the_influence_of_each(monkeypatch):
     np.testing.assert_allclose(again.test, moved.test, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["ipcw", "imputed_margins"])
+@pytest.mark.parametrize("name", ["ipcw", "imputation_margins"])
 def test_standard_errors_are_those_of_resamples(name):
     copula = None if name == "ipcw" else cc.Clayton.from_tau(0.4)
     x, y, _ = drawn(5, 200, copula)

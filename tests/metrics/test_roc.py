@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import roc_curve as peer_roc
 
 import cocensor as cc
-from cocensor.curves import RiskScores
+from cocensor.data import RiskScores
 from cocensor.inference import influence
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.roc import FALSE_ALARMS, Roc
@@ -83,7 +83,7 @@ def test_derivatives_are_those_of_finite_differences_where_many_tie():
             np.testing.assert_allclose(np.array(slopes)[inside], expected[inside], atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["ipcw", "imputed"])
+@pytest.mark.parametrize("name", ["ipcw", "imputation"])
 def test_errors_are_those_of_the_bootstrap(name):
     rng = np.random.default_rng(11)
     n = 500

@@ -9,7 +9,7 @@ import pytest
 import cocensor as cc
 from cocensor._numerics import put_rows
 from cocensor.adjustments import status as statuses
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predictions, TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics import ranks
 from cocensor.metrics.ranks import Order, Orders, orders_of
@@ -116,7 +116,7 @@ def test_an_order_that_is_kept_is_not_asked_for_again():
 
 
 def test_orders_are_gone_with_the_predictions():
-    predictions = Predictions([1.0], [[0.2], [0.4]])
+    predictions = Predictions([1.0, 2.0], [[0.2, 0.1], [0.4, 0.3]])
     orders = weakref.ref(orders_of(predictions))
     assert orders() is orders_of(predictions)
     del predictions

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 
-ADJUSTMENTS = ("ipcw", "ipcw_cox", "margin", "dep", "cg_q", "imputed_margins", "dependent_ipcw")
+ADJUSTMENTS = ("ipcw", "ipcw_cox", "margin", "dep", "cg_q", "imputation_margins", "dependent_ipcw")
 
 
 def times_12(t):

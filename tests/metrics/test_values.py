@@ -230,7 +230,7 @@ def test_skill_is_zero_for_the_reference_and_positive_for_a_better_model():
     assert skill["true"] > 0.1
     assert cc.brier_skill_score(y, y, models["true"], times) == pytest.approx(skill["true"])
     dependent = cc.brier_skill_score(
-        y, y, models, times, adjustment="imputed_margins", copula=copula, reference="copula_graphic"
+        y, y, models, times, adjustment="imputation_margins", copula=copula, reference="copula_graphic"
     )
     assert dependent["cg"] == pytest.approx(0.0, abs=1e-12)
     assert dependent["km"] < 0

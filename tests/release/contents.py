@@ -11,8 +11,8 @@ from tests.release.bounds import ROOT
 IN_WHEEL = (
     "cocensor/__init__.py",
     "cocensor/py.typed",
-    "cocensor/report/templates/report.html.jinja",
-    "cocensor/report/templates/vendor/plot.min.js",
+    "cocensor/views/html/templates/report.html.jinja",
+    "cocensor/views/html/templates/vendor/plot.min.js",
     "cocensor/cli/__init__.py",
     ".dist-info/licenses/LICENSE",
     ".dist-info/licenses/vendor/LICENSE",

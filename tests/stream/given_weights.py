@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor.adjustments.status import NOTHING, Group, Status
-from cocensor.curves import Predictions, RiskScores, TimeGrid
+from cocensor.data import Predictions, RiskScores, TimeGrid
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def sample(rng, n, n_times=4, weights="ipcw", scores="curves"):
     if weights == "ipcw":
         a = (observed[:, None] > times) * np.exp(times / 4.0)
         b = ((observed[:, None] <= times) & seen[:, None]) * np.exp(observed / 4.0)[:, None]
-    elif weights == "imputed":
+    elif weights == "imputation":
         q = np.exp(-np.maximum(times - observed[:, None], 0.0) * rng.random((n, 1)))
         a = np.where(seen[:, None], observed[:, None] > times, q).astype(float)
         b = 1.0 - a

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.adjustments.whole import WholeSample
-from cocensor.curves import TimeGrid
+from cocensor.data import TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.stream.accumulators import Moments, accumulator_of
 from cocensor.stream.draw import hashed
@@ -125,7 +125,7 @@ def peak(n_parts, monkeypatch):
     tracemalloc.start()
     try:
         found = Made(n_parts).evaluate(
-            adjustments=["ipcw", "imputed"], metrics=["ibs", "brier"], n_fit=1000, n_kept=500
+            adjustments=["ipcw", "imputation"], metrics=["ibs", "brier"], n_fit=1000, n_kept=500
         )
         return found, tracemalloc.get_traced_memory()[1]
     finally:

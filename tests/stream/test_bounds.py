@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.stream import histograms
+from cocensor.study.curves import curve_errors
+from cocensor.study.standing import standing
 from tests.stream.studies import Study, study
 
 PAIRS = ["auc", "concordance", cc.metric("auc", at=0.9)]
@@ -38,11 +40,13 @@ def test_models_that_differ_by_a_monotone_transform_are_not_told_apart(same_orde
         assert abs(pair.difference) > 3 * pair.standard_error
         assert pair.pvalue == 1
         assert pair.better("greater") is None
-        assert set(found.best(metric)) == {"cox", "weak"}
-        assert found.ranks(metric) == {"cox": 1, "weak": 1}
-        assert found.ranking(metric).ranges["ipcw"].tolist() == ["1–2", "1–2"]
+        assert set(standing(found, metric).best) == {"cox", "weak"}
+        assert standing(found, metric).ranks == {"cox": 1, "weak": 1}
+        ranks = found.table("ranks", metric)
+        assert ranks[["lowest", "highest"]].to_numpy().tolist() == [[1, 2], [1, 2]]
+        assert ranks["may_be_best"].all()
     assert "beats" not in str(found)
-    values = found.curve_errors("auc").of("cox", minus="weak")
+    values = curve_errors(found, "auc").of("cox", minus="weak")
     low, high = values.confidence_intervals()
     known = ~np.isnan(values.values)
     assert known.sum() > 50
@@ -52,7 +56,7 @@ def test_models_that_differ_by_a_monotone_transform_are_not_told_apart(same_orde
 
 def test_without_intervals_scores_whose_order_is_open_share_the_first_rank(same_order):
     found = same_order.scan().evaluate(adjustments="ipcw", metrics="auc", n_kept=500, confidence_level=None)
-    assert set(found.best()) == {"cox", "weak"}
+    assert set(standing(found).best) == {"cox", "weak"}
     assert found.score("cox").bound > 0
     assert np.isnan(found.score("cox").confidence_interval()).all()
 
@@ -65,11 +69,11 @@ def test_a_difference_beyond_the_bound_is_found():
         pair = found.compare("full", "part", metric)
         assert pair.bound > 0
         assert pair.better("greater") == held.compare("full", "part", metric).better("greater") == "full"
-        assert found.ranks(metric) == {"full": 1, "part": 2}
+        assert standing(found, metric).ranks == {"full": 1, "part": 2}
         low, high = found.score("full", metric).confidence_interval()
         error, bound = found.score("full", metric).standard_error, found.score("full", metric).bound
         assert (high - low) / 2 == pytest.approx(1.959964 * error + bound, rel=1e-6)
-    skill, score = found.skill("full", "auc"), found.score("full", "auc")
+    skill, score = found.score("full", "auc").skill, found.score("full", "auc")
     assert skill.bound == pytest.approx(2 * score.bound)  # from one half, without error, to 1
 
 
@@ -77,7 +81,7 @@ def test_a_difference_beyond_the_bound_is_found():
 @given(st.integers(0, 2**32 - 1), st.sampled_from([4, 16, 256]), st.booleans())
 def test_the_difference_of_all_subjects_held_at_once_lies_within_the_bound(seed, n_cells, ties):
     data = study(200, seed, ties=ties)
-    asked = {"adjustments": ["ipcw", "imputed"], "metrics": [*PAIRS, *OTHERS], "times": [0.3, 0.6, 0.9]}
+    asked = {"adjustments": ["ipcw", "imputation"], "metrics": [*PAIRS, *OTHERS], "times": [0.3, 0.6, 0.9]}
     held, found = data.evaluate(**asked), of_few_cells(data, n_cells, **asked, n_kept=80)
     for metric in found.metrics:
         for name in found.results:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 import cocensor as cc
-from cocensor._validation import Covariates
+from cocensor.data.covariates import Covariates
 from cocensor.stream import Batch, Drawn, hashed
 from cocensor.stream.draw import hashed_texts
 
@@ -22,7 +22,7 @@ def numbered(n, first=0):
 
 
 def risk(rows):
-    return cc.curves.RiskScores(-1.0 * rows)
+    return cc.data.RiskScores(-1.0 * rows)
 
 
 def text_keys(texts):

@@ -63,7 +63,7 @@ def test_a_training_sample_of_its_own_adds_its_own_error():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("adjustment", [cc.Imputation("predictions"), "imputed"])
+@pytest.mark.parametrize("adjustment", [cc.Imputation("predictions"), "imputation"])
 def test_imputation_fitted_to_few_subjects_has_the_spread_of_its_values(adjustment):
     check_spread(*simulated(adjustment, 150, n=900, n_fit=300, n_kept=200))
 
@@ -128,7 +128,7 @@ def test_the_variance_is_made_of_own_parts_and_pulled_parts(judged, n):
 
 def test_what_is_pulled_back_comes_in_small_blocks(judged, monkeypatch):
     """However many values there are: those of a curve by all subjects fitted to would not fit into memory."""
-    monkeypatch.setattr("cocensor._validation.blocks._BLOCK_ELEMENTS", 100)
+    monkeypatch.setattr("cocensor._checks._BLOCK_ELEMENTS", 100)
     kept, sizes = judged[3], []
 
     def measure(status, values, y, subsample):

@@ -10,12 +10,15 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics import MetricValue
+from cocensor.study.curves import curve_errors, profile_errors
+from cocensor.study.report import Report
+from cocensor.study.sensitivity import margin_curves
 from tests.stream.studies import Study, study
 
 ADJUSTMENTS = {
     "ipcw": "ipcw",
     "cox": cc.IPCW("cox"),
-    "imputed": "imputed",
+    "imputation": "imputation",
     "dependent": cc.Imputation("everything", cc.Clayton.from_tau(0.5)),
     "own": cc.Imputation("prediction"),
 }
@@ -66,7 +69,7 @@ def test_with_no_more_subjects_than_are_kept_it_is_the_evaluation_in_memory(data
             assert one.difference == pytest.approx(other.difference, rel=1e-10, abs=1e-14)
             assert one.standard_error == pytest.approx(other.standard_error, rel=1e-9)
     assert kinds(found) == kinds(held)
-    assert found.horizon == held.horizon
+    assert found.data.horizon == held.data.horizon
     assert {k: v.notes for k, v in found.results.items()} == {k: v.notes for k, v in held.results.items()}
 
 
@@ -81,7 +84,7 @@ def test_values_are_those_of_all_subjects_however_they_are_cut(data, held, cuts,
                 one = found.results[name].values[metric][model].curve
                 other = held.results[name].values[metric][model].curve
                 np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-14)
-    assert found.times.tolist() == held.times.tolist()
+    assert found.data.times.tolist() == held.data.times.tolist()
     # What steps would give is told by the subjects at hand.
     told, kept_told = (
         {n.text.partition(" would be about ")[0] for n in each.notes} for each in (held, found)
@@ -94,7 +97,7 @@ def test_values_are_those_of_all_subjects_however_they_are_cut(data, held, cuts,
 def test_standard_errors_are_near_those_of_all_subjects():
     data = study(4000, 1)
     asked = {
-        "adjustments": {k: ADJUSTMENTS[k] for k in ("ipcw", "imputed")},
+        "adjustments": {k: ADJUSTMENTS[k] for k in ("ipcw", "imputation")},
         "metrics": ["ibs", "brier"],
         "at": 0.9,
     }
@@ -105,7 +108,7 @@ def test_standard_errors_are_near_those_of_all_subjects():
     for name in asked["adjustments"]:
         one, other = (each.compare("full", "part", "ibs", name).standard_error for each in (found, held))
         assert one == pytest.approx(other, rel=0.1)
-    curves = [each.curve_errors("ibs", "ipcw").of("full").standard_errors[20:] for each in (found, held)]
+    curves = [curve_errors(each, "ibs", "ipcw").of("full").standard_errors[20:] for each in (found, held)]
     # A standard error by 1,000 subjects has a relative error of about 1/√(2·1000), times the fourth moment's root.
     np.testing.assert_allclose(curves[0], curves[1], rtol=0.15)
 
@@ -138,20 +141,20 @@ def test_ties_single_precision_and_columns_in_memory_order():
         for name, (times, values) in data.models.items()
     }
     data = Study(single, data.y, data.x)
-    asked = {"adjustments": ["ipcw", "imputed"], "metrics": MEANS, "at": [0.5]}
+    asked = {"adjustments": ["ipcw", "imputation"], "metrics": MEANS, "at": [0.5]}
     agree(data.scan([7, 250]).evaluate(**asked, n_kept=100), data.evaluate(**asked), ("score", "skill"))
 
 
 def test_the_order_of_files_does_not_matter(data):
     """Subjects keep their numbers: a scan whose parts are read in another order gives the same."""
-    asked = {"adjustments": ["ipcw", "imputed"], "metrics": ["ibs", "auc"], "n_kept": 100}
+    asked = {"adjustments": ["ipcw", "imputation"], "metrics": ["ibs", "auc"], "n_kept": 100}
     scan = data.scan(6)
     first = scan.evaluate(**asked)
     scan.parts = scan.parts[::-1]
     agree(scan.evaluate(**asked), first, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["ipcw", "imputed"])
+@pytest.mark.parametrize("name", ["ipcw", "imputation"])
 def test_nobody_censored(name):
     data = study(300, 6)
     data = Study(data.models, cc.Survival(data.y.time, np.ones(300, dtype=bool)), data.x)
@@ -164,7 +167,7 @@ def test_nobody_censored(name):
 def test_chunks_of_one_subject_and_chunks_without_an_event(data):
     order = np.argsort(data.y.event, kind="stable")  # those censored first
     data = Study({k: (t, v[order]) for k, (t, v) in data.models.items()}, data.y[order], data.x.iloc[order])
-    asked = {"adjustments": ["ipcw", "imputed"], "metrics": ["ibs", "brier"], "at": 0.5}
+    asked = {"adjustments": ["ipcw", "imputation"], "metrics": ["ibs", "brier"], "at": 0.5}
     found = data.scan([1, 2, 150, 598, 599]).evaluate(**asked, n_kept=50)
     agree(found, data.evaluate(**asked), ("score", "skill"))
 
@@ -180,7 +183,7 @@ def test_a_chunk_in_which_nobody_counts(data):
 
 
 def test_models_with_a_judge_each_are_compared_where_the_reference_needs_no_sums(data):
-    found = data.scan().evaluate(adjustments="imputed_prediction", metrics="auc", n_fit=200, n_kept=80)
+    found = data.scan().evaluate(adjustments="imputation_prediction", metrics="auc", n_fit=200, n_kept=80)
     assert all(found.score(name).standard_error > 0 for name in data.models)
 
 
@@ -188,11 +191,11 @@ def test_one_model_and_a_risk_score():
     data = study(400, 7)
     risk = data.x.to_numpy()[:, 0]
     data = Study({"full": data.models["full"], "risk": risk}, data.y, data.x)
-    asked = {"adjustments": ["ipcw", "imputed"], "metrics": ["ibs", "auc", "concordance"]}
+    asked = {"adjustments": ["ipcw", "imputation"], "metrics": ["ibs", "auc", "concordance"]}
     held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=150)
     assert found.score("full", "ibs").value == pytest.approx(held.score("full", "ibs").value, rel=1e-11)
     for metric in ("auc", "concordance"):
-        for name in ("ipcw", "imputed"):
+        for name in ("ipcw", "imputation"):
             value = found.results[name].values[metric]["risk"]
             assert abs(value.value - held.score("risk", metric, name).value) <= value.bound + 1e-12
     alone = Study({"full": data.models["full"]}, data.y)
@@ -206,10 +209,12 @@ def test_predictions_that_do_not_differ_where_the_judge_looks():
     (times, values), half = data.models["full"], np.quantile(data.y.time, 0.6)
     late = np.where(times <= half, 1.0 - 0.1 * times, values * 0.5)
     data = Study({"late": (times, late), "part": data.models["part"]}, data.y)
-    asked = {"adjustments": "imputed", "metrics": "ibs"}
+    asked = {"adjustments": "imputation", "metrics": "ibs"}
     held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
     agree(found, held, ("score",))
-    assert [n.text for n in held.results["imputed"].notes] == [n.text for n in found.results["imputed"].notes]
+    assert [n.text for n in held.results["imputation"].notes] == [
+        n.text for n in found.results["imputation"].notes
+    ]
 
 
 @dataclass(frozen=True)
@@ -245,7 +250,7 @@ def test_the_judge_reads_curves_between_and_beyond_their_times(tail, interpolati
     }
     data = Study(curves, data.y)
     asked = {
-        "adjustments": {"all": "imputed", "at": cc.Imputation("predictions", score_times=[0.05, 0.15])},
+        "adjustments": {"all": "imputation", "at": cc.Imputation("predictions", score_times=[0.05, 0.15])},
         "metrics": "ibs",
     }
     held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
@@ -286,14 +291,14 @@ def test_weights_that_stand_for_too_many_are_told_once_of_all_subjects():
 
 def test_counts_are_those_of_all_subjects(data, held):
     found = data.scan().evaluate(adjustments="ipcw", metrics="ibs", n_kept=60, n_fit=500)
-    other = data.evaluate(adjustments="ipcw", metrics="ibs", horizon=found.horizon.time)
-    numbers, expected = found.to_dict(), other.to_dict()
+    other = data.evaluate(adjustments="ipcw", metrics="ibs", horizon=found.data.horizon.time)
+    numbers, expected = Report(found).to_dict(), Report(other).to_dict()
     assert numbers["data"]["test"] == expected["data"]["test"]
     assert numbers["at_risk"] == expected["at_risk"]
     assert numbers["horizon"]["at_risk"] == expected["horizon"]["at_risk"]
     assert numbers["streamed"] == {"n": 600, "n_fitted": 500, "n_kept": 60, "metrics": ["ibs"]}
     assert "600 test subjects" in repr(found)
-    assert found.data.n_events_by(found.horizon.time) == other.data.n_events_by(found.horizon.time)
+    assert found.data.n_events_by(found.data.horizon.time) == other.data.n_events_by(found.data.horizon.time)
     assert any(all(text in note.text for text in ("600", "500", "60")) for note in found.notes)
 
 
@@ -302,9 +307,9 @@ def test_further_analyses_are_of_the_subjects_kept(data):
     grid = found.sensitivity(families=["clayton"], taus=[0.0, 0.3])
     assert np.isfinite(grid.table()["score"]).all() if "score" in list(grid.table().columns) else True
     assert found.bounds().table() is not None
-    assert found.copula_hint().statement
-    assert found.judge_fit().cells
-    assert found.survival_curves() is not None
+    assert found.suggest_copula().statement
+    assert found.results["imputation"].judge_fit.cells
+    assert margin_curves(found) is not None
     assert found.score("full", "ibs", at=0.5).value > 0
     with pytest.raises(ValueError, match="600"):
         found.bootstrap(10)
@@ -346,7 +351,7 @@ def test_an_adjustment_that_fails_for_some_subjects_has_no_score():
         np.append(train.y.time, 3.0).clip(max=0.5), np.append(train.y.event & (train.y.time < 0.5), False)
     )
     asked = {
-        "adjustments": {"km": cc.IPCW(tail="last"), "imputed": "imputed"},
+        "adjustments": {"km": cc.IPCW(tail="last"), "imputation": "imputation"},
         "metrics": "ibs",
         "times": [0.1, 0.4, 0.9],
         "y_train": ends,
@@ -369,8 +374,8 @@ def test_times_after_those_of_the_subjects_fitted_to_are_refused_with_their_numb
 
 def test_what_workers_are_sent_can_be_pickled(data):
     found = data.scan().evaluate(metrics=["ibs", "auc"], n_kept=50)
-    again = pickle.loads(pickle.dumps(found.results["imputed"].fits["full"].for_others()))
-    assert again.adjustment == found.results["imputed"].adjustment
+    again = pickle.loads(pickle.dumps(found.results["imputation"].fits["full"].for_others()))
+    assert again.adjustment == found.results["imputation"].adjustment
 
 
 def test_a_cluster_gives_the_same(data, cluster):
@@ -404,17 +409,17 @@ def test_without_intervals_and_with_a_selected_copula(data):
     asked = {"metrics": "ibs", "confidence_level": None, "copula": "select"}
     held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=100)
     agree(found, held, ("score", "skill"), rtol=1e-8)
-    assert found.assumed.origin == held.assumed.origin
-    assert found.assumed.copula == held.assumed.copula
+    assert found.data.assumed.origin == held.data.assumed.origin
+    assert found.data.assumed.copula == held.data.assumed.copula
 
 
 def test_the_judge_of_another_evaluation_judges_other_subjects(data):
-    judge = study(400, 20).evaluate(metrics="ibs", adjustments="imputed").judge
-    found = data.scan(3).evaluate(adjustments={"imputed": judge}, metrics="ibs", n_kept=100)
-    again = data.scan(5).evaluate(adjustments={"imputed": judge}, metrics="ibs", n_kept=300)
+    judge = study(400, 20).evaluate(metrics="ibs", adjustments="imputation").results["imputation"].fitted
+    found = data.scan(3).evaluate(adjustments={"imputation": judge}, metrics="ibs", n_kept=100)
+    again = data.scan(5).evaluate(adjustments={"imputation": judge}, metrics="ibs", n_kept=300)
     agree(found, again, ("score",))
     # Another sample of the same law was fitted to: an error of its own beside that of the 600.
-    own = data.evaluate(metrics="ibs", adjustments="imputed")
+    own = data.evaluate(metrics="ibs", adjustments="imputation")
     for model in ("full", "part"):
         one, other = found.score(model), own.score(model)
         assert abs(one.value - other.value) < 4 * one.standard_error
@@ -428,5 +433,5 @@ def test_details_are_of_the_subjects_kept():
     held, found = data.evaluate(**asked), data.scan().evaluate(**asked, n_kept=500)
     curves = [each.score("full", "ibs", at=0.5).standard_error for each in (held, found)]
     assert 1.6 < curves[1] / curves[0] < 2.4
-    roc = [each.profile_errors("auc", at=0.6).of("full").standard_errors.mean() for each in (held, found)]
+    roc = [profile_errors(each, "auc", at=0.6).of("full").standard_errors.mean() for each in (held, found)]
     assert 0.85 < roc[1] / roc[0] < 1.15  # added up over all

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cocensor as cc
-from cocensor.curves import Predictions, RiskScores, TimeGrid
+from cocensor.data import Predictions, PredictionsAt, RiskScores, TimeGrid
 from cocensor.inference import influence
 from cocensor.metrics import metric
 from cocensor.stream.histograms import PairAccumulator, cells_for, histogram_accumulator
@@ -26,7 +26,7 @@ PAIRS = {
 }
 
 
-WEIGHTS = st.sampled_from(["ipcw", "imputed", "signed"])
+WEIGHTS = st.sampled_from(["ipcw", "imputation", "signed"])
 SCORES = st.sampled_from(["curves", "rounded", "single precision", "constant", "extreme", "risk"])
 
 
@@ -90,7 +90,7 @@ def test_equal_scores_are_level_without_error(which):
 
 
 @pytest.mark.parametrize("which", PAIRS)
-@pytest.mark.parametrize("weights", ["ipcw", "imputed"])
+@pytest.mark.parametrize("weights", ["ipcw", "imputation"])
 def test_few_distinct_scores_are_exact(which, weights):
     rng = np.random.default_rng(1)
     asked, data = PAIRS[which], sample(rng, 500, weights=weights, scores="rounded")
@@ -122,7 +122,7 @@ def test_perfect_order_is_found():
 
 
 def test_a_single_subject_has_no_value():
-    data = sample(np.random.default_rng(0), 1, weights="imputed")
+    data = sample(np.random.default_rng(0), 1, weights="imputation")
     for asked in PAIRS.values():
         found = histogram_accumulator(asked, TimeGrid.of(data.times), ["m"])
         found.update(*data.at(asked))
@@ -155,8 +155,8 @@ def test_nothing_is_said_from_where_the_adjustment_has_no_answer():
     [
         cc.adjustment("ipcw"),
         cc.AIPCW(folds=2),
-        cc.adjustment("imputed_margins", copula=cc.Independence()),
-        cc.adjustment("imputed_margins", copula=cc.Clayton(2.0)),
+        cc.adjustment("imputation_margins", copula=cc.Independence()),
+        cc.adjustment("imputation_margins", copula=cc.Clayton(2.0)),
         cc.adjustment("dependent_ipcw", copula=cc.Frank(5.0)),
     ],
     ids=repr,
@@ -210,7 +210,7 @@ def test_rare_events_and_small_differences_have_fine_cells():
             np.array([1.0]),
             1.0 - event[:, None],
             1.0 * event[:, None],
-            {"m": Predictions(1.0, survival), "risk": RiskScores(survival * 1e-3)},
+            {"m": PredictionsAt(1.0, survival), "risk": RiskScores(survival * 1e-3)},
         )
         found = histogram_accumulator(metric("auc", at=1.0), TimeGrid.of([1.0]), ["m", "risk"], n)
         found.update(*data.at(found.metric))

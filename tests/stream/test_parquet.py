@@ -36,8 +36,8 @@ def test_rows_come_back_however_files_and_batches_are_cut(data):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         patch.setattr(source, "_FEWEST", 1)
         patch.setattr(source, "_BATCH_VALUES", data.draw(st.integers(1, 300)))
-        patch.setattr("cocensor.stream.parquet_scan._SMALL_PART", data.draw(st.integers(1, n)))
-        patch.setattr("cocensor.stream.parquet_scan._PART_ROWS", data.draw(st.integers(1, n)))
+        patch.setattr("cocensor.stream.parquet._SMALL_PART", data.draw(st.integers(1, n)))
+        patch.setattr("cocensor.stream.parquet._PART_ROWS", data.draw(st.integers(1, n)))
         patch.setattr("cocensor.stream.files._HELD_VALUES", data.draw(st.sampled_from([0, 50, 2**24])))
         patch.setattr("cocensor.stream.files._COLUMNS_AT_ONCE", data.draw(st.integers(1, 5)))
         patch.setattr("cocensor.stream.parquet.MOST_HELD", data.draw(st.sampled_from([0, 10**7])))
@@ -138,14 +138,14 @@ def test_predictions_in_another_order_are_matched_by_id_and_noted(tmp_path):
         assert np.array_equal(got.predictions["cox"].probabilities, curves)
         assert np.array_equal(got.predictions["same"].probabilities, curves)
         assert np.array_equal(got.predictions["score"].risk, -1.0 * np.arange(n))
-    assert [note.model for note in found.notes] == ["cox", "score"]
+    assert [note.about.model for note in found.notes] == ["cox", "score"]
 
 
 def test_a_scan_and_its_parts_can_be_sent_elsewhere(tmp_path, monkeypatch):
     test, cox, curves = study(30)
     write(test, tmp_path / "test", [10], 5)
     write(cox, tmp_path / "cox", [10], 5)
-    monkeypatch.setattr("cocensor.stream.parquet_scan._SMALL_PART", 5)
+    monkeypatch.setattr("cocensor.stream.parquet._SMALL_PART", 5)
     monkeypatch.chdir(tmp_path)
     found = scan("test/*.parquet", "cox/*.parquet")
     assert len(found.parts) > 2
@@ -158,8 +158,8 @@ def test_a_scan_and_its_parts_can_be_sent_elsewhere(tmp_path, monkeypatch):
 
 
 def test_parts_end_where_row_groups_do(tmp_path, monkeypatch):
-    monkeypatch.setattr("cocensor.stream.parquet_scan._SMALL_PART", 10)
-    monkeypatch.setattr("cocensor.stream.parquet_scan._PART_ROWS", 40)
+    monkeypatch.setattr("cocensor.stream.parquet._SMALL_PART", 10)
+    monkeypatch.setattr("cocensor.stream.parquet._PART_ROWS", 40)
     test, cox, _ = study(100)
     alike = scan(write(test, tmp_path / "a", groups=5), write(cox, tmp_path / "b", groups=5))
     assert [part.n_rows for part in alike.parts] == [10] * 10
@@ -185,7 +185,7 @@ def test_predictions_at_one_time_and_risk_scores(tmp_path):
         tail="last",
     )
     got = whole(found)
-    assert got.predictions["one"].only_at == 12.0
+    assert got.predictions["one"].time == 12.0
     assert got.predictions["score"].risk.tolist() == [3, 1, 4, 1, 5]
     assert found.grid("score") is None
     assert found.grid("one").tolist() == [12.0]

@@ -55,13 +55,13 @@ def test_what_is_no_file_is_refused_by_itself_and_in_a_pattern(tmp_path, found):
     ("column", "value", "said"),
     [
         ("months", None, "no value"),
-        ("months", float("nan"), "nan"),
+        ("months", float("nan"), "no value"),
         ("months", float("inf"), "inf"),
         ("months", -0.5, "-0.5"),
         ("died", None, "no value"),
         ("ended", None, "no value"),
         ("age", None, "no value"),
-        ("dose", float("nan"), "nan"),
+        ("dose", float("nan"), "no value"),
     ],
 )
 def test_a_bad_value_of_a_subject_is_named_by_file_row_and_column(files, column, value, said):
@@ -102,7 +102,7 @@ def test_a_dropout_without_a_reason_is_refused(files):
     ("column", "value", "said"),
     [
         ("1", None, "no value"),
-        ("1", float("nan"), "nan"),
+        ("1", float("nan"), "no value"),
         ("0.5", 1.5, "1.5"),
         ("10", -0.25, "-0.25"),
         ("10", 1.0, "must not increase"),
@@ -157,20 +157,32 @@ def test_missing_columns_are_named(files):
 @pytest.mark.parametrize(
     ("column", "value", "kind", "options", "said"),
     [
-        ("months", "three", pa.string(), {}, "numbers"),
-        ("months", dt.date(2020, 1, 1), pa.date32(), {}, "dates"),
-        ("died", "yes", pa.string(), {}, "1 and 0"),
-        ("age", "old", pa.string(), {"covariates": ["age"]}, "numbers"),
-        ("age", dt.date(2020, 1, 1), pa.date32(), {"covariates": ["age"]}, "dates"),
-        ("not read", 7, pa.int64(), {"reason": "not read"}, "texts"),
+        ("months", "three", "String", {}, "numbers"),
+        ("months", dt.date(2020, 1, 1), "Date", {}, "dates"),
+        ("died", dt.date(2020, 1, 1), "Date", {}, "1 and 0"),
+        ("age", "old", "String", {"covariates": ["age"]}, "numbers"),
+        ("age", dt.date(2020, 1, 1), "Date", {"covariates": ["age"]}, "dates"),
+        ("not read", dt.date(2020, 1, 1), "Date", {"reason": "not read"}, "texts"),
     ],
 )
 def test_a_column_of_another_type_in_one_file_is_named(files, column, value, kind, options, said):
     path = files / "test" / "part-2.parquet"
     table = parquet.read_table(path)
-    array = pa.array([value] * table.num_rows, kind)
+    array = pa.array([value] * table.num_rows)
     parquet.write_table(table.set_column(table.column_names.index(column), column, array), path)
-    refuses(opened(files, **options), str(path), repr(column), said, str(kind))
+    refuses(opened(files, **options), str(path), repr(column), said, kind)
+
+
+def test_events_may_be_texts_as_by_every_door(files):
+    path = files / "test" / "part-2.parquet"
+    table = parquet.read_table(path)
+    texts = pa.array(["TRUE" if died else "false" for died in table["died"].to_pylist()])
+    expected = [batch.y.event.tolist() for batch in read_all(files)]
+    parquet.write_table(table.set_column(1, "died", texts), path)
+    assert table.column_names[1] == "died"
+    assert [batch.y.event.tolist() for batch in read_all(files)] == expected
+    changed(path, "died", 4, "yes")
+    refuses(lambda: read_all(files), str(path), "'died'", "1 and 0", "row 4 is 'yes'")
 
 
 def test_other_columns_or_types_of_predictions_are_named(files):
@@ -179,7 +191,7 @@ def test_other_columns_or_types_of_predictions_are_named(files):
     parquet.write_table(table.rename_columns(["0.5", "1", "1.5", "11"]), path)
     refuses(opened(files), str(path), "'10'", "'11'")
     parquet.write_table(table.set_column(0, "0.5", pa.array(["a"] * table.num_rows)), path)
-    refuses(opened(files), str(path), "'0.5'", "numbers", "string")
+    refuses(opened(files), str(path), "'0.5'", "numbers", "String")
 
 
 @pytest.mark.parametrize(
@@ -338,9 +350,12 @@ def test_ids_that_are_missing_or_of_other_types_are_refused(tmp_path, monkeypatc
     def call(test, cox):
         return lambda: by_id(tmp_path, monkeypatch, most_held, test, cox)
 
-    refuses(call(ids, list(map(str, ids))), "'id'", "string", "whole numbers", "cox")
-    refuses(call([0.5, *ids[1:]], ids), "'id'", "double", "test")
+    refuses(call(ids, list(map(str, ids))), "'id'", "String", "whole numbers", "cox")
+    refuses(call([True, *[False] * 7], ids), "'id'", "Boolean", "test")
+    refuses(call([0.5, *ids[1:]], ids), "'id'", "row 0 is 0.5", "test")
     refuses(call(pa.array([0, 1, 2, None, 4]), ids[:5]), "'id'", "row 1", "part-1.parquet", "no value")
+    texts = [f"p{k}" for k in ids]
+    refuses(call([*texts[:5], " ", *texts[6:]], texts), "'id'", "row 3", "part-1.parquet", "no value")
     test, cox, _ = study(8, ids=ids)
     write(cox.drop_columns(["id"]), tmp_path / "other")
     write(test, tmp_path / "test")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cocensor.curves import TimeGrid
+from cocensor.data import TimeGrid
 from cocensor.metrics import metric
 from cocensor.stream.histograms import histogram_accumulator
 from cocensor.stream.sections import SectionAccumulator
@@ -18,7 +18,7 @@ CALIBRATION = ("ici", "e50", "e90", "miscalibration", "discrimination")
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.integers(0, 2**32 - 1), st.integers(30, 150), st.sampled_from(["ipcw", "imputed"]),
+    st.integers(0, 2**32 - 1), st.integers(30, 150), st.sampled_from(["ipcw", "imputation"]),
     st.sampled_from(["curves", "rounded", "single precision", "constant"]), st.sampled_from([128, 4096]),
     st.sampled_from(CALIBRATION), st.integers(1, 4),
 )  # fmt: skip
@@ -40,7 +40,7 @@ def test_calibration_of_all_subjects_lies_within_the_bound(seed, n, weights, sco
 @pytest.mark.parametrize("name", CALIBRATION)
 def test_few_distinct_predictions_are_calibrated_as_in_memory(name):
     rng = np.random.default_rng(6)
-    asked, data = metric(name, at=2.0), sample(rng, 2000, weights="imputed", scores="rounded")
+    asked, data = metric(name, at=2.0), sample(rng, 2000, weights="imputation", scores="rounded")
     found = histogram_accumulator(asked, TimeGrid.of(data.times), ["m"], 2000)
     for rows in np.array_split(rng.permutation(2000), 5):
         found.update(*data.at(asked, rows))
@@ -74,7 +74,7 @@ def test_a_negative_weight_of_one_subject_leaves_no_recalibration():
 
 def test_d_calibration_is_a_sum():
     rng = np.random.default_rng(9)
-    asked, data = metric("d_calibration"), sample(rng, 200, n_times=6, weights="imputed")
+    asked, data = metric("d_calibration"), sample(rng, 200, n_times=6, weights="imputation")
     start = [1.0, 0.0]
     data = Sample(
         np.append(0.0, data.times),

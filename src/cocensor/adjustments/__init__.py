@@ -11,6 +11,7 @@ from cocensor.adjustments.oracle import Oracle
 from cocensor.adjustments.registry import (
     adjustment,
     adjustment_label,
+    adjustment_name,
     adjustment_names,
     needs_copula,
     register_adjustment,
@@ -47,6 +48,7 @@ __all__ = [
     "TrueLaw",
     "adjustment",
     "adjustment_label",
+    "adjustment_name",
     "adjustment_names",
     "needs_copula",
     "register_adjustment",

@@ -8,18 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._notes import Note
+from cocensor._checks import BoolArray, FloatArray, Rows, check_length, check_number, check_whole, row_blocks
+from cocensor._notes import Note, noted
 from cocensor._numerics import lookup
-from cocensor._validation import (
-    BoolArray,
-    Encoding,
-    FloatArray,
-    Rows,
-    check_length,
-    check_number,
-    check_whole,
-    row_blocks,
-)
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.cross_fitted import CrossFitted, HazardsOfAny, PartHazards, dealt, places
 from cocensor.adjustments.encoded import encoded
@@ -29,8 +20,8 @@ from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.outcomes import Survival
+from cocensor.data import Predicted, Survival, TimeGrid
+from cocensor.data.covariates import Encoding
 
 # Integrals run over all distinct times of the fitted sample up to so many, then over quantiles of these.
 _MOST_KNOTS = 256
@@ -137,7 +128,7 @@ class AIPCW(Adjustment):
             "or that of the censoring is correct."
         )
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
         if x is None:
             raise ValueError(f"x_train is needed: {self!r} models event and censoring given covariates.")
         encoding, matrix, notes = encoded(x, "x_train", len(y), "y_train")
@@ -151,8 +142,8 @@ class AIPCW(Adjustment):
         learners = resolved(self.event), resolved(self.dropout)
         event = Nuisance(matrix, y, "event", learners[0], place, fold, self.seed)
         dropout = Nuisance(matrix, y, "dropout", learners[1], place, fold, self.seed)
-        said = f"The event is modelled by {in_words(learners[0])}, the censoring by {in_words(learners[1])}."
-        return _FittedAIPCW(self, CrossFitted(event, dropout), encoding, (*notes, Note("decision", said)))
+        models = noted("nuisance_models", event=in_words(learners[0]), censoring=in_words(learners[1]))
+        return _FittedAIPCW(self, CrossFitted(event, dropout), encoding, (*notes, models))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,7 +167,7 @@ class _FittedAIPCW(Fitted):
         assert isinstance(self.hazards, CrossFitted)
         return self.hazards.own
 
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         """A subject that is drawn twice is twice in one fold: no fold learns from its own subjects."""
         assert isinstance(self.hazards, CrossFitted)
         return replace(self, hazards=self.hazards.drawn(resample.fitted_to(self.adjustment)))
@@ -186,7 +177,7 @@ class _FittedAIPCW(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         if x is None:
@@ -210,8 +201,8 @@ class _FittedAIPCW(Fitted):
             after = curves.after(y, rows[y.time[rows] <= grid.last])
             groups.append(Group.of(rows, cut, Imputed(curves.before), Imputed(after)))
         status = Status(grid, len(y), tuple(groups), notes=self.notes)
-        status.load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
-        return status
+        load = WeightLoad(*_extent(status), np.zeros(grid.sorted.size), n_replaced=lifted)
+        return status.replaced(load=load)
 
     def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         assert load is not None
@@ -222,8 +213,7 @@ class _FittedAIPCW(Fitted):
         if load is None or not load.n_replaced:
             return ()
         floor = self.adjustment.min_probability
-        said = f"The probability of being uncensored falls below {floor:g} for {load.n_replaced} of {whole.n} subjects"
-        return (Note("decision", f"{said}, and is set to {floor:g} there."),)
+        return (noted("probability_floored", floor=floor, n=load.n_replaced, of=whole.n),)
 
 
 def _spread(times: FloatArray) -> FloatArray:

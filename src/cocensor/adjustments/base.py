@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import FloatArray, Rows, check_choice, refuse_first
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import FloatArray, Rows, check_choice, refuse_first
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import EVENT_FREE
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, Survival, TimeGrid
 from cocensor.joint.design import Design
-from cocensor.outcomes import Survival
 
 if TYPE_CHECKING:
     from cocensor.adjustments.samples import Resample
@@ -95,7 +94,7 @@ class Adjustment(ABC):
         self,
         y: Any,
         x: Any = None,
-        predictions: Mapping[str, Predictions] | None = None,
+        predictions: Mapping[str, Predicted] | None = None,
         folds: Any = None,
     ) -> Fitted:
         """Learn from outcomes, covariates and predictions, as far as the adjustment needs them.
@@ -119,7 +118,7 @@ class Adjustment(ABC):
             return self._fit(Survival.coerce(y, "y_train"), x, predictions or {}, folds)
 
     @abstractmethod
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted: ...
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted: ...
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -165,7 +164,7 @@ class Fitted(ABC):
         y: Any,
         times: npt.ArrayLike | TimeGrid,
         x: Any = None,
-        predictions: Mapping[str, Predictions] | None = None,
+        predictions: Mapping[str, Predicted] | None = None,
         whole: WholeSample | None = None,
     ) -> Status:
         """The weights of test subjects at ``times``, which may be in any order and repeated.
@@ -187,11 +186,17 @@ class Fitted(ABC):
         outcomes, grid = Survival.coerce(y, "y_test"), TimeGrid.of(times)
         known = WholeSample.of(outcomes) if whole is None else whole
         found = self._status(outcomes, grid, x, predictions, known)
-        if whole is None:
-            found.until = min(found.until, self.until(found.load, grid, known))
-            found.notes += self.notes_of(found.load, known)
-        found.again = partial(self.status, outcomes, x=x, predictions=predictions, whole=whole)
-        return found
+        again = partial(self.status, outcomes, x=x, predictions=predictions, whole=whole)
+        return (self.settled(found, known) if whole is None else found).replaced(again=again)
+
+    def settled(self, status: Status, whole: WholeSample, load: WeightLoad | None = None) -> Status:
+        """A status with what takes all subjects: until when there is an answer, and notes.
+
+        ``load`` is that of all subjects; by default that of the status, which is then one of all.
+        """
+        load = status.load if load is None else load
+        until = min(status.until, self.until(load, status.grid, whole))
+        return status.replaced(until=until, notes=(*status.notes, *self.notes_of(load, whole)))
 
     def until(self, load: WeightLoad | None, grid: TimeGrid, whole: WholeSample) -> float:
         """From when on there is no answer, by the ``load`` of all subjects; warns of that, and of what is close to it.
@@ -226,13 +231,13 @@ class Fitted(ABC):
         """
         raise ValueError(f"{self.adjustment!r} does not accept a hazard ratio after dropout.")
 
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Fitted again to subjects drawn from those that it was fitted to, by default from scratch.
 
         ``predictions`` are those of the drawn test subjects. Subclasses start from the fit that there is, and keep what
         they decided from the looks of the data: a subject that is drawn twice would change it.
         """
-        return resample.samples.fit_anew(self.adjustment, predictions)
+        return resample.samples.fit(self.adjustment, predictions)
 
     @abstractmethod
     def _status(
@@ -240,7 +245,7 @@ class Fitted(ABC):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status: ...
 

@@ -8,10 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cocensor._checks import FloatArray, Rows, Side, as_matrix, check_length
 from cocensor._namespaces import Array, Placing, at_most, namespace
-from cocensor._validation import FloatArray, Rows, Side, as_matrix, check_length
-from cocensor.curves import Predictions, as_predictions
-from cocensor.curves.border import replaced
+from cocensor.data import Predictions, as_predictions
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import from_log_hazard
 
@@ -31,7 +30,11 @@ def by_model(model: Any, x: Any, n: int) -> CensoringCurves:
     predicted = model.predict_survival_function(x)
     check_length(predicted, "what censoring predicts", n, "y_test")
     curves = as_predictions(predicted, n, name="what censoring predicts")
-    return _ByCurves(curves if curves.tail is not None else replaced(curves, tail="last"))
+    if isinstance(curves, Predictions):
+        held = curves.tail or "last"
+        stated = curves.interpolation, held, curves.source, curves.n_rounded
+        return _ByCurves(Predictions.trusted(curves.times, curves.probabilities, *stated))
+    raise ValueError(f"what censoring predicts must be survival curves, but it {curves.limit}.")
 
 
 class ByCox:

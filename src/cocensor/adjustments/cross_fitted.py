@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows
 from cocensor.adjustments.nuisances import Hazard, HazardModel, Nuisance
-from cocensor.outcomes import Survival
+from cocensor.data import Survival
 
 #: Some subjects, and their hazards of event and dropout.
 PartHazards = tuple[Rows, Hazard, Hazard]

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray, Rows, check_choice, row_blocks
 from cocensor._notes import Note
 from cocensor._numerics import hazard_from_log, lookup
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, check_choice, row_blocks
+from cocensor._warnings import HorizonWarning
 from cocensor.adjustments.base import (
     Adjustment,
     Fitted,
@@ -28,11 +29,10 @@ from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, NOTHING, Observed, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.curves import Predictions, StepFunction, TimeGrid
+from cocensor.data import Predicted, RiskTable, StepFunction, Survival, TimeGrid, shown_time
 from cocensor.estimators import CopulaGraphic
 from cocensor.joint.conditional import AtRisk, event_weights
 from cocensor.joint.settings import resolve_family
-from cocensor.outcomes import RiskTable, Survival, shown_time
 
 #: Below this chance of being seen, weights say more about a few subjects than about the score.
 SMALLEST_CHANCE = 0.05
@@ -117,7 +117,7 @@ class DependentIPCW(JointSettings, Adjustment):
         """Covariates, where it is given them."""
         return frozenset({"covariates"} if self.given else ())
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
         if self.given is None:
             return _IPCWFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         notes: tuple[Note, ...] = ()
@@ -158,7 +158,7 @@ class _IPCWFromMargins(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         tail = self.adjustment.tail
@@ -224,7 +224,7 @@ class _IPCWFromJoint(Fitted):
             self, adjustment=self.adjustment.with_copula(copula), joint=self.joint.with_copula(copula)
         )
 
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         assert self.y is not None
         rows = resample.fitted_to(self.adjustment)
         joint = self.joint.resampled(rows, self.adjustment.copula)
@@ -235,7 +235,7 @@ class _IPCWFromJoint(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         n, cut = len(y), grid.cut(y.time)

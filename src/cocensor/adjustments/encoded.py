@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cocensor._notes import Note
-from cocensor._validation import Encoding, FloatArray, check_length
+from cocensor._checks import FloatArray, check_length
+from cocensor._notes import Note, noted
+from cocensor.data.covariates import Encoding
 
 
 def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, tuple[Note, ...]]:
@@ -14,6 +15,6 @@ def encoded(x: Any, name: str, n: int, of: str) -> tuple[Encoding, FloatArray, t
     check_length(x, name, n, of)
     if not encoding.sources:
         raise ValueError(f"{name} must vary in at least one column, but is the same for all subjects.")
-    left_out = ", ".join(encoding.left_out)
-    notes = (Note("decision", f"Left out because constant in {name}: {left_out}."),) if left_out else ()
+    left_out = list(encoding.left_out)
+    notes = (noted("constant_covariates", sample=name, columns=left_out),) if left_out else ()
     return encoding, encoding.matrix(x, name), notes

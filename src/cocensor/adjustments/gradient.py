@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from cocensor._validation import BoolArray, FloatArray, Rows
+from cocensor._checks import BoolArray, FloatArray, Rows
 
 if TYPE_CHECKING:
     from cocensor.adjustments.status import Status

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray, IntArray, as_vector, check_length, check_number, refuse_first
+from cocensor._checks import FloatArray, IntArray, as_vector, check_length, check_number, refuse_first
 from cocensor.adjustments.whole import WholeSample, refuse_part
+from cocensor.data import Survival
 from cocensor.joint.after_dropout import HazardRatio, step_quantiles
-from cocensor.outcomes import Survival
 
 #: One number for all, one for each reason of a dropout (1 for those not named), or one for each test subject.
 Ratio = float | dict[str, float] | FloatArray

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
 from cocensor._cached import cached_property
-from cocensor._notes import Note
-from cocensor._validation import check_choice, check_whole
+from cocensor._checks import check_choice, check_whole
+from cocensor._notes import Note, noted
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.hazard_ratio import (
@@ -23,11 +23,10 @@ from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
 from cocensor.adjustments.status import Status
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.pull_back import PullBack
 from cocensor.joint.settings import resolve_family
-from cocensor.outcomes import Survival
 
 # With fewer there is no margin of the dropout.
 _FEWEST_DROPOUTS = 5
@@ -226,7 +225,7 @@ class Imputation(JointSettings, Adjustment):
         """Given something, unless a model is that was fitted under dependence."""
         return bool(self.given) and (self.model is None or self.model.copula.is_independence)
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
         if not self.given:
             return _ImputationFromMargins(self, y, CopulaGraphic(self.copula).fit(y))
         if self.given == ("covariates",):
@@ -245,8 +244,7 @@ class Imputation(JointSettings, Adjustment):
         recipe = Recipe(**{each.name: getattr(self, each.name) for each in fields(Recipe)})
         n_dropouts, few, seen = int(y.dropout.sum()), [], y
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
-            text = f"There are not enough dropouts to model them ({n_dropouts}): "
-            few = [Note("decision", f"{text}the joint model treats them as ends of study.")]
+            few = [noted("few_dropouts", n=n_dropouts)]
             seen = Survival(y.time, y.event, ~y.event)
         design, notes = judge_design(known, predictions, seen, recipe, folds)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
@@ -271,7 +269,7 @@ class _ImputationFromMargins(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         return impute_from_margins(

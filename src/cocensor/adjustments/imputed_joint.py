@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, Rows
 from cocensor._newton import Minimum
-from cocensor._notes import Note
-from cocensor._validation import FloatArray, HorizonWarning, Rows
+from cocensor._notes import Note, noted
+from cocensor._warnings import HorizonWarning
 from cocensor.adjustments.base import Fitted, always_event_free
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.hazard_ratio import (
@@ -30,12 +31,11 @@ from cocensor.adjustments.status import Group, NothingFitted, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, Survival, TimeGrid, shown_time
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.influence import JointInfluence, parameter_gradient
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import JointProblem
-from cocensor.outcomes import Survival, shown_time
 
 if TYPE_CHECKING:
     from cocensor.adjustments.imputation import Imputation
@@ -70,13 +70,9 @@ class ImputedByJoint(Status):
         return geometric_mean(self._q.log_hazard_ratio(rows[~self._q.ended[rows]]))
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def doubts(self) -> tuple[Note, ...]:
         """A cumulative hazard that only the constraint keeps from falling."""
-        if not self._influence.held:
-            return ()
-        return (
-            "A cumulative hazard of the joint model is kept from falling: only the bootstrap allows for it.",
-        )
+        return (noted("hazard_kept_from_falling"),) if self._influence.held else ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:
         """By the chain rule: from q to the parameters of the joint model, and from there to the sample."""
@@ -180,7 +176,7 @@ class ImputationFromJoint(Fitted):
         joint = self.joint if independent else self.joint.with_copula(adjustment.copula)
         return replace(self, adjustment=adjustment, joint=joint)
 
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         """Fitted by case weights, with the same design."""
         rows, adjustment = resample.fitted_to(self.adjustment), self.adjustment
         if isinstance(adjustment.hazard_ratio, np.ndarray):
@@ -199,7 +195,7 @@ class ImputationFromJoint(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         # Whoever is censored after the last time asked for is event-free at all of them.

@@ -6,17 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, Rows
+from cocensor._checks import BoolArray, FloatArray, Rows
 from cocensor.adjustments.base import Hold, always_event_free, refuse_beyond
 from cocensor.adjustments.margins_status import ImputedFromMargins, MarginsAt
 from cocensor.adjustments.status import Group, NothingFitted, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed, Terms
 from cocensor.copulas import Copula
-from cocensor.curves import TimeGrid
+from cocensor.data import Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.conditional import given_dropout, given_end
 from cocensor.estimators.pull_back import PullBack
-from cocensor.outcomes import Survival
 
 
 def impute_from_margins(

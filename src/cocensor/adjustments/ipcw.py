@@ -12,13 +12,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._notes import Note
-from cocensor._validation import (
+from cocensor._checks import (
     BoolArray,
-    Covariates,
-    Encoding,
     FloatArray,
-    HorizonWarning,
     Rows,
     Side,
     check_choice,
@@ -26,6 +22,8 @@ from cocensor._validation import (
     check_number,
     row_blocks,
 )
+from cocensor._notes import Note
+from cocensor._warnings import HorizonWarning
 from cocensor.adjustments.base import Adjustment, Fitted, Hold, Need, check_hold, refuse_beyond
 from cocensor.adjustments.censoring_curves import ByCox, CensoringCurves, by_model
 from cocensor.adjustments.encoded import encoded
@@ -34,10 +32,10 @@ from cocensor.adjustments.limits import no_score_from
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import Observed, Terms, Weights
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.curves import Predictions, StepFunction, TimeGrid
+from cocensor.data import Predicted, StepFunction, Survival, TimeGrid, shown_time, structured
+from cocensor.data.covariates import Covariates, Encoding
 from cocensor.estimators import CoxPH, KaplanMeier
 from cocensor.estimators.hazard_influence import HazardInfluence, of_cox, of_kaplan_meier
-from cocensor.outcomes import Survival, shown_time, structured
 
 Convention = Literal["left_limit", "scikit-survival"]
 
@@ -128,7 +126,7 @@ class IPCW(Adjustment):
             return "Censoring is independent of the event and of the predictions."
         return "Censoring is independent of the event given the covariates, and its model is correct."
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
         sample, known = y, WholeSample.of(y)
         if y.administrative is not None:
             y = Survival(y.time, y.event)  # whoever is censored is censored
@@ -190,7 +188,7 @@ class _FittedIPCW(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         how = self.adjustment

@@ -21,15 +21,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cocensor._checks import FloatArray, IntArray, Rows, Side, row_blocks
 from cocensor._numerics import lookup
-from cocensor._validation import FloatArray, IntArray, Rows, Side, row_blocks
 from cocensor.adjustments.censoring_curves import ByCox
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import Weights
-from cocensor.curves import TimeGrid
+from cocensor.data import Survival, TimeGrid
 from cocensor.estimators.hazard_influence import HazardInfluence
-from cocensor.outcomes import Survival
 
 # Products of such a ratio are numbers of double precision.
 _LARGEST_LOG_RATIO = 500.0

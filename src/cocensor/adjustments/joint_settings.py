@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import Rows, check_choice
 from cocensor._newton import Minimum
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import Rows, check_choice
 from cocensor.adjustments.encoded import encoded
+from cocensor.data import Survival
 from cocensor.joint import JointModel
 from cocensor.joint.design import Design
 from cocensor.joint.margins import MarginForm
 from cocensor.joint.problem import JointProblem
 from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Knots, check_settings, resolve_family
-from cocensor.outcomes import Survival
 
 #: Why nothing is known of the error that a fit brings in.
 FITTED_ELSEWHERE = "the joint model was fitted elsewhere, and its settings are unknown."

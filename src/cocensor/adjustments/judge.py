@@ -9,10 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._notes import Note
-from cocensor._validation import (
+from cocensor._checks import (
     BoolArray,
-    Encoding,
     FloatArray,
     as_times,
     as_vector,
@@ -21,6 +19,7 @@ from cocensor._validation import (
     check_whole,
     row_blocks,
 )
+from cocensor._notes import Note, noted
 from cocensor.adjustments.judge_columns import (
     Centring,
     Column,
@@ -32,9 +31,9 @@ from cocensor.adjustments.judge_columns import (
     spread_of,
     within,
 )
-from cocensor.curves import Predictions
+from cocensor.data import Predicted, Predictions, PredictionsAt, RiskScores, Survival, shown_time
+from cocensor.data.covariates import Encoding
 from cocensor.joint.margins import informative
-from cocensor.outcomes import Survival, shown_time
 
 ScoreTimes = int | tuple[float, ...] | Literal["auto"]
 # A column that others explain up to this share of its variance adds nothing but trouble.
@@ -84,7 +83,7 @@ class _Columns:
 
 def judge_design(
     x: Any,
-    predictions: Mapping[str, Predictions],
+    predictions: Mapping[str, Predicted],
     y: Survival,
     recipe: Recipe,
     folds: npt.NDArray[Any] | None = None,
@@ -101,14 +100,9 @@ def judge_design(
     for name, predicted in predictions.items():
         read, n_extreme = _scores(predicted, y, recipe.score_times)
         if n_extreme:
-            text = (
-                f"{n_extreme} predictions are 0 or 1: their risk scores are set to the most "
-                "extreme of the others."
-            )
-            notes.append(Note("decision", text, model=name))
+            notes.append(noted("extreme_scores", model=name, n=n_extreme))
         if not read:
-            text = "There is no risk score: the predictions are 0 or 1, or the same for all."
-            notes.append(Note("decision", text, model=name))
+            notes.append(noted("no_risk_score", model=name))
         for i, (t, found) in enumerate(read.items()):
             source, score = Score.fitted(name, t, found, folds)
             called = f"risk score of {name}" if t is None else f"score of {name} at {shown_time(t)}"
@@ -123,8 +117,7 @@ def judge_design(
                     bent.add(Column(called, shrunk["curvature"], source, curvature, k), values)
         times = [shown_time(t) for t in read if t is not None]
         if times:
-            when = f"time{'s' * (len(times) > 1)} {' and '.join(times)}"
-            notes.append(Note("decision", f"The risk score is taken at {when}.", model=name))
+            notes.append(noted("score_times", model=name, times=times))
     covariates = _Columns()
     encoding: Encoding | None = None
     if x is not None:
@@ -138,9 +131,7 @@ def judge_design(
     kept = sorted(chosen)
     left_out += () if encoding is None else encoding.left_out
     if left_out:
-        which = ", ".join(left_out)
-        text = f"Left out of the imputation model because constant or determined by the rest: {which}."
-        notes.append(Note("decision", text))
+        notes.append(noted("columns_left_out", columns=list(left_out)))
     made = [column for part in parts for column in part.made]
     values = [value for part in parts for value in part.values]
     n_scores = len(scores.made)
@@ -153,11 +144,7 @@ def judge_design(
         for column in beyond:
             made[column] = replace(made[column], ridge="scores")
         if beyond:
-            text = (
-                f"With {rarer} events or dropouts, {free} of {free + len(beyond)} risk scores enter "
-                "the imputation model freely; the others are shrunk."
-            )
-            notes.append(Note("decision", text))
+            notes.append(noted("scores_shrunk", n=rarer, free=free, scores=free + len(beyond)))
     sources = tuple(made[i] for i in kept)
     design = JudgeDesign(
         np.column_stack([values[i] for i in kept]) if kept else np.empty((len(y), 0)),
@@ -171,9 +158,7 @@ def judge_design(
     return design, tuple(notes)
 
 
-def risk_score(
-    predicted: Predictions, y: Survival, folds: npt.NDArray[Any] | None = None
-) -> FloatArray | None:
+def risk_score(predicted: Predicted, y: Survival, folds: npt.NDArray[Any] | None = None) -> FloatArray | None:
     """The score at the median of the observed times; None where the predictions do not tell subjects apart."""
     read, _ = _scores(predicted, y, 1)
     score = next(iter(read.values()), None)
@@ -214,13 +199,13 @@ def _independent(parts: tuple[_Columns, ...], counted: BoolArray) -> tuple[list[
 
 
 def _scores(
-    predicted: Predictions, y: Survival, score_times: ScoreTimes
+    predicted: Predicted, y: Survival, score_times: ScoreTimes
 ) -> tuple[dict[float | None, FloatArray], int]:
     """log(−log Ŝ(t)) by t, and how many of them are infinite and got the most extreme score of the others.
 
     A risk score is read as it is, at no time.
     """
-    if predicted.risk is not None:
+    if isinstance(predicted, RiskScores):
         return ({None: predicted.risk} if spread_of(predicted.risk) else {}), 0
     first: ScoreTimes = 1 if score_times == "auto" else score_times
     times = _times(predicted, y, first)
@@ -243,16 +228,16 @@ def _scores(
     return scores, n_extreme
 
 
-def _times(predicted: Predictions, y: Survival, score_times: ScoreTimes) -> FloatArray:
+def _times(predicted: Predicted, y: Survival, score_times: ScoreTimes) -> FloatArray:
     """Where the predictions of a model are read: within what is known of them, and where they differ."""
-    if predicted.only_at is not None:
-        return np.array([predicted.only_at])
+    if isinstance(predicted, PredictionsAt):
+        return predicted.times
     wanted = np.unique(np.minimum(wanted_times(y, score_times), predicted.end))
     values = predicted.read(wanted, slice(None))
     constant = values.min(axis=0) == values.max(axis=0)
     if not constant.any():
         return wanted
-    differ = _where_they_differ(predicted)
+    differ = _where_they_differ(predicted) if isinstance(predicted, Predictions) else wanted[:0]
     if not differ.size:
         return wanted
     nearest = differ[np.abs(differ - wanted[constant, None]).argmin(axis=1)]
@@ -278,7 +263,7 @@ def _where_they_differ(predicted: Predictions) -> FloatArray:
     return predicted.times[low < high]
 
 
-def _score(predicted: Predictions, t: float) -> tuple[FloatArray | None, int]:
+def _score(predicted: Predicted, t: float) -> tuple[FloatArray | None, int]:
     """log(−log Ŝ(t)), and how many of them are infinite and got the most extreme score of the others."""
     score = raw_score(predicted, t)
     finite = score[np.isfinite(score)]

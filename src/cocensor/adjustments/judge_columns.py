@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import Encoding, FloatArray, check_length
-from cocensor.curves import Predictions
+from cocensor._checks import FloatArray, check_length
+from cocensor.data import Predicted, RiskScores
+from cocensor.data.covariates import Encoding
 from cocensor.joint.design import Design
 from cocensor.joint.margins import Basis
 
@@ -67,23 +68,23 @@ class Score:
         made = cls(model, t, float(score.min()), float(score.max()), centring)
         return made, score if centring is None else centring(score, folds)
 
-    def of(self, predictions: Mapping[str, Predictions], folds: npt.NDArray[Any] | None = None) -> FloatArray:
+    def of(self, predictions: Mapping[str, Predicted], folds: npt.NDArray[Any] | None = None) -> FloatArray:
         """The scores of any subjects."""
         predicted = predictions.get(self.model)
         if predicted is None:
             raise ValueError(f"predictions must hold those of {self.model!r}, as in the fit.")
-        if (predicted.risk is None) != (self.t is not None):
-            kind = "survival curves" if self.t is not None else "risk scores"
+        is_risk = isinstance(predicted, RiskScores)
+        if is_risk != (self.t is None):
+            kind = "risk scores" if self.t is None else "survival curves"
             raise ValueError(f"predictions of {self.model!r} must be {kind}, as in the fit.")
-        score = (
-            predicted.risk
-            if self.t is None
-            else within(raw_score(predicted, self.t), self.lowest, self.highest)
-        )
+        if isinstance(predicted, RiskScores):
+            score = predicted.risk
+        elif self.t is not None:
+            score = within(raw_score(predicted, self.t), self.lowest, self.highest)
         return score if self.centring is None else self.centring(score, folds)
 
 
-def raw_score(predicted: Predictions, t: float) -> FloatArray:
+def raw_score(predicted: Predicted, t: float) -> FloatArray:
     """log(−log Ŝ(t)); infinite for a prediction of 0 or 1."""
     with np.errstate(divide="ignore"):
         return np.log(-np.log(predicted.read(np.array([t]), slice(None))[:, 0]))
@@ -166,7 +167,7 @@ class JudgeDesign(Design):
         self,
         n: int,
         x: Any,
-        predictions: Mapping[str, Predictions],
+        predictions: Mapping[str, Predicted],
         folds: npt.NDArray[Any] | None = None,
     ) -> FloatArray:
         """The columns of ``n`` subjects with covariates ``x`` and predictions."""

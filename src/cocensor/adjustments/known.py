@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import Term, Terms
 
@@ -148,9 +148,9 @@ def _together(found: Sequence[tuple[Group, tuple[Term, ...]]], n: int) -> tuple[
     """The terms of several groups as terms of all subjects; those with the same factor per time are added up."""
     if len(found) == 1 and found[0][0].rows.size == n:
         return found[0][1]
-    sums: dict[int, tuple[FloatArray, FloatArray | None]] = {}
+    sums: dict[bytes, tuple[FloatArray, FloatArray | None]] = {}
     for group, terms in found:
         for subject, time in terms:
-            factor, _ = sums.setdefault(id(time), (np.zeros(n), time))
+            factor, _ = sums.setdefault(b"" if time is None else time.tobytes(), (np.zeros(n), time))
             factor[group.rows] += 1.0 if subject is None else subject[group.rows]
     return tuple(sums.values())

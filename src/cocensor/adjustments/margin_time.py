@@ -8,18 +8,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cocensor._notes import Note
+from cocensor._checks import FloatArray, check_choice
+from cocensor._notes import Note, noted
 from cocensor._numerics import settled
-from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments.base import Adjustment, Fitted, refuse_beyond
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.adjustments.status import Group, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Terms
 from cocensor.adjustments.whole import WeightLoad, WholeSample
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.curves import TAILS, Interpolation, Predictions, Tail, TimeGrid
+from cocensor.data import TAILS, Interpolation, Predicted, Survival, Tail, TimeGrid
 from cocensor.estimators import CopulaGraphic
-from cocensor.outcomes import Survival, shown_time
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,7 @@ class MarginTime(Adjustment):
             "censored subject."
         )
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
         return _FittedMarginTime(self, y, CopulaGraphic(self.copula).fit(y))
 
 
@@ -112,7 +111,7 @@ class _FittedMarginTime(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         margin, how = self.margin, self.adjustment
@@ -149,7 +148,7 @@ class _FittedMarginTime(Fitted):
     def notes_of(self, load: WeightLoad | None, whole: WholeSample) -> tuple[Note, ...]:
         if load is None or not load.n_replaced:
             return ()
-        return (Note("decision", _after_all(load.n_replaced, self.margin.t_max_)),)
+        return (noted("after_last_training_time", n=load.n_replaced, last=self.margin.t_max_),)
 
     def _margin_times(self, c: FloatArray) -> FloatArray:
         """E[E given E > c], and c itself where no curve is left to integrate."""
@@ -165,8 +164,3 @@ class _FittedMarginTime(Fitted):
                 c[inside], interpolation=self.adjustment.interpolation, tail=over
             )
         return result
-
-
-def _after_all(n: int, last: float) -> str:
-    who, whose = ("1 subject is", "its") if n == 1 else (f"{n} subjects are", "their")
-    return f"{who} censored after {shown_time(last)}, the last training time: {whose} event is assumed to happen then."

@@ -8,16 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
 from cocensor._numerics import hazard_from_survival
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, Side, refuse_first, row_blocks
 from cocensor.adjustments.gradient import Functionals
 from cocensor.adjustments.hazard_ratio import geometric_mean
 from cocensor.adjustments.status import Group, Status
-from cocensor.curves import TimeGrid
+from cocensor.data import Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic
 from cocensor.estimators.chances import ChanceOf, of_dropout, of_end, of_last, of_step, of_survival
 from cocensor.estimators.pull_back import MarginGradient, PullBack
-from cocensor.outcomes import Survival
 
 _SIDES: tuple[Side, Side] = ("left", "right")
 

@@ -10,13 +10,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, IntArray, Rows, Side, as_vector, check_choice, check_length, need
 from cocensor._numerics import LOG_LARGEST_HAZARD
-from cocensor._validation import FloatArray, IntArray, Rows, Side, as_vector, check_choice, check_length, need
-from cocensor.curves import StepFunction
+from cocensor.data import StepFunction, Survival, WhichMargin, structured
 from cocensor.estimators import CoxPH
 from cocensor.estimators.cox import centre_and_scale
 from cocensor.estimators.risk_sets import RiskSets
-from cocensor.outcomes import Survival, WhichMargin, structured
 
 # Of standardised covariates: about as much as one more event says.
 _RIDGE = 1.0

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray, as_times, as_vector, check_length, read_only
+from cocensor._checks import FloatArray, as_times, as_vector, check_length, read_only
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, NothingFitted, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.outcomes import Survival
+from cocensor.data import Predicted, Survival, TimeGrid
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +48,7 @@ class Oracle(Adjustment):
         """What the weights rest on."""
         return "The true event times are known, as in a simulation."
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
         return _FittedOracle(self)
 
 
@@ -57,7 +56,7 @@ class Oracle(Adjustment):
 class _FittedOracle(Fitted):
     adjustment: Oracle
 
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         return _FittedOracle(Oracle(self.adjustment.event_times[resample.test]))
 
     def _status(
@@ -65,7 +64,7 @@ class _FittedOracle(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         times = self.adjustment.event_times

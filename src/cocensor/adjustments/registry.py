@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cocensor._checks import as_choice
 from cocensor.adjustments.aipcw import AIPCW
 from cocensor.adjustments.base import Adjustment
 from cocensor.adjustments.dependent_ipcw import DependentIPCW
@@ -29,12 +30,12 @@ _REGISTRY: dict[str, _Entry] = {
     "margin": _Entry("Dep (CG, paper)", MarginTime, True),
     "dep": _Entry("IBS-Dep (paper)", lambda copula: MarginTime(copula, "uncertainty"), True),
     "cg_q": _Entry("CG-Q (paper)", lambda copula: Imputation((), copula, "event_free"), True),
-    "imputed_margins": _Entry("imputation from margins", lambda copula: Imputation((), copula), True),
-    "imputed": _Entry("imputation", lambda copula: Imputation("everything", copula), True),
-    "imputed_covariates": _Entry(
+    "imputation_margins": _Entry("imputation from margins", lambda copula: Imputation((), copula), True),
+    "imputation": _Entry("imputation", lambda copula: Imputation("everything", copula), True),
+    "imputation_covariates": _Entry(
         "imputation given covariates", lambda copula: Imputation("covariates", copula), True
     ),
-    "imputed_prediction": _Entry(
+    "imputation_prediction": _Entry(
         "imputation given the prediction", lambda copula: Imputation("prediction", copula), True
     ),
     "dependent_ipcw": _Entry("dependent IPCW", DependentIPCW, True),
@@ -101,20 +102,27 @@ def adjustment_names() -> list[str]:
     --------
     >>> from cocensor import adjustment_names
     >>> adjustment_names()
-    ['ipcw', 'ipcw_cox', 'aipcw', 'margin_km', 'margin', 'dep', 'cg_q', 'imputed_margins', 'imputed',
-    'imputed_covariates', 'imputed_prediction', 'dependent_ipcw']
+    ['ipcw', 'ipcw_cox', 'aipcw', 'margin_km', 'margin', 'dep', 'cg_q', 'imputation_margins', 'imputation',
+    'imputation_covariates', 'imputation_prediction', 'dependent_ipcw']
     """
     return list(_REGISTRY)
 
 
+def adjustment_name(name: str, argument: str = "adjustment") -> str:
+    """The name of the adjustment that has this name or label."""
+    if not isinstance(name, str):
+        raise TypeError(f"{argument} must be an Adjustment or a name, but is of type {type(name).__name__}.")
+    return as_choice(name, argument, {key: entry.label for key, entry in _REGISTRY.items()})
+
+
 def adjustment_label(name: str) -> str:
     """What an adjustment is called in tables and figures."""
-    return _REGISTRY[name].label
+    return _REGISTRY[adjustment_name(name)].label
 
 
 def needs_copula(name: str) -> bool:
     """Whether the adjustment of this name rests on a copula."""
-    return _REGISTRY[name].with_copula
+    return _REGISTRY[adjustment_name(name)].with_copula
 
 
 def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
@@ -123,7 +131,7 @@ def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
     Parameters
     ----------
     name : str
-        One of :func:`adjustment_names`.
+        One of :func:`adjustment_names`, or what it is called in tables.
     copula : Copula, optional
         The dependence of event and dropout, for adjustments that rest on one; independence by default.
 
@@ -137,11 +145,7 @@ def adjustment(name: str, *, copula: Copula | None = None) -> Adjustment:
     >>> adjustment("dep", copula=Clayton(2.0))
     MarginTime(copula=Clayton(theta=2.0), weighting='uncertainty', interpolation='step', tail='last')
     """
-    if not isinstance(name, str):
-        raise TypeError(f"adjustment must be an Adjustment or a name, but is of type {type(name).__name__}.")
-    if name not in _REGISTRY:
-        raise ValueError(f"adjustment must be one of {', '.join(_REGISTRY)}, but is {name!r}.")
-    entry = _REGISTRY[name]
+    entry = _REGISTRY[adjustment_name(name)]
     if entry.with_copula:
         return entry.make(Independence() if copula is None else copula)
     if copula is not None:

@@ -2,84 +2,93 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FitWarning, Rows, collected
+from cocensor._checks import Rows
 from cocensor.adjustments.base import Adjustment, Fitted
 from cocensor.adjustments.status import Status
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.outcomes import Survival
+from cocensor.data import Predicted, Sample, Survival, TimeGrid
 
 #: Models by name, the fit that serves them, and their status.
-StatusOfModels = tuple[dict[Any, Predictions], Fitted, Status]
+StatusOfModels = tuple[dict[Any, Predicted], Fitted, Status]
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Test outcomes with their covariates, and a training sample where there is one.
+    """The test sample, and a training sample where there is one."""
 
-    ``folds`` are labels of the fold that each test subject's prediction comes from, where these are out-of-fold.
-    """
+    test: Sample
+    train: Sample | None = None
 
-    y_test: Survival
-    x_test: Any = field(default=None, repr=False)
-    y_train: Survival | None = None
-    x_train: Any = field(default=None, repr=False)
-    folds: npt.NDArray[Any] | None = field(default=None, repr=False)
-    #: The last adjustment that rests on a copula and was fitted without a warning, what it was given, and the fit.
-    _last: list[tuple[Adjustment, Mapping[Any, Predictions], Fitted]] = field(
-        default_factory=list, init=False, repr=False
-    )
+    @classmethod
+    def of(
+        cls,
+        y_test: Survival,
+        x_test: Any = None,
+        y_train: Survival | None = None,
+        x_train: Any = None,
+        folds: npt.NDArray[Any] | None = None,
+    ) -> Samples:
+        """Both samples from their parts."""
+        if y_train is None and x_train is not None:
+            raise ValueError("y_train is needed where x_train is given.")
+        train = None if y_train is None else Sample(y_train, x_train)
+        return cls(Sample(y_test, x_test, folds=folds), train)
 
-    def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
-        """Fitted to the test sample if it needs predictions or there is no other, else to the training sample.
+    @property
+    def y_test(self) -> Survival:
+        """The outcomes of the test sample."""
+        return self.test.y
 
-        An adjustment that differs from the one before by its copula alone shares with it what does not depend on that.
-        """
-        if not adjustment.rests_on_copula:
-            return self.fit_anew(adjustment, predictions)
-        copula = getattr(adjustment, "copula", None)
-        for before, given, fitted in self._last:
-            alike = type(before) is type(adjustment) and before.with_copula(copula) == adjustment
-            if (
-                alike
-                and given.keys() == predictions.keys()
-                and all(given[k] is predictions[k] for k in given)
-            ):
-                return fitted.with_copula(copula)
-        with collected(FitWarning) as warned:
-            found = self.fit_anew(adjustment, predictions)
-        self._last[:] = [] if warned else [(adjustment, dict(predictions), found)]
-        for text in warned:
-            warnings.warn(text, FitWarning, stacklevel=2)
-        return found
+    @property
+    def x_test(self) -> Any:
+        """The covariates of the test sample; None where there are none."""
+        return self.test.x
 
-    def fit_anew(self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]) -> Fitted:
-        """The same, whatever was fitted before; many threads may ask for it at once."""
+    @property
+    def folds(self) -> npt.NDArray[Any] | None:
+        """The fold of each test subject; None where predictions are not out-of-fold."""
+        return self.test.folds
+
+    @property
+    def y_train(self) -> Survival | None:
+        """The outcomes of the training sample; None where there is none."""
+        return None if self.train is None else self.train.y
+
+    @property
+    def x_train(self) -> Any:
+        """The covariates of the training sample; None where there are none."""
+        return None if self.train is None else self.train.x
+
+    @property
+    def learned_from(self) -> Sample:
+        """The training sample, or the test sample where there is no other."""
+        return self.test if self.train is None else self.train
+
+    def fit(self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]) -> Fitted:
+        """Fitted to the test sample if it needs predictions or there is no other, else to the training sample."""
         if adjustment.needs & {"prediction", "predictions"}:
-            return adjustment.fit(self.y_test, self.x_test, predictions, self.folds)
-        if self.y_train is not None:
-            return adjustment.fit(self.y_train, self.x_train)
-        if "covariates" in adjustment.needs and self.x_test is None:
+            return adjustment.fit(self.test.y, self.test.x, predictions, self.test.folds)
+        sample = self.learned_from
+        if "covariates" in adjustment.needs and sample is self.test and sample.x is None:
             raise ValueError("x_test is needed: the adjustment conditions on covariates.")
-        return adjustment.fit(self.y_test, self.x_test)
+        return adjustment.fit(sample.y, sample.x)
 
     def groups(
-        self, adjustment: Adjustment, predictions: Mapping[Any, Predictions]
-    ) -> list[dict[Any, Predictions]]:
+        self, adjustment: Adjustment, predictions: Mapping[Any, Predicted]
+    ) -> list[dict[Any, Predicted]]:
         """Models that share a fit: each alone where it is given its own prediction, else all together."""
         if "prediction" in adjustment.needs:
             return [{name: each} for name, each in predictions.items()]
         return [dict(predictions)]
 
     def statuses(
-        self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predictions]
+        self, adjustment: Adjustment | Fitted, grid: TimeGrid, predictions: Mapping[Any, Predicted]
     ) -> Iterator[StatusOfModels]:
         """The status of every group of models that share one."""
         if isinstance(adjustment, Fitted):
@@ -91,7 +100,7 @@ class Samples:
 
     def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
         """Who of the test subjects is event-free."""
-        return fitted.status(self.y_test, grid, self.x_test)
+        return fitted.status(self.test.y, grid, self.test.x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,21 +118,11 @@ class Resample:
         def drawn(n: int) -> Rows:
             return rng.integers(n, size=n)
 
-        def taken(values: Any, rows: Rows | None) -> Any:
-            return None if values is None or rows is None else values[rows]
-
-        test, learned_from = drawn(len(samples.y_test)), samples.y_train
-        train = None
-        if learned_from is not None:
-            train = test if learned_from.equals(samples.y_test) else drawn(len(learned_from))
-        again = Samples(
-            samples.y_test[test],
-            taken(samples.x_test, test),
-            taken(samples.y_train, train),
-            taken(samples.x_train, train),
-            taken(samples.folds, test),
-        )
-        return cls(test, train, again)
+        test = drawn(len(samples.test))
+        if samples.train is None:
+            return cls(test, None, Samples(samples.test[test]))
+        train = test if samples.train.y.equals(samples.test.y) else drawn(len(samples.train))
+        return cls(test, train, Samples(samples.test[test], samples.train[train]))
 
     def fitted_to(self, adjustment: Adjustment) -> Rows:
         """The rows drawn from the sample that an adjustment is fitted to."""

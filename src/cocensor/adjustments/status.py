@@ -13,23 +13,23 @@ memory to the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows
 from cocensor._notes import Note
 from cocensor._numerics import put_rows
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
 from cocensor.adjustments.gradient import Functionals, Part
 from cocensor.adjustments.tile import Block, Strip, Tile
 from cocensor.adjustments.weights import NOTHING, Weights
 from cocensor.adjustments.whole import WeightLoad
-from cocensor.curves import TimeGrid
-from cocensor.outcomes import Survival
+from cocensor.data import Survival, TimeGrid
 
 # Of all subjects at some times so many numbers are held at once.
 _TILE_ELEMENTS = 2**24
@@ -155,6 +155,12 @@ class Status:
         #: How the subjects are related to those fitted to, for errors, where they are drawn from these (``Subsample``).
         self.subsample: Any = None
 
+    def replaced(self, **changes: Any) -> Self:
+        """The same with other attributes: a status is a value, and nothing sets one of its attributes."""
+        made = copy(self)
+        vars(made).update(changes)
+        return made
+
     def __repr__(self) -> str:
         return f"Status(n={self.n}, times={self.times.size}, normaliser={self.normaliser:g})"
 
@@ -250,8 +256,8 @@ class Status:
         return None
 
     @property
-    def doubts(self) -> tuple[str, ...]:
-        """Why intervals that rest on :meth:`pull_back` may be off, in sentences."""
+    def doubts(self) -> tuple[Note, ...]:
+        """Why intervals that rest on :meth:`pull_back` may be off."""
         return ()
 
     def pull_back(self, functionals: Functionals) -> Iterator[tuple[Rows, FloatArray]]:

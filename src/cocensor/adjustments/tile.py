@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._validation import BoolArray, FloatArray, Rows
+from cocensor._checks import BoolArray, FloatArray, Rows
 
 if TYPE_CHECKING:
     from cocensor.adjustments.weights import BlockWeights

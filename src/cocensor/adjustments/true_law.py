@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments.base import Adjustment, Fitted, always_event_free
 from cocensor.adjustments.imputed_margins import given_censoring
 from cocensor.adjustments.samples import Resample
@@ -16,8 +16,7 @@ from cocensor.adjustments.status import Group, NothingFitted, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE
 from cocensor.adjustments.whole import WholeSample, refuse_part
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.outcomes import Survival
+from cocensor.data import Predicted, Survival, TimeGrid
 
 # From one moment to the next a smooth curve falls by less than this.
 _STEP = 1e-9
@@ -63,7 +62,7 @@ class TrueLaw(Adjustment):
         """There is one truth."""
         return False
 
-    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predictions], folds: Any) -> Fitted:
+    def _fit(self, y: Survival, x: Any, predictions: Mapping[str, Predicted], folds: Any) -> Fitted:
         return _FittedLaw(self)
 
 
@@ -71,7 +70,7 @@ class TrueLaw(Adjustment):
 class _FittedLaw(Fitted):
     adjustment: TrueLaw
 
-    def resampled(self, resample: Resample, predictions: Mapping[str, Predictions]) -> Fitted:
+    def resampled(self, resample: Resample, predictions: Mapping[str, Predicted]) -> Fitted:
         raise ValueError(
             "the law of the simulation holds for the test subjects as drawn, not for a resample."
         )
@@ -81,7 +80,7 @@ class _FittedLaw(Fitted):
         y: Survival,
         grid: TimeGrid,
         x: Any,
-        predictions: Mapping[str, Predictions] | None,
+        predictions: Mapping[str, Predicted] | None,
         whole: WholeSample,
     ) -> Status:
         refuse_part(y, whole, "the law of the simulation")

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from cocensor._checks import FloatArray, Rows
 from cocensor._namespaces import Array, Placing
-from cocensor._validation import FloatArray, Rows
 
 Term = tuple[FloatArray | None, FloatArray | None]
 #: Of some rows at all times at once, as an array of another library.

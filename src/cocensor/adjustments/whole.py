@@ -7,8 +7,8 @@ from typing import Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray
-from cocensor.outcomes import Survival
+from cocensor._checks import FloatArray
+from cocensor.data import Survival
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray
 from cocensor._namespaces import Array, Place, Placing
-from cocensor._validation import BoolArray, FloatArray
 from cocensor.adjustments import Status
 from cocensor.adjustments.weights import Imputed, Observed, Term, Terms, Weights
 
@@ -89,14 +89,17 @@ class PlacedStatus:
 
 def _side(status: Status, placing: Placing, asked: BoolArray, side: Callable[[Any], Weights]) -> PlacedSide:
     """The weights of all groups together: subjects that are not ``asked`` for may have any."""
-    members: dict[int, tuple[Weights, BoolArray]] = {}
+    members: list[tuple[Weights, BoolArray]] = []
     for group in status.groups:
         weights = side(group)
-        belongs = members.setdefault(id(weights), (weights, np.zeros(status.n, dtype=bool)))[1]
+        belongs = next((rows for other, rows in members if other is weights), None)
+        if belongs is None:
+            belongs = np.zeros(status.n, dtype=bool)
+            members.append((weights, belongs))
         belongs[group.rows] = True
     sums = _Sums(status.n), _Sums(status.n)
     observed, imputed = [], []
-    for weights, belongs in members.values():
+    for weights, belongs in members:
         wanted = belongs & asked
         if not wanted.any():
             continue
@@ -119,11 +122,11 @@ class _Sums:
 
     def __init__(self, n: int) -> None:
         self._n = n
-        self._found: dict[int | None, tuple[FloatArray | None, FloatArray]] = {}
+        self._found: dict[bytes, tuple[FloatArray | None, FloatArray]] = {}
 
     def add(self, terms: tuple[Term, ...], belongs: BoolArray) -> None:
         for subject, time in terms:
-            key = None if time is None else id(time)
+            key = b"" if time is None else time.tobytes()
             factor = self._found.setdefault(key, (time, np.zeros(self._n)))[1]
             factor[belongs] += 1.0 if subject is None else subject[belongs]
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import FloatArray, to_numpy
 from cocensor._namespaces import Array, Place, is_foreign, kind_of
-from cocensor._validation import FloatArray, PredictionWarning, to_numpy
+from cocensor._warnings import PredictionWarning
 from cocensor.arrays.kernel import row_blocks
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.curves.checks import count_rounded
+from cocensor.data import Predicted, Predictions, TimeGrid
+from cocensor.data.probabilities import count_rounded
 
 
 def are_foreign(models: Mapping[Any, Any]) -> bool:
@@ -71,7 +72,7 @@ class ArrayTable:
         )
         return cls(place.xp.clip(values, 0.0, 1.0), place, name)
 
-    def as_predictions(self, grid: TimeGrid) -> Predictions:
+    def as_predictions(self, grid: TimeGrid) -> Predicted:
         """The same in numpy, for a fit that is given predictions."""
         return Predictions.trusted(grid.sorted, self._sorted(grid), source=f"{self.place.kind} at the times")
 

@@ -15,7 +15,7 @@ from cocensor.cli.demo import demo
 from cocensor.cli.evaluate import evaluate
 from cocensor.cli.fit_copula import fit_copula
 from cocensor.cli.reproduce import reproduce
-from cocensor.evaluation.options import NOT_YET
+from cocensor.study.run import NOT_YET
 
 # The usage error of whichever click typer brings.
 _UsageError: Any = typer.BadParameter.__bases__[0]

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import typer
 
+from cocensor._checks import escaped
 from cocensor._interrupt import end
-from cocensor._validation import escaped
 
 # A command that is done before this many seconds needs no bar.
 _PATIENCE = 1.0

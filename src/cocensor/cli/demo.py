@@ -12,11 +12,15 @@ import numpy as np
 import typer
 
 import cocensor as cc
+from cocensor._checks import FloatArray
 from cocensor._files import behind_links, hidden_folder, move
-from cocensor._validation import FloatArray
 from cocensor.cli.console import progress_bar, refusing, say
-from cocensor.cli.evaluate import evaluate
+from cocensor.cli.evaluate import evaluated
+from cocensor.cli.inputs import Inputs
 from cocensor.cli.outputs import terminating_in_order
+from cocensor.cli.plan import PlanOptions
+from cocensor.cli.stream import Cluster
+from cocensor.cli.study_file import Outputs, StudyFile
 
 _N_TIMES = 60
 _COVARIATES = 10
@@ -63,18 +67,21 @@ def demo(
         )
         with _filled_at_once(out) as folder, redirect_stdout(io.StringIO()) as said:
             files = _written(folder, train, test, models)
-            evaluate(
+            inputs = Inputs(
                 train=folder / "train.csv",
                 test=folder / "test.csv",
                 time="months",
                 event="died",
                 covariates=",".join(_names()),
-                identity="patient",
+                id="patient",
                 true_time=_TRUE_TIME,
                 predictions=[f"{name}={file}" for name, file in files.items()],
+            )
+            outputs = Outputs(
                 out=folder / "report.html",
                 title=f"Simulated patients whose dropout {'depends on' if tau else 'is independent of'} their event",
             )
+            evaluated(inputs, PlanOptions(), outputs, Cluster(), StudyFile(), {})
         say(said.getvalue().replace(str(folder), str(out)).rstrip())
         say(
             f"\nOpen {out / 'report.html'} in a browser. The data and predictions beside it are what you would bring, "

@@ -3,108 +3,71 @@
 from __future__ import annotations
 
 import json as jsonlib
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import narwhals as nw
 import typer
 
 import cocensor as cc
-from cocensor._notes import Note
-from cocensor._validation import check_choice, collected, escaped
+from cocensor._checks import check_choice, escaped
+from cocensor._notes import Note, noted
+from cocensor._warnings import collected
 from cocensor.cli.console import Phases, progress_bar, refusing, say
-from cocensor.cli.files import read_table
-from cocensor.cli.inputs import (
-    DATA,
-    Covariates,
-    Train,
-    covariate_names,
-    covariates_of,
-    items,
-)
-from cocensor.cli.outcomes import (
-    Administrative,
-    DataLock,
-    DateFormat,
-    Entry,
-    Event,
-    Exit,
-    FollowUp,
-    OutcomeColumns,
-    Reason,
-    Time,
-    TimeUnit,
-)
+from cocensor.cli.inputs import Outcomes, covariates_of
+from cocensor.cli.options import MODEL, data_file, items, option, output_file, with_options
 from cocensor.cli.outputs import check_outputs, written_together
+from cocensor.data import unmarked_end
+from cocensor.data.files import read_table
 from cocensor.joint.margins import MARGIN_FORMS
 from cocensor.joint.select import CANDIDATES
 from cocensor.joint.settings import DEFAULT_MARGINS
-from cocensor.outcomes import unmarked_end
-from cocensor.words import candidates_as_text, choice_in_words
-
-_MODEL = "Model"
-_OUTPUT = "Output"
-_PENALISED = (
-    "A penalty shrinks θ and τ of the candidates towards independence; the profile has no "
-    "penalty. --penalty 0 fits without it."
-)
+from cocensor.views.text import candidates_as_text, choice_in_words
 
 
-def fit_copula(
-    train: Train,
-    event: Event,
-    time: Time = None,
-    covariates: Covariates = None,
-    administrative: Administrative = None,
-    follow_up: FollowUp = None,
-    entry: Entry = None,
-    exit_: Exit = None,
-    data_lock: DataLock = None,
-    date_format: DateFormat = None,
-    time_unit: TimeUnit = None,
-    reason: Reason = None,
-    validation: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Validation sample to compare the families on, with the same columns. By default cross-validation.",
-            rich_help_panel=DATA,
+@dataclass(frozen=True, kw_only=True)
+class _Fitting(Outcomes):
+    """The options of ``cocensor fit-copula``."""
+
+    train: Path = field(
+        metadata=data_file(
+            "Training sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header."
+        )
+    )
+    validation: Path | None = field(
+        default=None,
+        metadata=data_file(
+            "Validation sample to compare the families on, with the same columns. By default cross-validation."
         ),
-    ] = None,
-    families: Annotated[
-        str,
-        typer.Option(
-            metavar="A,B,...",
-            help="Candidate families, gaussian among them. Independence is always a candidate.",
-            rich_help_panel=_MODEL,
+    )
+    families: str = field(
+        default=",".join(CANDIDATES),
+        metadata=option(
+            MODEL, "A,B,...", "Candidate families, gaussian among them. Independence is always a candidate."
         ),
-    ] = ",".join(CANDIDATES),
-    margins: Annotated[
-        str, typer.Option(help="Form of both margins: spline or weibull.", rich_help_panel=_MODEL)
-    ] = DEFAULT_MARGINS,
-    penalty: Annotated[
-        float | None,
-        typer.Option(
-            help="Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood. By default "
-            "τ costs about 4τ² units of the log-likelihood of all subjects, in every family.",
-            rich_help_panel=_MODEL,
+    )
+    margins: str = field(
+        default=DEFAULT_MARGINS, metadata=option(MODEL, None, "Form of both margins: spline or weibull.")
+    )
+    penalty: float | None = field(
+        default=None,
+        metadata=option(
+            MODEL,
+            None,
+            "Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood. By default τ "
+            "costs about 4τ² units of the log-likelihood of all subjects, in every family.",
         ),
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to write all numbers (JSON).", rich_help_panel=_OUTPUT),
-    ] = None,
-    figure: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where to draw the profile likelihood (PNG, PDF or SVG).",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-) -> None:
+    )
+    json: Path | None = field(default=None, metadata=output_file("Where to write all numbers (JSON)."))
+    figure: Path | None = field(
+        default=None, metadata=output_file("Where to draw the profile likelihood (PNG, PDF or SVG).")
+    )
+
+
+@with_options(_Fitting)
+def fit_copula(_context: typer.Context, options: _Fitting) -> None:
     """Fit copulas of event and dropout, choose one by likelihood, and show which τ fit about as well.
 
     The data inform on the dependence only through the assumed form of the margins: take the result as a hint.
@@ -112,38 +75,40 @@ def fit_copula(
     Example: cocensor fit-copula --train train.csv --time months --event died --covariates age,stage --figure tau.png
     """
     notes: list[Note] = []
+    json, figure = options.json, options.figure
     with refusing():
-        parts = [train] if validation is None else [train, validation]
+        columns = options.columns
+        parts = [options.train, *([] if options.validation is None else [options.validation])]
         check_outputs(parts, json=(json, (".json",)), figure=(figure, (".png", ".pdf", ".svg")))
-        check_choice(margins, "--margins", MARGIN_FORMS)
-        candidates = items(families, "--families")
+        check_choice(options.margins, "--margins", MARGIN_FORMS)
+        candidates = items(options.families, "--families")
         for family in candidates:
             check_choice(family, "--families", tuple(cc.copula_families()))
         if set(candidates) == {"independence"}:
             raise ValueError("--families must include one besides independence.")
-        columns = OutcomeColumns(
-            event, time, administrative, follow_up, entry, exit_, data_lock, time_unit, reason, date_format
-        )
         notes += columns.notes
-        names = covariate_names(covariates, **columns.by_option)
+        _ = options.covariate_names  # refused before a file is read
         with progress_bar() as phase:
             tables = []
             for file in parts:
                 phase(f"Reading {file.name}")
                 tables.append(read_table(file))
+            names = options.covariates_in(tables[0], options.train, notes)
             y = [columns.read(table) for table in tables]
             notes += unmarked_end({"training sample": y[0]})
-            x = covariates_of(names, *tables, notes=notes)
-            seen = {} if validation is None else {"X_val": x[1], "y_val": y[1]}
+            notes += [note for table in tables for note in table.notes]
+            x = covariates_of(names, tables)
+            seen = {} if options.validation is None else {"X_val": x[1], "y_val": y[1]}
             with collected(UserWarning) as warned:
                 phase(f"Fitting {', '.join(candidates)}")
-                settings: dict[str, Any] = {"families": candidates, "margins": margins, "penalty": penalty}
+                how = {"margins": options.margins, "penalty": options.penalty}
+                settings: dict[str, Any] = {"families": candidates, **how}
                 choice = cc.select_copula(x[0], y[0], **settings, **seen)
                 profile = choice.profile(progress=phase("Likelihood over τ"))
             benchmarks, missing = _benchmarks(x[0], y[0], phase)
-            notes += [*(Note("caution", text) for text in warned), *missing]
+            notes += [*(noted("warned", why=text) for text in warned), *missing]
             if choice.problem.penalty != 0:
-                notes.append(Note("decision", _PENALISED))
+                notes.append(noted("penalised"))
             phase("Writing")
             with written_together(json, figure) as (numbers_file, picture):
                 if numbers_file is not None:
@@ -163,7 +128,7 @@ def _benchmarks(x: Any, y: cc.Survival, phase: Phases) -> tuple[cc.PlausibleTau 
     try:
         return cc.plausible_tau(x, y, progress=phase("Benchmarks from covariates")), []
     except ValueError as error:
-        return None, [Note("missing", f"No benchmarks of τ: {error}")]
+        return None, [noted("no_benchmarks", why=str(error))]
 
 
 def _text(
@@ -210,7 +175,7 @@ def _json(
         "candidates": _rows(choice.table),
         "profile": profile.to_dict(),
         "plausible_tau": None if benchmarks is None else benchmarks.to_dict(),
-        "notes": [asdict(note) for note in notes],
+        "notes": [note.to_dict() for note in notes],
     }
     return escaped(jsonlib.dumps(found, ensure_ascii=False, allow_nan=False, indent=1)) + "\n"
 

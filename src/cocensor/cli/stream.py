@@ -2,68 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 import cocensor as cc
+from cocensor._checks import check_whole
 from cocensor._notes import Note
-from cocensor._validation import check_whole
 from cocensor.cli.console import Phases
-from cocensor.cli.files import read_table
-from cocensor.cli.inputs import covariates_of
-from cocensor.cli.settings import ALL, all_covariates
+from cocensor.cli.inputs import Inputs, covariates_of
+from cocensor.cli.options import BATCHES, option
 from cocensor.cli.study import Study
+from cocensor.data.files import read_table
 from cocensor.stream.cluster import connected
+from cocensor.stream.evaluate import run_scan
 from cocensor.stream.files import Files
 
-_PANEL = "Files larger than memory"
-Stream = Annotated[
-    bool,
-    typer.Option(
-        "--stream/--no-stream",
-        help=(
-            "Read Parquet files in batches: they may be larger than the memory. Folders and patterns in quotes, such "
-            "as 'test/*.parquet', are read so in any case."
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Who reads the files; no study file says so."""
+
+    scheduler: str | None = field(
+        default=None,
+        metadata=option(
+            BATCHES,
+            "ADDRESS",
+            "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
+            "as tcp://host:8786. Its workers must see the files under the same paths.",
         ),
-        rich_help_panel=_PANEL,
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
-        "as tcp://host:8786. Its workers must see the files under the same paths.",
-        rich_help_panel=_PANEL,
-    ),
-]
-FitRows = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help=(
-            "With --stream: the largest number of subjects that adjustments are fitted to, drawn by a hash of their id "
-            "or row number. By default 1000000."
-        ),
-        rich_help_panel=_PANEL,
-    ),
-]
+    )
 
 
-def is_streamed(stream: bool, scheduler: str | None, fit_rows: int | None, paths: Iterable[Path]) -> bool:
+def is_streamed(inputs: Inputs, cluster: Cluster) -> bool:
     """Whether files are read in batches: on request, or because a path stands for several files."""
-    if stream or any(map(_is_several, paths)):
-        if fit_rows is not None:
-            check_whole(fit_rows, "--fit-rows")
+    if inputs.stream or any(map(_is_several, (inputs.test, *inputs.files.values()))):
+        if inputs.fit_rows is not None:
+            check_whole(inputs.fit_rows, "--fit-rows")
         return True
-    for option, value in (("--scheduler", scheduler), ("--fit-rows", fit_rows)):
+    for name, value in (("--scheduler", cluster.scheduler), ("--fit-rows", inputs.fit_rows)):
         if value is not None:
             raise ValueError(
-                f"{option} must come with --stream, or with patterns or folders of files, but is {value}."
+                f"{name} must come with --stream, or with patterns or folders of files, but is {value}."
             )
     return False
 
@@ -73,19 +55,19 @@ def _is_several(path: Path) -> bool:
     return path.is_dir() or (any(sign in str(path) for sign in "*?[") and not path.exists())
 
 
-def check_streamed(study: Study, bootstrap: int | None) -> None:
+def check_streamed(study: Study) -> None:
     """Refuse what takes all subjects at once, and a training sample in several files."""
-    if study.train is not None and _is_several(study.train):
-        raise ValueError(f"--train must be one file, for it is held in memory, but is {study.train}.")
-    columns = study.columns
+    inputs = study.inputs
+    if inputs.train is not None and _is_several(inputs.train):
+        raise ValueError(f"--train must be one file, for it is held in memory, but is {inputs.train}.")
     asked: dict[str, Any] = {
-        "--risk": next((f"{name}={column}" for name, column in study.risks.items()), None),
-        "--entry": columns.entry,
-        "--follow-up": columns.follow_up,
-        "--true-time": study.true_time,
-        "--folds": study.folds,
-        "--hazard-ratio-by": study.hazard_ratio_by,
-        "--bootstrap": bootstrap,
+        "--risk": next((f"{name}={column}" for name, column in inputs.risks.items()), None),
+        "--entry": inputs.entry,
+        "--follow-up": inputs.follow_up,
+        "--true-time": inputs.true_time,
+        "--folds": inputs.folds,
+        "--hazard-ratio-by": inputs.hazard_ratio_by,
+        "--bootstrap": study.plan.n_resamples,
     }
     instead = {
         "--risk": "give --predictions with files of one column, risk",
@@ -93,45 +75,47 @@ def check_streamed(study: Study, bootstrap: int | None) -> None:
         "--follow-up": "mark who reached the end, and give --administrative",
         "--bootstrap": "intervals come from formulas",
     }
-    for option, value in asked.items():
+    for name, value in asked.items():
         if value is not None:
-            rest = f": {instead[option]}" if option in instead else ""
+            rest = f": {instead[name]}" if name in instead else ""
             raise ValueError(
-                f"{option} must not come with files that are read in batches, but is {value}{rest}."
+                f"{name} must not come with files that are read in batches, but is {value}{rest}."
             )
 
 
-def scored_in_batches(
-    study: Study, scheduler: str | None, fit_rows: int | None, phase: Phases, notes: list[Note]
-) -> cc.Evaluation:
+def scored_in_batches(study: Study, cluster: Cluster, phase: Phases, notes: list[Note]) -> cc.Evaluation:
     """The scores of a study whose test sample and predictions are read in batches."""
-    phase(f"Looking at {study.test.name}")
-    names = study.covariates
-    if names == ALL:
-        names = all_covariates(Files.found(study.test, "--test").columns, study.test, study.named, notes)
-    columns = study.columns
+    inputs = study.inputs
+    phase(f"Looking at {inputs.test.name}")
+    columns = Files.found(inputs.test, "--test").columns if inputs.covariate_names == [] else []
+    names = inputs.covariates_among(columns, inputs.test, notes)
+    tail: Any = None if inputs.tail == "none" else inputs.tail
+    interpolation: Any = inputs.interpolation
     scan = cc.scan_parquet(
-        study.test,
-        dict(study.files),
-        time=str(columns.time),
-        event=columns.event,
+        inputs.test,
+        dict(inputs.files),
+        time=str(inputs.time),
+        event=inputs.event,
         covariates=names,
-        administrative=columns.administrative,
-        reason=columns.reason,
-        id=study.identity,
-        interpolation=study.interpolation,
-        tail=study.tail,
+        administrative=inputs.administrative,
+        reason=inputs.reason,
+        id=inputs.id,
+        interpolation=interpolation,
+        tail=tail,
     )
-    settings = dict(study.settings)
-    if fit_rows is not None:
-        settings["n_fit"] = fit_rows
-    if study.train is not None:
-        phase(f"Reading {study.train.name}")
-        table = read_table(study.train)
-        settings["y_train"] = columns.read(table, training=True)
-        [settings["x_train"]] = covariates_of(names, table, notes=notes)
-    with nullcontext() if scheduler is None else connected(scheduler, "--scheduler") as client:
-        return scan.evaluate(client=client, progress=_Passes(phase, len(scan.parts)), **settings)
+    settings: dict[str, Any] = {}
+    if inputs.fit_rows is not None:
+        settings["n_fit"] = inputs.fit_rows
+    if inputs.train is not None:
+        phase(f"Reading {inputs.train.name}")
+        table = read_table(inputs.train)
+        settings["y_train"] = inputs.columns.read(table, training=True)
+        notes += table.notes
+        [settings["x_train"]] = covariates_of(names, [table])
+    where = cluster.scheduler
+    with nullcontext() if where is None else connected(where, "--scheduler") as client:
+        passes = _Passes(phase, len(scan.parts))
+        return run_scan(scan, study.plan, client=client, progress=passes, **settings)
 
 
 class _Passes:

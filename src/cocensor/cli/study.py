@@ -1,87 +1,70 @@
-"""A study as the options of ``cocensor evaluate`` describe it, and its scores where all of it is held in memory."""
+"""The scores of a study in files that are read as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cocensor as cc
+from cocensor._checks import escaped
 from cocensor._notes import Note
-from cocensor._validation import escaped, spelled
-from cocensor.cli.analyses import Scoring
 from cocensor.cli.console import Phases, warn
-from cocensor.cli.files import Table, read_content, read_table
-from cocensor.cli.inputs import covariates_of, groups_of, predictions_of, risk_scores_of
-from cocensor.cli.outcomes import OutcomeColumns, true_times_of
-from cocensor.cli.settings import ALL, all_covariates, check_not_ids, check_refused
-
-#: ``--interpolation`` and ``--tail`` in words.
-BETWEEN = {"linear": "linear between times", "step": "a step function"}
-BEYOND = {"none": "nothing after the last time", "last": "constant after the last time"}
+from cocensor.cli.inputs import BETWEEN, BEYOND, Inputs, covariates_of, groups_of, true_times_of
+from cocensor.data import Predicted
+from cocensor.data.curves import predictions_of, risk_scores_of
+from cocensor.data.files import read_content, read_table
+from cocensor.data.tables import Table
+from cocensor.study import Plan, run
 
 
 @dataclass(frozen=True)
 class Study:
-    """Files, columns and settings, checked as far as options alone can be."""
+    """Files and columns, and what is asked of them: checked as far as that takes no file."""
 
-    test: Path
-    train: Path | None
-    files: Mapping[str, Path]
-    risks: Mapping[str, str]
-    columns: OutcomeColumns
-    #: The names in ``--covariates``, or all.
-    covariates: Any
-    identity: str | None
-    true_time: str | None
-    folds: str | None
-    hazard_ratio_by: str | None
-    interpolation: Any
-    tail: Any
-    #: Whether a model whose predictions are refused ends the command.
-    strict: bool
-    settings: Mapping[str, Any]
-
-    @property
-    def named(self) -> set[str | None]:
-        """The columns of the test sample that options other than ``--covariates`` name."""
-        single = (self.true_time, self.identity, self.folds, self.hazard_ratio_by)
-        return {*self.columns.by_option.values(), *single, *self.risks.values()}
+    inputs: Inputs
+    plan: Plan
 
 
-def scored(study: Study, grid: dict[str, Any], phase: Phases, notes: list[Note]) -> cc.Evaluation:
-    """The scores of a study whose files are read as a whole; ``grid`` gets the groups of subjects that it names."""
-    phase(f"Reading {study.test.name}")
-    subjects = read_table(study.test, study.identity)
-    names = study.covariates
-    if names == ALL:
-        names = all_covariates(subjects.data.column_names, study.test, study.named, notes)
-        check_not_ids(subjects, names)
+def scored(study: Study, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluation, Any]:
+    """The scores, and the groups of ``--hazard-ratio-by``."""
+    inputs = study.inputs
+    phase(f"Reading {inputs.test.name}")
+    subjects = read_table(inputs.test, inputs.id)
+    names = inputs.covariates_in(subjects, inputs.test, notes)
     samples = [subjects]
-    if study.train is not None:
-        phase(f"Reading {study.train.name}")
-        samples.insert(0, read_table(study.train))
-    y = [study.columns.read(table, training=table is not subjects) for table in samples]
-    x = covariates_of(names, *samples, notes=notes)
-    settings = dict(study.settings)
-    if study.true_time is not None:
-        settings["true_times"] = true_times_of(subjects, study.true_time, y[-1])
-    if study.folds is not None:
-        settings["folds"] = [spelled(value) for value in subjects.column(study.folds).to_pylist()]
-    if study.hazard_ratio_by is not None:
-        grid["hazard_ratio_by"] = groups_of(subjects, study.hazard_ratio_by)
-    if study.train is not None:
+    if inputs.train is not None:
+        phase(f"Reading {inputs.train.name}")
+        samples.insert(0, read_table(inputs.train))
+    y = [inputs.columns.read(table, training=table is not subjects) for table in samples]
+    notes += [note for table in samples for note in table.notes]
+    x = covariates_of(names, samples)
+    settings: dict[str, Any] = {}
+    if inputs.true_time is not None:
+        settings["true_times"] = true_times_of(subjects, inputs.true_time, y[-1])
+    if inputs.folds is not None:
+        settings["folds"] = subjects.texts(inputs.folds)
+    groups = None if inputs.hazard_ratio_by is None else groups_of(subjects, inputs.hazard_ratio_by)
+    if inputs.train is not None:
         settings |= {"y_train": y[0], "x_train": x[0]}
     models: dict[str, Any] = {}
-    for name, file in study.files.items():
-        phase(f"Reading {file.name}", len(models), len(study.files))
-        models[name] = _predicted(file, subjects, study, notes)
-    _tell_refused(models, study.strict)
-    models |= {name: risk_scores_of(subjects, column) for name, column in study.risks.items()}
-    phase("Selecting a copula" if settings["copula"] == "select" else "Checking predictions")
-    scoring = Scoring(phase, settings["adjustments"])
-    return cc.evaluate(models, y[-1], x[-1], progress=scoring, **settings)
+    for name, file in inputs.files.items():
+        phase(f"Reading {file.name}", len(models), len(inputs.files))
+        models[name] = _predicted(file, subjects, inputs, notes)
+    _tell_refused(models, inputs.strict)
+    source = escaped(inputs.test.name)
+    models |= {name: risk_scores_of(subjects, column, source) for name, column in inputs.risks.items()}
+    phase("Selecting a copula" if study.plan.copula == "select" else "Checking predictions")
+    scoring = _Scoring(phase, study.plan)
+    return run(study.plan, models, y[-1], x[-1], progress=scoring, **settings), groups
+
+
+def check_refused(refused: Mapping[str, str]) -> None:
+    """``--strict``: refuse a study in which predictions are ``refused``, by model with why."""
+    if refused:
+        why = " ".join(f"{name}: {text}" for name, text in refused.items())
+        raise ValueError(f"--strict scores all models or none, but predictions are refused. {why}")
 
 
 def _tell_refused(models: Mapping[str, Any], strict: bool) -> None:
@@ -95,14 +78,36 @@ def _tell_refused(models: Mapping[str, Any], strict: bool) -> None:
         warn(f"{name} is left out: {why}")
 
 
-def _predicted(file: Path, test: Table, study: Study, notes: list[Note]) -> cc.Predictions | ValueError:
+def _predicted(file: Path, test: Table, inputs: Inputs, notes: list[Note]) -> Predicted | ValueError:
     """A model's predictions, or why a file has none: that costs this model, and not the others."""
     content = read_content(file)
-    how = study.interpolation, study.tail
-    between, beyond = BETWEEN[study.interpolation or "linear"], BEYOND[study.tail or "none"]
-    source = f"{escaped(file.name)}, {between}, {beyond}"
+    tail: Any = None if inputs.tail == "none" else inputs.tail
+    between: Any = inputs.interpolation
+    how = f"{BETWEEN[between or 'linear']}, {BEYOND[inputs.tail]}"
     try:
-        table = read_table(file, study.identity, content)
-        return predictions_of(table, test, study.identity, *how, source, notes)
+        table = read_table(file, inputs.id, content)
+        curves, decided = predictions_of(table, test, inputs.id, between, tail, escaped(file.name), how)
     except ValueError as error:
         return error
+    notes += decided
+    return curves
+
+
+class _Scoring:
+    """What ``progress`` of :func:`cocensor.evaluate` tells, by name: first the adjustments, then resamples."""
+
+    def __init__(self, phase: Phases, plan: Plan) -> None:
+        self._phase = phase
+        self._names = [each.label for each in plan.adjustments]
+        self._scored = False
+        self._resamples: Callable[[int, int], None] | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many of all are done."""
+        if self._scored:
+            self._resamples = self._resamples or self._phase("Scoring bootstrap samples")
+            self._resamples(done, total)
+        elif done < total:
+            self._phase(f"Scoring by {self._names[done]}", done, total)
+        else:
+            self._scored = True

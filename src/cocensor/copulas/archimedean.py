@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import FloatArray, as_probabilities, as_table, refuse_first
 from cocensor._numerics import log1mexp, scalar_like
-from cocensor._validation import FloatArray, as_probabilities, as_table, refuse_first
 from cocensor.copulas.base import Copula, exp_or_inf
 
 

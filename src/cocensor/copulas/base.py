@@ -16,9 +16,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._namespaces import namespace
-from cocensor._numerics import log1mexp, open_uniform, scalar_like
-from cocensor._validation import (
+from cocensor._checks import (
     FloatArray,
     Seed,
     as_generator,
@@ -27,6 +25,8 @@ from cocensor._validation import (
     check_number,
     check_whole,
 )
+from cocensor._namespaces import namespace
+from cocensor._numerics import log1mexp, open_uniform, scalar_like
 
 # So near to independence, what is multiplied by θ is no longer a normal number of double precision.
 _NO_DIGITS = 1e-290

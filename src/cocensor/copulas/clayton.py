@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._namespaces import namespace
 from cocensor._numerics import expm1_over, log1p_over, log_expm1, running_logsumexp, softplus
-from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
 
 

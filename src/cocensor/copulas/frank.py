@@ -10,6 +10,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyder
 from scipy.special import bernoulli, factorial, spence
 
+from cocensor._checks import FloatArray
 from cocensor._jets import differentiable
 from cocensor._namespaces import namespace, quiet
 from cocensor._numerics import (
@@ -21,7 +22,6 @@ from cocensor._numerics import (
     series_where,
     softplus,
 )
-from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
 from cocensor.copulas.base import log_cdf_by_symmetry, root_in_theta
 

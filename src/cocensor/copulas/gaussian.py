@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
+from cocensor._checks import FloatArray, row_blocks
 from cocensor._jets import Jet, compose, value_of
-from cocensor._validation import FloatArray, row_blocks
 from cocensor.copulas.base import Copula, log_cdf_by_symmetry
 
 # Gauss–Legendre quadrature on (−1, 1), and by how much an exponent may exceed its least value to be counted:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._namespaces import at_most, namespace
 from cocensor._numerics import log1mexp, running_logsumexp, softplus
-from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
 
 

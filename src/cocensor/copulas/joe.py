@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.special import psi, zeta
 
+from cocensor._checks import FloatArray
 from cocensor._namespaces import at_most, namespace
 from cocensor._numerics import log1mexp, log_softplus, running_logsumexp, softplus
-from cocensor._validation import FloatArray
 from cocensor.copulas.archimedean import ArchimedeanCopula
 from cocensor.copulas.base import root_in_theta
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray, as_vector
+from cocensor._checks import FloatArray, as_vector
 from cocensor.copulas.base import Copula
 
 

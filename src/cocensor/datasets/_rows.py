@@ -11,19 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import (
-    BoolArray,
-    FloatArray,
-    as_flags,
-    as_times,
-    refuse_at,
-    refuse_first,
-    spelled,
-)
+from cocensor._checks import BoolArray, FloatArray, as_flags, as_times, refuse_at, refuse_first, spelled
+from cocensor.data import Survival
 from cocensor.datasets._recipe import Recipe
 from cocensor.datasets._sources import DataHome, locate
 from cocensor.datasets.dataset import Dataset
-from cocensor.outcomes import Survival
 
 Texts = npt.NDArray[np.object_]
 

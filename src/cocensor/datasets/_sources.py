@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from cocensor.data.files import read_texts
 from cocensor.datasets._recipe import ArrowTable, Recipe
 
 FOLDER_VARIABLE = "COCENSOR_DATA"
@@ -30,7 +31,7 @@ def locate(recipe: Recipe, data_home: DataHome = None) -> Copy:
     for folder in _folders(data_home):
         path = folder / recipe.file
         if path.is_file():
-            return Copy(str(path), partial(read_csv, path))
+            return Copy(str(path), partial(read_texts, path))
     if recipe.package and find_spec(recipe.package.module):
         return Copy(f"{recipe.package.name} {metadata.version(recipe.package.name)}", recipe.package.read)
     download = recipe.download
@@ -60,22 +61,6 @@ def fetch(file: str, url: str, sha256: str, folder: Path | None = None) -> Path:
         ) from error
     except ValueError:
         raise ValueError(f"{url} does not have the SHA-256 checksum {sha256}; nothing was kept.") from None
-
-
-def read_csv(path: Path) -> ArrowTable:
-    """A table of texts, null where a field is empty or says NA or NaN."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    try:
-        # The names are read first: only a column that is named can be kept as text.
-        with csv.open_csv(path) as reader:
-            names = reader.schema.names
-        options = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True)
-        table = csv.read_csv(path, convert_options=options)
-    except (pa.ArrowInvalid, OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read as CSV: {_first_line(error)}.") from None
-    return table
 
 
 def from_pandas(frame: Any) -> ArrowTable:
@@ -109,7 +94,3 @@ def _not_found(recipe: Recipe) -> ImportError | FileNotFoundError:
             f"{recipe.access}."
         )
     return ImportError(f"{recipe.call} needs {needs}: pip install {install}, or have {place}.")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0].rstrip(".")

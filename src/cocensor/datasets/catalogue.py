@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cocensor._validation import make_frame
+from cocensor._checks import make_frame
 from cocensor.datasets import churn, employee, flchain, gbsg, metabric, mimic_iv, nacd, seer, support, whas
 from cocensor.datasets._sources import DataHome, locate
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cocensor.data.files import read_texts
 from cocensor.datasets._recipe import ArrowTable, Download, Recipe
 from cocensor.datasets._rows import read_rows
-from cocensor.datasets._sources import DataHome, read_csv
+from cocensor.datasets._sources import DataHome
 from cocensor.datasets.dataset import Dataset
 
 
@@ -49,7 +50,7 @@ def load_churn(data_home: DataHome = None) -> Dataset:
 
 
 def _read_original(path: Path) -> ArrowTable:
-    table = read_csv(path)
+    table = read_texts(path)
     outcome = {"months_active": "time", "churned": "event"}
     return table.rename_columns([outcome.get(name, name) for name in table.column_names])
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cocensor._cached import cached_property
-from cocensor._validation import as_frame, check_length
-from cocensor.outcomes import Survival
+from cocensor._checks import as_frame, check_length
+from cocensor.data import Survival
 
 
 @dataclass(frozen=True, eq=False, repr=False)

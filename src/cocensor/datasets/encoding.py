@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import narwhals as nw
 import numpy as np
 
-from cocensor._validation import FloatArray, as_frame, check_choice, spelled
+from cocensor._checks import FloatArray, as_frame, check_choice, spelled
 
 Scaling = Literal["standard", "minmax"] | None
 

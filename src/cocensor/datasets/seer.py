@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cocensor._validation import check_choice
+from cocensor._checks import check_choice
 from cocensor.datasets._recipe import Recipe
 from cocensor.datasets._rows import read_rows
 from cocensor.datasets._sources import DataHome

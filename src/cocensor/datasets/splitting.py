@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray, Rows, Seed, as_generator, as_vector, check_whole
-from cocensor.outcomes import Survival
+from cocensor._checks import FloatArray, Rows, Seed, as_generator, as_vector, check_whole
+from cocensor.data import Survival
 
 _BINS = 10
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._numerics import log1mexp
-from cocensor._validation import FloatArray
 from cocensor.copulas import ArchimedeanCopula
 
 # Below such changes of log ρ and of z over a step, a difference has lost its digits, and the middle is exact.

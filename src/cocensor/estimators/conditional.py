@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._numerics import hazard_from_survival
-from cocensor._validation import FloatArray
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 

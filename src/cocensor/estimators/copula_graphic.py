@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cocensor.copulas import ArchimedeanCopula
+from cocensor.data import WhichMargin
 from cocensor.estimators.margin import MarginEstimator
-from cocensor.outcomes import WhichMargin
 
 
 class CopulaGraphic(MarginEstimator):

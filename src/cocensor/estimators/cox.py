@@ -8,11 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._newton import Derivatives, Minimum, minimise
-from cocensor._numerics import mean_and_sd, row_products, squares_beyond
-from cocensor._parallel import one_blas_thread
-from cocensor._validation import (
-    FitWarning,
+from cocensor._checks import (
     FloatArray,
     as_matrix,
     as_times,
@@ -21,13 +17,15 @@ from cocensor._validation import (
     check_choice,
     check_length,
     check_number,
-    check_width,
-    column_names,
     refuse_first,
 )
-from cocensor.curves import Predictions, StepFunction
+from cocensor._newton import Derivatives, Minimum, minimise
+from cocensor._numerics import mean_and_sd, row_products, squares_beyond
+from cocensor._parallel import one_blas_thread
+from cocensor._warnings import FitWarning
+from cocensor.data import Predictions, StepFunction, Survival, WhichMargin
+from cocensor.data.covariates import check_width, column_names
 from cocensor.estimators.risk_sets import RiskSets, Ties
-from cocensor.outcomes import Survival, WhichMargin
 
 # Information that has shrunk to this share of what it was at 0 tells of a coefficient on its way to infinity.
 _VANISHED = 1e-6

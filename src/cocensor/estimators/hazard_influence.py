@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import FloatArray, IntArray, as_matrix
 from cocensor._numerics import lookup
-from cocensor._validation import FloatArray, IntArray, as_matrix
+from cocensor.data import Survival
 from cocensor.estimators.cox import CoxPH
 from cocensor.estimators.risk_sets import RiskSets
-from cocensor.outcomes import Survival
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,11 +21,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._numerics import running_logsumexp, segments
-from cocensor._validation import FloatArray
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.curves import StepFunction
-from cocensor.outcomes import RiskTable, WhichMargin
+from cocensor.data import RiskTable, StepFunction, WhichMargin
 
 
 class MarginInfluence:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cocensor.copulas import Independence
+from cocensor.data import WhichMargin
 from cocensor.estimators.margin import MarginEstimator
-from cocensor.outcomes import WhichMargin
 
 
 class KaplanMeier(MarginEstimator):

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from cocensor._numerics import lookup, scalar_like
-from cocensor._validation import (
+from cocensor._checks import (
     FloatArray,
     Side,
     as_probabilities,
@@ -20,14 +19,14 @@ from cocensor._validation import (
     check_number,
     refuse_first,
 )
+from cocensor._numerics import lookup, scalar_like
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.curves import StepFunction
-from cocensor.curves.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
+from cocensor.data import RiskTable, StepFunction, Survival, WhichMargin
+from cocensor.data.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
 from cocensor.estimators.conditional import given_dropout, given_end
 from cocensor.estimators.influence import MarginInfluence
 from cocensor.estimators.polygon import polygon_area
 from cocensor.estimators.ties import warn_of_ties
-from cocensor.outcomes import RiskTable, Survival, WhichMargin
 
 #: What is known of a censored subject.
 Conditioning = Literal["event_free", "dropout", "administrative"]
@@ -67,7 +66,7 @@ class MarginEstimator:
         """The curve at ``t``: S(t), or S(t−) with ``side="left"``.
 
         Beyond ``t_max_`` a curve that has not reached 0 is not defined: asking for it is an error, unless
-        a ``tail`` rule says how it goes on (see :func:`cocensor.curves.tail_values`).
+        a ``tail`` rule says how it goes on (see :func:`cocensor.data.tail_values`).
         """
         t = as_times(t, "t")
         rule = self._tail_rule(t, tail, "t")

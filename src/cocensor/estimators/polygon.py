@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 
 def polygon_area(

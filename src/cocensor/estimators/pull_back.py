@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from cocensor._checks import BoolArray, Counts, FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import lookup, segments
-from cocensor._validation import BoolArray, Counts, FloatArray, IntArray, Rows, row_blocks
 from cocensor.copulas import ArchimedeanCopula
-from cocensor.outcomes import RiskTable, Survival, WhichMargin
+from cocensor.data import RiskTable, Survival, WhichMargin
 
 if TYPE_CHECKING:
     from cocensor.estimators.margin import MarginEstimator

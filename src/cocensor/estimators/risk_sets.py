@@ -8,11 +8,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import FloatArray
 from cocensor._newton import Derivatives
 from cocensor._numerics import by_weight
-from cocensor._validation import FloatArray
-from cocensor.curves import StepFunction
-from cocensor.outcomes import Survival, WhichMargin
+from cocensor.data import StepFunction, Survival, WhichMargin
 
 Ties = Literal["efron", "breslow"]
 # A risk set that weighs less than this share of the heaviest subject is beyond double precision.

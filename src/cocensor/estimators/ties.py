@@ -10,7 +10,8 @@ import warnings
 
 import numpy as np
 
-from cocensor._validation import FloatArray, TiedTimesWarning
+from cocensor._checks import FloatArray
+from cocensor._warnings import TiedTimesWarning
 
 # In standard errors. Half of it is bias, and a bias of 0.65 standard errors takes a 95 % interval to 90 %.
 _MOST_MOVED = 1.3

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._validation import FloatArray, as_vector, check_choice, refuse_first
+from cocensor._checks import FloatArray, as_vector, check_choice, refuse_first
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.estimates import Estimates
 

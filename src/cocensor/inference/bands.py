@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from cocensor._checks import FloatArray, check_number
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import FloatArray, check_number
 
 #: At 95 %, quantiles of maxima then err by about 0.01.
 N_DRAWS = 20_000

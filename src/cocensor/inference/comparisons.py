@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from cocensor._cached import cached_property
-from cocensor._validation import BoolArray, FloatArray, check_choice
+from cocensor._checks import BoolArray, FloatArray, check_choice
 from cocensor.inference.bands import N_DRAWS, normal_draws, quantile_limits
 from cocensor.inference.estimates import ConfidenceInterval, Estimate, Estimates, Method
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._validation import BoolArray, FloatArray, Rows, check_choice
+from cocensor._checks import BoolArray, FloatArray, Rows, check_choice
 from cocensor.inference.bands import Band, normal_quantile, simultaneous_quantile
 
 Method = Literal["normal", "percentile", "basic"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from cocensor._validation import FloatArray, check_number
+from cocensor._checks import FloatArray, check_number
 from cocensor.inference.along_axis import AxisCurve, chosen_curves
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.estimates import ConfidenceInterval

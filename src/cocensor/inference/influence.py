@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor._numerics import put_rows
-from cocensor._validation import FloatArray, IntArray, Rows
 from cocensor.adjustments import Functionals, Linearised, Part, Status
+from cocensor.data import Survival
 from cocensor.inference.estimates import Estimates
-from cocensor.outcomes import Survival
 
 #: Of more subjects than this, sums over so many random batches stand for the single ones where much is kept of each.
 N_BATCHES = 4096

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.inference.along_axis import AxisCurve, chosen_curves, crossing
 
 

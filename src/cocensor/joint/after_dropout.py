@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import hazard_from_log
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.joint.margins import MarginOfSubjects
 
 # Steps of the integral: so many of equal length, and to so many quantiles, where a few times lie far beyond the others.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocensor._checks import FloatArray, IntArray, row_blocks
 from cocensor._newton import Derivatives
-from cocensor._validation import FloatArray, IntArray, row_blocks
 from cocensor.joint.predictors import Table
 
 # Once a step of Newton's method is this share of c, what is left is about the square of it.

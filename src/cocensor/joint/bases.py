@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
+from cocensor.data import Survival
 from cocensor.joint.knots import chosen_basis
 from cocensor.joint.margins import Basis, MarginForm
 from cocensor.joint.settings import Knots
-from cocensor.outcomes import Survival
 
 
 def margin_bases(

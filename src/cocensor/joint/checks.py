@@ -17,12 +17,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray, row_blocks
 from cocensor._numerics import hazard_from_log
-from cocensor._validation import BoolArray, FloatArray, row_blocks
 from cocensor.copulas import Copula
+from cocensor.data import Survival
 from cocensor.joint.margins import last_end, start_of_group
 from cocensor.joint.model import JointModel
-from cocensor.outcomes import Survival
 
 # Steps of the grid for each period, the closer the earlier: a period's number is right within 1 % up to τ = 0.6, and
 # within 1.5 % at 0.8.

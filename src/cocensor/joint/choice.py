@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._notes import Note
+from cocensor._checks import FloatArray, Progress, make_frame
+from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import FitWarning, FloatArray, Progress, make_frame
+from cocensor._views import view
+from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula, Independence, copula_families
 from cocensor.copulas.walks import as_taus, walks_from_independence
 from cocensor.joint.model import JointModel
@@ -56,7 +58,7 @@ class CopulaChoice:
     validation: dict[str, float]
     how: str
     problem: JointProblem
-    template: Any
+    library: Any
 
     @property
     def copula(self) -> Copula:
@@ -88,7 +90,7 @@ class CopulaChoice:
                 "converged": [model.converged_ for model in self.models.values()],
                 "chosen": [name == self.copula.name for name in self.models],
             },
-            template=self.template,
+            library=self.library,
         )
 
     def profile(
@@ -118,22 +120,19 @@ class CopulaChoice:
                     minimum = self.problem.margins_at(copula)
                     values[float(tau)] = self.problem.loglik(minimum, copula)
                     if not minimum.converged:
-                        text = f"the margins with the {name} copula did not converge at τ = {tau:g}."
-                        notes.append(Note("caution", text))
-                        warnings.warn(text, FitWarning, stacklevel=2)
+                        notes.append(noted("not_converged", family=name, tau=float(tau)))
+                        warnings.warn(notes[-1].text, FitWarning, stacklevel=2)
                     done += 1
                     report(done, total)
                 ordered = sorted(values)
                 found[name] = np.array(ordered), np.array([values[tau] for tau in ordered])
         return DependenceProfile(
-            found, at_zero, self.problem.likelihood.n, self.template, choice=self, notes=tuple(notes)
+            found, at_zero, self.problem.likelihood.n, self.library, choice=self, notes=tuple(notes)
         )
 
     def summary(self) -> str:
         """The table, the choice and its caveat, as text."""
-        from cocensor.words import choice_as_text
-
-        return choice_as_text(self)
+        return view("text.choice_as_text")(self)
 
     def __repr__(self) -> str:
         return f"CopulaChoice({self.copula!r}, of {', '.join(self.models)}, by {self.how})"

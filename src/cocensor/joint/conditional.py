@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
+from cocensor._checks import FloatArray
 from cocensor._jets import Jet
 from cocensor._namespaces import Array, Placing, at_most, namespace
 from cocensor._numerics import hazard_from_log, log1mexp
-from cocensor._validation import FloatArray
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
 from cocensor.joint.after_dropout import HazardRatio, LaterDropout

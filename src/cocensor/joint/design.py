@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray, Rows, check_length, row_blocks
 from cocensor._numerics import mean_and_sd, squares_beyond
-from cocensor._validation import BoolArray, Encoding, FloatArray, Rows, check_length, row_blocks
+from cocensor.data.covariates import Encoding
 from cocensor.joint.predictors import Standardised
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._newton import Minimum
-from cocensor._validation import FitWarning, FloatArray
+from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula
 from cocensor.joint.design import Design
 from cocensor.joint.link import Link, tau_slope

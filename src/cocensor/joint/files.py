@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import FloatArray, as_vector
 from cocensor._files import write_whole
-from cocensor._validation import Encoding, FloatArray, as_vector
 from cocensor.copulas import copula_families
+from cocensor.data.covariates import Encoding
 from cocensor.joint.margins import Basis, Margin
 from cocensor.joint.model import JointModel, Start
 

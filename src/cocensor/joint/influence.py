@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._newton import Minimum
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.joint.after_dropout import LaterDropout
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.estimates import to_units_of_data

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray
 from cocensor._newton import Derivatives, minimise
 from cocensor._numerics import quantile
-from cocensor._validation import BoolArray, FloatArray
+from cocensor.data import Survival
 from cocensor.joint.barrier import Barrier
 from cocensor.joint.margins import Basis
-from cocensor.outcomes import Survival
 
 #: How many inner knots are tried.
 CANDIDATES = (0, 1, 2, 3, 4, 6, 8, 12, 16)

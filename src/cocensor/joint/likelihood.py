@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor._jets import Jet
 from cocensor._newton import Derivatives
 from cocensor._numerics import LOG_LARGEST_HAZARD, by_weight, hazard_from_log
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows, row_blocks
 from cocensor.copulas import Copula
 from cocensor.copulas.steps import log_step
+from cocensor.data import Survival
 from cocensor.joint.barrier import Barrier
 from cocensor.joint.margins import Basis, informative, last_end, start_of_group
 from cocensor.joint.predictors import Drift, DriftSlopes, Predictor, Slopes, Table
-from cocensor.outcomes import Survival
 
 
 def at_the_time(copula: Copula, own: Any, other: Any) -> Any:

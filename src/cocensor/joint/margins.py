@@ -13,9 +13,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from cocensor._checks import BoolArray, FloatArray, Rows
 from cocensor._namespaces import Placing
 from cocensor._numerics import quantile
-from cocensor._validation import BoolArray, FloatArray, Rows
 
 MarginForm = Literal["weibull", "spline"]
 MARGIN_FORMS: tuple[MarginForm, ...] = get_args(MarginForm)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import (
-    Encoding,
+from cocensor._checks import (
     FloatArray,
     Seed,
     as_flags,
@@ -23,13 +22,14 @@ from cocensor._validation import (
     row_blocks,
 )
 from cocensor.copulas import Copula
+from cocensor.data import Survival
+from cocensor.data.covariates import Encoding
 from cocensor.joint.conditional import Conditional
 from cocensor.joint.design import Design
 from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import Margin
 from cocensor.joint.predictors import Drift
 from cocensor.joint.settings import TimeKind
-from cocensor.outcomes import Survival
 
 
 @dataclass(frozen=True)

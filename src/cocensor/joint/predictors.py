@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
 from cocensor._numerics import LOG_SMALLEST_HAZARD
-from cocensor._validation import FloatArray, IntArray, Rows, row_blocks
 from cocensor.joint.margins import Basis
 
 #: Subjects, what multiplies the parameters, and case weights.

@@ -11,18 +11,13 @@ from typing import Any, Literal
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, IntArray, as_weights, check_choice
 from cocensor._newton import Derivatives, Minimum, minimise
 from cocensor._numerics import mean_and_sd
-from cocensor._validation import (
-    BoolArray,
-    FitWarning,
-    FloatArray,
-    IntArray,
-    as_weights,
-    check_choice,
-)
+from cocensor._warnings import FitWarning
 from cocensor.copulas import Copula, Independence
 from cocensor.copulas.walks import as_taus, walks_from_independence
+from cocensor.data import Survival
 from cocensor.joint.bases import check_enough, margin_bases
 from cocensor.joint.design import Design, standardised
 from cocensor.joint.estimates import fitted_model
@@ -35,7 +30,6 @@ from cocensor.joint.predictors import Drift, Standardised
 from cocensor.joint.ridge import ridge_weights
 from cocensor.joint.scouts import risen, scouts_of
 from cocensor.joint.settings import AskedTimeKind, Knots, TimeKind, as_penalty, as_time_kind, check_settings
-from cocensor.outcomes import Survival
 
 #: Where θ starts by default, as Kendall's τ; negative ones for the families that reach them.
 STARTS = (-0.6, 0.3, 0.6, 0.9)

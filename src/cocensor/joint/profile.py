@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, make_frame
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, make_frame
+from cocensor._views import view
 from cocensor.copulas import copula_families
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ CUT = 1.9207
 class DependenceProfile:
     """The profile likelihood over τ, family by family: how well each dependence fits the data.
 
-    Made by :meth:`CopulaChoice.profile` and :meth:`Evaluation.dependence_profile`. At each τ the margins are fitted
-    anew. It rests on the form of the margins alone: read it as a hint.
+    Made by :meth:`CopulaChoice.profile`. At each τ the margins are fitted anew. It rests on the form of the margins
+    alone: read it as a hint.
 
     Attributes
     ----------
@@ -54,7 +55,7 @@ class DependenceProfile:
     curves: dict[str, tuple[FloatArray, FloatArray]]
     independence: float
     n: float
-    template: Any = None
+    library: Any = None
     #: The choice that it belongs to, if any.
     choice: CopulaChoice | None = None
     notes: tuple[Note, ...] = ()
@@ -84,7 +85,7 @@ class DependenceProfile:
         ]
         names = ("family", "tau", "theta", "loglik", "difference")
         return make_frame(
-            dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), template=self.template
+            dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), library=self.library
         )
 
     def supported(self, family: str) -> tuple[float, float]:
@@ -96,9 +97,7 @@ class DependenceProfile:
     @property
     def statement(self) -> str:
         """What the profile says, and the choice beside it where they differ, in words."""
-        from cocensor.words import profile_in_words
-
-        return profile_in_words(self)
+        return view("text.profile_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The profile as JSON can hold it; ``difference`` is the log-likelihood less the largest of all."""
@@ -118,14 +117,12 @@ class DependenceProfile:
                 }
                 for name, (taus, values) in self.curves.items()
             },
-            "notes": [asdict(note) for note in self.notes],
+            "notes": [note.to_dict() for note in self.notes],
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves; returns the axes (see :class:`~cocensor.plots.ProfileLikelihoodDisplay`)."""
-        from cocensor.plots import ProfileLikelihoodDisplay
-
-        return ProfileLikelihoodDisplay.from_profile(self).plot(ax=ax)
+        """Draw the curves; returns the axes (see :class:`~cocensor.views.plots.ProfileLikelihoodDisplay`)."""
+        return view("plots.ProfileLikelihoodDisplay").from_profile(self).plot(ax=ax)
 
     def __repr__(self) -> str:
         return f"DependenceProfile({', '.join(self.curves)})"

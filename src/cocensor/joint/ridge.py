@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cocensor._checks import FloatArray, IntArray
 from cocensor._newton import Minimum
-from cocensor._validation import FloatArray, IntArray
 
 # In units of the log-likelihood for standardised columns: an effect has a prior standard deviation of 1/√weight.
 _START = 1e3

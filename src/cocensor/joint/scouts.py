@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.joint.likelihood import Likelihood
 from cocensor.joint.margins import informative
 from cocensor.joint.predictors import Drift, Standardised

@@ -8,17 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import BoolArray, FloatArray, Seed, as_generator, check_choice, check_number, library_of
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import (
-    BoolArray,
-    FloatArray,
-    Seed,
-    as_generator,
-    check_choice,
-    check_number,
-    column_names,
-)
 from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.data import Survival
 from cocensor.joint.choice import CopulaChoice
 from cocensor.joint.design import Design
 from cocensor.joint.link import LARGEST_TAU
@@ -26,7 +19,6 @@ from cocensor.joint.margins import MarginForm
 from cocensor.joint.model import JointModel
 from cocensor.joint.problem import STARTS, JointProblem
 from cocensor.joint.settings import DEFAULT_MARGINS, AskedTimeKind, Family, Knots, resolve_family
-from cocensor.outcomes import Survival
 
 CANDIDATES = ("independence", "clayton", "frank", "gumbel", "joe")
 #: Margins of another form than assumed pass for a weak dependence: less than this is no reason to leave independence.
@@ -181,7 +173,7 @@ def select_copula(
         validation=validation,
         how=how,
         problem=problem,
-        template=X if not isinstance(X, Design) and X is not None and column_names(X) is not None else None,
+        library=None if isinstance(X, Design) else library_of(X),
     )
 
 

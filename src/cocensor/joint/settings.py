@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from cocensor._validation import check_choice, check_number, check_whole
+from cocensor._checks import check_choice, check_number, check_whole
 from cocensor.copulas import Copula, Independence, copula_families
+from cocensor.data import Survival
 from cocensor.joint.link import tau_slope
 from cocensor.joint.margins import MARGIN_FORMS, MarginForm
-from cocensor.outcomes import Survival
 
 #: What a recorded time is: a point, or the end of a group such as a month.
 TimeKind = Literal["continuous", "grouped"]

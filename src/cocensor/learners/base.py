@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
 
-from cocensor._validation import FloatArray, as_matrix, check_length, column_names
-from cocensor.curves import Predictions
-from cocensor.outcomes import Survival
+from cocensor._checks import FloatArray, as_matrix, check_length
+from cocensor.data import Predictions, Survival
+from cocensor.data.covariates import column_names
 
 
 class Part(NamedTuple):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cocensor._validation import FloatArray, check_number, need
-from cocensor.curves import Predictions
+from cocensor._checks import FloatArray, check_number, need
+from cocensor.data import Predictions, structured
 from cocensor.learners.base import Part
 from cocensor.learners.hazards import ProportionalHazards
 from cocensor.learners.trees import TreeLearner
-from cocensor.outcomes import structured
 
 
 @dataclass(eq=False, kw_only=True)

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from cocensor._checks import FloatArray, check_choice
 from cocensor._numerics import row_products
-from cocensor._validation import FloatArray, check_choice
-from cocensor.curves import Predictions
+from cocensor.data import Predictions
 from cocensor.estimators import CoxPH
 from cocensor.estimators.risk_sets import Ties
 from cocensor.learners.base import Learner, Part

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sksurv.ensemble import GradientBoostingSurvivalAnalysis
 from sksurv.ensemble.survival_loss import CoxPH
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 
 Outcomes = npt.NDArray[Any]
 

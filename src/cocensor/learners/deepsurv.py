@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from cocensor._validation import FloatArray, check_number, check_whole
-from cocensor.curves import Predictions
+from cocensor._checks import FloatArray, check_number, check_whole
+from cocensor.data import Predictions
 from cocensor.learners.base import Part
 from cocensor.learners.hazards import ProportionalHazards
 from cocensor.learners.network import NetworkLearner, Parameters

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from cocensor._validation import FloatArray, need
-from cocensor.curves import Predictions
+from cocensor._checks import FloatArray, need
+from cocensor.data import Predictions, structured
 from cocensor.learners.base import Part
 from cocensor.learners.trees import TreeLearner
-from cocensor.outcomes import structured
 
 # Elements of scikit-survival's array of curves at a time, 32 MiB.
 _BLOCK_ELEMENTS = 1 << 22

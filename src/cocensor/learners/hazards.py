@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._validation import FloatArray
-from cocensor.curves import Predictions, StepFunction
-from cocensor.outcomes import Survival
+from cocensor._checks import FloatArray
+from cocensor.data import Predictions, StepFunction, Survival
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from cocensor._validation import FloatArray, check_whole
-from cocensor.curves import Predictions
+from cocensor._checks import FloatArray, check_whole
+from cocensor.data import Predictions, Survival
 from cocensor.learners.base import Part
 from cocensor.learners.network import NetworkLearner, Parameters
-from cocensor.outcomes import Survival
 
 if TYPE_CHECKING:
     import torch

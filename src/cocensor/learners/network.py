@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cocensor._validation import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    as_generator,
-    check_number,
-    check_whole,
-    need,
-)
+from cocensor._checks import BoolArray, FloatArray, IntArray, as_generator, check_number, check_whole, need
+from cocensor.data import Survival
 from cocensor.learners.base import Learner, Part
-from cocensor.outcomes import Survival
 
 if TYPE_CHECKING:
     import torch

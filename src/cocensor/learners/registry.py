@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, Literal
 
-from cocensor._validation import check_choice
+from cocensor._checks import check_choice
 from cocensor.learners.base import Learner
 from cocensor.learners.boosting import GBSA
 from cocensor.learners.cox import CoxLearner

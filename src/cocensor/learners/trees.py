@@ -6,7 +6,7 @@ from abc import ABC
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from cocensor._validation import check_whole
+from cocensor._checks import check_whole
 from cocensor.learners.base import Learner
 
 MaxFeatures = Literal["sqrt", "log2"] | int | float | None

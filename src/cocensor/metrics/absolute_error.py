@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, check_choice, row_blocks
+from cocensor._checks import FloatArray, check_choice, row_blocks
 from cocensor.adjustments import Adjustment, Fitted, Functionals, Linearised, Status
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, Predictions, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.kernel import Loss, LossGradient, SumsBySubject, mean_losses
@@ -86,33 +86,33 @@ class RestrictedAbsoluteError(Metric):
         """All times, and 0."""
         return times.from_zero
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models, in one pass over the weights."""
         return self._values(status, predictions, None)
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self, status: Status, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of several models, and the part of each subject, in one pass over the weights."""
         by_subject = SumsBySubject(status, _widths(status.grid.sorted), len(predictions))
         values = self._values(status, predictions, by_subject)
         return values, by_subject.known_of(self.functionals(status, predictions))
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Functionals:
+    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Functionals:
         """The values as functions of the weights, in which they are linear."""
         refuse_unless_known(status)
         gradients = (LossGradient(status, _MISSED, each) for each in self._times(status, predictions))
         return Functionals(tuple(gradients), _widths(status.grid.sorted)[:, None])
 
     def _values(
-        self, status: Status, predictions: Mapping[str, Predictions], by_subject: SumsBySubject | None
+        self, status: Status, predictions: Mapping[str, Predicted], by_subject: SumsBySubject | None
     ) -> dict[str, MetricValue]:
         refuse_unless_known(status)
         missed = mean_losses(status, _MISSED, self._times(status, predictions), by_subject)
         values = status.grid.by_sorted(missed) @ _widths(status.grid.sorted)
         return {name: MetricValue(float(value)) for name, value in zip(predictions, values, strict=True)}
 
-    def _times(self, status: Status, predictions: Mapping[str, Predictions]) -> list[Predictions]:
+    def _times(self, status: Status, predictions: Mapping[str, Predicted]) -> list[Predicted]:
         horizon = status.grid.last
         return [_TimeBefore(predicted_times(each, horizon, self.predicted)) for each in predictions.values()]
 
@@ -168,8 +168,10 @@ def restricted_absolute_error(
     return asked.values(metric, return_influence)
 
 
-def predicted_times(predictions: Predictions, horizon: float, predicted: PredictedTime) -> FloatArray:
+def predicted_times(predictions: Predicted, horizon: float, predicted: PredictedTime) -> FloatArray:
     """The time that each curve predicts, at most the horizon."""
+    if not isinstance(predictions, Predictions):
+        raise ValueError(f"times must be several for predicted times, but a model {predictions.limit}.")
     found = np.empty(len(predictions))
     for rows in row_blocks(len(predictions), predictions.times.size):
         curves = predictions[rows]

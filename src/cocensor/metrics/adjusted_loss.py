@@ -12,12 +12,11 @@ from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.samples import Samples
 from cocensor.arrays import PlacedStatus, mean_losses
 from cocensor.copulas import Copula
-from cocensor.curves import TimeGrid
+from cocensor.data import Survival, TimeGrid
 from cocensor.metrics.array_scores import refuse_unknown
 from cocensor.metrics.pointwise import PointwiseMetric
 from cocensor.metrics.registry import metric as metric_by_name
 from cocensor.metrics.scoring import chosen_adjustment
-from cocensor.outcomes import Survival
 
 
 class AdjustedLoss:
@@ -96,7 +95,7 @@ class AdjustedLoss:
         if isinstance(chosen, Adjustment) and chosen.needs & {"prediction", "predictions"}:
             raise ValueError(f"adjustment must be fitted before, for it is given predictions: {chosen!r}.")
         train = None if y_train is None else Survival.coerce(y_train, "y_train")
-        samples = Samples(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
+        samples = Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
         grid = asked.grid(TimeGrid.of(times))
         [(_, _, status)] = samples.statuses(chosen, grid, {})
         refuse_unknown(grid, status.until)

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, HorizonWarning
+from cocensor._checks import FloatArray
+from cocensor._warnings import HorizonWarning
 from cocensor.adjustments import Adjustment, Fitted, Functionals, Linearised, Status, Tile
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import MetricValue, Profile
 from cocensor.metrics.roc import FALSE_ALARMS, NO_CURVE, Roc, RocGradient
@@ -105,7 +106,7 @@ class CumulativeDynamicAUC(SectionMetric):
         """The ROC curve: of those who had the event, the share above a threshold, by that of those event-free."""
         return Profile(FALSE_ALARMS, _roc(section).found())
 
-    def profile_functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def profile_functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The shares of events found of the ROC curves at the one time, all of the first model first."""
         [tile] = status.tiles()
         gradients: list[RocGradient] = []
@@ -114,14 +115,14 @@ class CumulativeDynamicAUC(SectionMetric):
             gradients += found[0] if found else [NO_CURVE] * FALSE_ALARMS.size
         return Functionals(tuple(gradients), np.ones((1, 1)))
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models."""
         if self.at is not None:
             return super().evaluate(status, predictions)
         return self._means(status, predictions, *self._over_time(status, predictions))
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self, status: Status, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values, and these as functions of the weights: both at once where that takes little memory."""
         if self.at is not None:
@@ -133,21 +134,19 @@ class CumulativeDynamicAUC(SectionMetric):
         return values, self._mean_linearised(predictions, curves, sums, known)
 
     def _means(
-        self, status: Status, predictions: Mapping[str, Predictions], curves: FloatArray, sums: FloatArray
+        self, status: Status, predictions: Mapping[str, Predicted], curves: FloatArray, sums: FloatArray
     ) -> dict[str, MetricValue]:
         return {
             name: MetricValue(mean_over_events(curve, new_events(sums)), status.grid.restore(curve))
             for name, curve in zip(predictions, curves, strict=True)
         }
 
-    def values_over_time(
-        self, status: Status, predictions: Mapping[str, Predictions]
-    ) -> dict[str, FloatArray]:
+    def values_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
         """The AUCs at each time of the status, in the order given."""
         curves, _ = self._over_time(status, predictions)
         return dict(zip(predictions, status.grid.restore(curves), strict=True))
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         r"""The value at the one time, or the mean :math:`\sum_k AUC_k\,\Delta B_k / B_K`, with B the sum of b."""
         if self.at is not None:
             return super().functionals(status, predictions)
@@ -155,7 +154,7 @@ class CumulativeDynamicAUC(SectionMetric):
 
     def _mean_linearised(
         self,
-        predictions: Mapping[str, Predictions],
+        predictions: Mapping[str, Predicted],
         curves: FloatArray,
         sums: FloatArray,
         known: Mapping[tuple[int, int], Linear] | None = None,
@@ -174,7 +173,7 @@ class CumulativeDynamicAUC(SectionMetric):
     def _over_time(
         self,
         status: Status,
-        predictions: Mapping[str, Predictions],
+        predictions: Mapping[str, Predicted],
         known: dict[tuple[int, int], Linear] | None = None,
     ) -> tuple[FloatArray, FloatArray]:
         """The AUCs by model and sorted time; and the sums of b at each time."""
@@ -269,7 +268,7 @@ def cumulative_dynamic_auc(
     >>> aucs, mean = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5])
     >>> aucs, round(mean, 3)
     (array([1.        , 0.42857143]), 0.673)
-    >>> aucs, mean = cumulative_dynamic_auc(y, y, risk, [3.5], adjustment="imputed_margins", copula=Clayton(2.0))
+    >>> aucs, mean = cumulative_dynamic_auc(y, y, risk, [3.5], adjustment="imputation_margins", copula=Clayton(2.0))
     >>> aucs.round(3)
     array([0.5])
     >>> (aucs, mean), (of_aucs, of_mean) = cumulative_dynamic_auc(y, y, risk, [1.5, 3.5], return_influence=True)

@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments import Linearised, Status
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, Predictions, RiskScores, TimeGrid
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.single_time import SingleTimes
 
@@ -137,11 +137,11 @@ class Metric(ABC):
     unit: str | None = None
 
     @abstractmethod
-    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models under one and the same status."""
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self, status: Status, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values, and what :meth:`functionals` gives of them where that comes on the way; else None."""
         return self.evaluate(status, predictions), None
@@ -150,11 +150,11 @@ class Metric(ABC):
         """The times at which it needs a status, out of those of an evaluation: all, unless it says otherwise."""
         return times
 
-    def can_score(self, predictions: Predictions, times: TimeGrid) -> bool:
+    def can_score(self, predictions: Predicted, times: TimeGrid) -> bool:
         """Whether what one model predicts is enough for it at the ``times`` of an evaluation."""
-        if predictions.risk is not None:
+        if isinstance(predictions, RiskScores):
             return not self.needs_curves
-        return predictions.only_at is None or predictions.known_at(self.grid(times).times)
+        return isinstance(predictions, Predictions) or predictions.known_at(self.grid(times).times)
 
     def at_time(self, t: float) -> Metric:
         """The metric whose value is the one of this metric at one time, where it has values over time."""
@@ -164,21 +164,19 @@ class Metric(ABC):
         """The same metric, whose label says the unit of time where it speaks of time."""
         return self
 
-    def values_over_time(
-        self, status: Status, predictions: Mapping[str, Predictions]
-    ) -> dict[str, FloatArray]:
+    def values_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
         """The values of several models at each time of the status, where the metric has such."""
         raise ValueError(f"metric must have values over time, but {self.name!r} has none.")
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values of several models as functions of the weights of a status: what intervals rest on."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
-    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time of the status as functions of its weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient.")
 
-    def profile_functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def profile_functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The curves behind the values as functions of the weights, all of the first model first."""
         raise ValueError(f"the metric {self.name!r} has no analytic gradient of the curve behind it.")
 

@@ -9,19 +9,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import FloatArray, check_choice
 from cocensor._namespaces import is_foreign
-from cocensor._validation import FloatArray, check_choice
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.adjustments.copula import assumed_copula
 from cocensor.arrays import refuse_foreign
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predictions, Survival, TimeGrid
 from cocensor.estimators import CopulaGraphic, KaplanMeier
 from cocensor.inference import Influence
 from cocensor.metrics.kernel import Loss
 from cocensor.metrics.pointwise import AtOneTime, Integration, PointwiseMetric
 from cocensor.metrics.scoring import asked
-from cocensor.outcomes import Survival
 
 
 def _event_free(p: Any) -> Any:
@@ -155,7 +154,7 @@ def brier_score(
     array([0.105 , 0.1038])
     >>> round(brier_score(y, y, predicted[:, 1], 3.5), 4)
     0.1038
-    >>> brier_score(y, y, predicted, [1.5, 3.5], adjustment="imputed_margins", copula=Clayton(2.0)).round(4)
+    >>> brier_score(y, y, predicted, [1.5, 3.5], adjustment="imputation_margins", copula=Clayton(2.0)).round(4)
     array([0.105 , 0.1586])
     >>> score, influence = brier_score(y, y, predicted, [1.5, 3.5], return_influence=True)
     >>> influence.standard_errors.round(3)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.inference.comparisons import Direction

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._notes import Note
-from cocensor._validation import FloatArray, IntArray, check_whole
+from cocensor._checks import FloatArray, IntArray, check_whole
+from cocensor._notes import Note, noted
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions
+from cocensor.data import Predicted, Survival
 from cocensor.inference import ConfidenceInterval, Estimate, Estimates
 from cocensor.inference.bands import normal_quantile, simultaneous_quantile
 from cocensor.metrics.calibration import curve_points
@@ -29,7 +29,6 @@ from cocensor.metrics.calibration_values import (
 )
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import sections
-from cocensor.outcomes import Survival
 
 _BINS = 20
 
@@ -191,7 +190,7 @@ def survival_calibration_curve(
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
     y = asked.samples.y_test
 
-    def curves(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, Any]:
+    def curves(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
         at_each = [status.only(slice(k, k + 1)) for k in range(status.grid.sorted.size)]
         places = range(len(at_each)) if status.grid.place is None else status.grid.place
         found = {}
@@ -204,7 +203,7 @@ def survival_calibration_curve(
 
 
 def calibration_at(
-    status: Status, predictions: Predictions, y: Survival, level: float = 0.95, n_groups: int = 10
+    status: Status, predictions: Predicted, y: Survival, level: float = 0.95, n_groups: int = 10
 ) -> CalibrationCurve:
     """The calibration of one model at the one time of a status of the test outcomes ``y``."""
     [tile] = status.tiles()
@@ -301,9 +300,9 @@ def _ratio(estimates: Estimates, level: float) -> tuple[Estimate, ConfidenceInte
 
 def _notes(time: float, smooth: SmoothCalibration | None, unknown: str, status: Status) -> tuple[Note, ...]:
     if smooth is None:
-        found = [Note("missing", f"there is no calibration curve: {no_curve(time)}.")]
+        found = [noted("no_calibration_curve", why=f"{no_curve(time)}.")]
     else:
         found = list(smooth.notes)
     if unknown:
-        found.append(Note("caution", f"there are no standard errors: {unknown}"))
-    return (*found, *(Note("decision", text) for text in status.doubts))
+        found.append(noted("no_standard_errors", why=unknown))
+    return (*found, *status.doubts)

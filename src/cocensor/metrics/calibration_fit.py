@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cocensor._notes import Note
-from cocensor._validation import BoolArray, FloatArray
+from cocensor._checks import BoolArray, FloatArray
+from cocensor._notes import Note, noted
 from cocensor.joint.margins import Basis
 from cocensor.metrics.cloglog import CloglogFit, fit_cloglog
 from cocensor.metrics.sections import Section
@@ -107,17 +107,9 @@ class SmoothCalibration:
     def notes(self) -> Iterator[Note]:
         """What was decided on the way."""
         if self.scores.held:
-            yield Note(
-                "decision",
-                f"{self.scores.held} predictions of exactly 0 or 1 are replaced by the most extreme "
-                "of the others to fit the curve.",
-            )
+            yield noted("extreme_in_curve", n=self.scores.held)
         if self.form.df < DF:
-            yield Note(
-                "decision",
-                f"the calibration curve has {self.form.df} degrees of freedom instead of {DF}: there "
-                "are too few distinct predictions, or too few subjects with the event, for more.",
-            )
+            yield noted("curve_is_simpler", df=self.form.df, of=DF)
 
 
 def smooth_calibration(section: Section) -> SmoothCalibration | None:

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cocensor._validation import BoolArray, FloatArray, IntArray
+from cocensor._checks import BoolArray, FloatArray, IntArray
 from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status
+from cocensor.data import Survival, shown_time
 from cocensor.inference.influence import batched_rows
 from cocensor.metrics.calibration import distance, linear_distance
 from cocensor.metrics.calibration_fit import Scores, SmoothCalibration
 from cocensor.metrics.cloglog import CloglogFit, fit_cloglog
 from cocensor.metrics.ranks import Order
 from cocensor.metrics.sections import Linear, Section
-from cocensor.outcomes import Survival, shown_time
 
 # Derivatives of several values are held at once while they are no more numbers than this.
 _ELEMENTS = 2**23

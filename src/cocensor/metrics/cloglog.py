@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._newton import Derivatives, minimise
 from cocensor._numerics import log1mexp
-from cocensor._validation import FloatArray
 
 # Data that a direction of the design separates have no best fit: their information falls towards 0 along it, and a
 # further step would move linear predictors by 1 for ever. Both limits are far from what rounding can reach: where a fit

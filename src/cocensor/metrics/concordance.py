@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, Rows, row_blocks
 from cocensor._numerics import put_rows
-from cocensor._validation import FloatArray, Rows, row_blocks
 from cocensor.adjustments import (
     Adjustment,
     DenseGradient,
@@ -23,7 +23,7 @@ from cocensor.adjustments import (
     Tile,
 )
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions
+from cocensor.data import Predicted, RiskScores
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Metric, MetricValue
 from cocensor.metrics.horizon import refuse_unanswered
@@ -68,22 +68,22 @@ class Concordance(Metric):
                 object.__setattr__(self, field, "concordance (time-dependent)")
             object.__setattr__(self, "needs_curves", True)
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values of several models; NaN where no two subjects can be compared."""
         return self.evaluate_linearised(status, predictions)[0]
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self, status: Status, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values, and these as functions of the weights."""
         found = _Moves(self, predictions, self._pair_sums(status, predictions))
         return found.values, found
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values as functions of the weights."""
         return _Moves(self, predictions, self._pair_sums(status, predictions))
 
-    def _pair_sums(self, status: Status, predictions: Mapping[str, Predictions]) -> FloatArray:
+    def _pair_sums(self, status: Status, predictions: Mapping[str, Predicted]) -> FloatArray:
         """For each model the sums over pairs that are ordered as their events are, and over all pairs."""
         refuse_unanswered(status)
         sums = np.zeros((len(predictions), 2))
@@ -94,12 +94,12 @@ class Concordance(Metric):
                 sums[m] += order.pair_sums(taken, steps.size)
         return sums
 
-    def _order(self, status: Status, steps: _Steps, predictions: Predictions) -> Order | OrdersByColumn:
+    def _order(self, status: Status, steps: _Steps, predictions: Predicted) -> Order | OrdersByColumn:
         """The order of the subjects by one model."""
         times = status.grid.sorted
         if self.time_dependent:
             return OrdersByColumn(predictions.marker(times[steps.tile.columns], slice(None)))
-        key = times.tobytes() if predictions.risk is None else "risk"
+        key = "risk" if isinstance(predictions, RiskScores) else times.tobytes()
         return orders_of(predictions).of(key, lambda: one_risk(predictions, times))
 
 
@@ -165,7 +165,7 @@ def concordance_index(
     >>> risk = np.array([0.9, 0.1, 0.2, 0.6, 0.4])
     >>> round(concordance_index(y, y, risk, [1.0, 3.0, 4.0]), 4)
     0.6744
-    >>> round(concordance_index(y, y, risk, [1.0, 3.0, 4.0], adjustment="imputed_margins", copula=Clayton(2.0)), 4)
+    >>> round(concordance_index(y, y, risk, [1.0, 3.0, 4.0], adjustment="imputation_margins", copula=Clayton(2.0)), 4)
     0.5755
 
     References
@@ -191,13 +191,13 @@ def concordance_index(
     return asked.values(metric, return_influence)
 
 
-def one_risk(predictions: Predictions, times: FloatArray) -> FloatArray:
+def one_risk(predictions: Predicted, times: FloatArray) -> FloatArray:
     """One number for each subject that orders them by risk up to the last of the sorted ``times``.
 
     It is the risk score, or minus the area under the predicted curve, which is 1 at time 0, by the trapezoidal rule.
     """
-    if predictions.risk is not None:
-        return np.asarray(predictions.risk, dtype=np.float64)
+    if isinstance(predictions, RiskScores):
+        return predictions.risk
     widths = np.diff(times, prepend=0.0)
     weights = -0.5 * (widths + np.append(widths[1:], 0.0))
     risk = np.empty(len(predictions))
@@ -273,7 +273,7 @@ class _Moves:
     """
 
     metric: Concordance
-    predictions: Mapping[str, Predictions]
+    predictions: Mapping[str, Predicted]
     sums: FloatArray
 
     @property

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments import Adjustment, DenseGradient, Fitted, Functionals, Status
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions
+from cocensor.data import Predicted, Survival
 from cocensor.inference import influence
 from cocensor.inference.bands import normal_quantile
 from cocensor.metrics.horizon import refuse_unanswered
@@ -25,7 +25,6 @@ from cocensor.metrics.net_benefit import (
     threshold_blocks,
 )
 from cocensor.metrics.scoring import Asked
-from cocensor.outcomes import Survival
 
 
 class Limited(NamedTuple):
@@ -122,7 +121,7 @@ def decision_curve(
     if asked.grid.times.size != 1:
         raise ValueError(f"time must be a single time, but there are {asked.grid.times.size}.")
 
-    def curves(status: Status, models: Mapping[Any, Predictions]) -> dict[Any, DecisionCurve]:
+    def curves(status: Status, models: Mapping[Any, Predicted]) -> dict[Any, DecisionCurve]:
         return decision_curve_at(status, models, asked.samples.y_test, levels, confidence_level)
 
     return asked.each(curves, asked.grid)
@@ -130,7 +129,7 @@ def decision_curve(
 
 def decision_curve_at(
     status: Status,
-    predictions: Mapping[Any, Predictions],
+    predictions: Mapping[Any, Predicted],
     y: Survival,
     thresholds: FloatArray = THRESHOLDS,
     confidence_level: float = 0.95,

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions
+from cocensor.data import Predicted
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.scoring import Asked
 from cocensor.metrics.sections import Linear, Section, SectionMetric, sections
@@ -252,7 +252,7 @@ def brier_decomposition(
     return asked.each(_decomposed)
 
 
-def _decomposed(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, BrierDecomposition]:
+def _decomposed(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, BrierDecomposition]:
     found = np.full((len(predictions), 3, status.grid.sorted.size), np.nan)
     for tile in status.tiles():
         for m, each in enumerate(predictions.values()):

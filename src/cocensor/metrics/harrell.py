@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import CensoringWarning, FloatArray, IntArray, as_vector, check_length
-from cocensor.outcomes import Survival
+from cocensor._checks import FloatArray, IntArray, as_vector, check_length
+from cocensor._warnings import CensoringWarning
+from cocensor.data import Survival
 
 
 def harrell_concordance(y: Any, estimate: npt.ArrayLike) -> float:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import FloatArray, check_number, check_whole
 from cocensor._numerics import settled
-from cocensor._validation import FloatArray, HorizonWarning, check_number, check_whole
+from cocensor._warnings import HorizonWarning
 from cocensor.adjustments import Status
-from cocensor.curves import TimeGrid
-from cocensor.outcomes import Survival, shown_time
+from cocensor.data import Survival, TimeGrid, shown_time
 
 _FEW = 0.01
 _ENOUGH = 0.05

@@ -16,12 +16,12 @@ from threading import Event
 import numpy as np
 
 from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, Rows, row_blocks
 from cocensor._parallel import in_threads
-from cocensor._validation import BoolArray, FloatArray, HorizonWarning, Rows, row_blocks
+from cocensor._warnings import HorizonWarning
 from cocensor.adjustments import Functionals, Status
 from cocensor.adjustments.known import Known
-from cocensor.curves import Predictions
-from cocensor.outcomes import shown_time
+from cocensor.data import Predicted, shown_time
 
 # Strips of subjects that a thread takes at a time, and the fewest numbers for which there is a second thread.
 _JOB_STRIPS = 2
@@ -89,7 +89,7 @@ class SumsBySubject:
 
 @np.errstate(over="ignore")  # of sums from where on there is no score
 def mean_losses(
-    status: Status, loss: Loss, predictions: Sequence[Predictions], by_subject: SumsBySubject | None = None
+    status: Status, loss: Loss, predictions: Sequence[Predicted], by_subject: SumsBySubject | None = None
 ) -> FloatArray:
     """The mean loss of each of the predictions at each time in the order given, (predictions, times).
 
@@ -138,7 +138,7 @@ class _Sums:
         self,
         status: Status,
         loss: Loss,
-        predictions: Sequence[Predictions],
+        predictions: Sequence[Predicted],
         by_subject: SumsBySubject | None,
     ) -> None:
         self.status, self.loss, self.predictions, self.by_subject = status, loss, predictions, by_subject
@@ -216,7 +216,7 @@ class LossGradient:
 
     status: Status
     loss: Loss
-    predictions: Predictions
+    predictions: Predicted
 
     def of_subjects(self, rows: Rows) -> BlockLosses:
         """α and β of some subjects."""

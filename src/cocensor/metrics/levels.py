@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cocensor._validation import FloatArray, IntArray, Rows, row_blocks
+from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
 from cocensor.adjustments import DenseGradient, Functionals, Status
-from cocensor.curves import Predictions
+from cocensor.data import Predicted
 from cocensor.metrics.horizon import refuse_unanswered
 
 
@@ -39,7 +39,7 @@ class Cells:
     last: FloatArray
 
     @classmethod
-    def of(cls, predictions: Predictions, times: FloatArray, upper: FloatArray) -> Cells:
+    def of(cls, predictions: Predicted, times: FloatArray, upper: FloatArray) -> Cells:
         """Those of curves read at sorted times."""
         n, lower = len(predictions), _lower(upper)
         node = np.full((n, upper.size), times.size)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import FloatArray, check_number
 from cocensor._namespaces import at_least, namespace
-from cocensor._validation import FloatArray, check_number
 from cocensor.adjustments import Adjustment, Fitted
 from cocensor.copulas import Copula
 from cocensor.metrics.kernel import Loss

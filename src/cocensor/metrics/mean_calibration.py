@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._notes import Note
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
+from cocensor._notes import Note, noted
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions
+from cocensor.data import Predicted
 from cocensor.inference import Estimates
 from cocensor.inference.bands import normal_quantile
 from cocensor.inference.comparisons import Direction
@@ -132,11 +132,11 @@ def mean_calibration(
     quantile = normal_quantile(confidence_level)
     asked = Asked.of(y_train, y_test, estimate, times, adjustment, x_train, x_test, copula)
 
-    def curves(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, MeanCalibration]:
+    def curves(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, MeanCalibration]:
         metric, T = _Difference(), status.times.size
         linearised = metric.functionals_over_time(status, predictions)
         rows, unknown = rows_of(linearised, status, asked.samples.y_test)
-        notes = (Note("caution", f"there are no standard errors: {unknown}"),) if unknown else ()
+        notes = (noted("no_standard_errors", why=unknown),) if unknown else ()
         found = {}
         for m, (name, (predicted, observed)) in enumerate(_means(status, predictions).items()):
             names = tuple(map(str, range(T)))
@@ -151,7 +151,7 @@ def mean_calibration(
     return asked.each(curves)
 
 
-def _means(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, FloatArray]:
+def _means(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, FloatArray]:
     """The mean prediction and the share observed event-free at each time, of each model."""
     values = np.full((len(predictions), 2, status.grid.sorted.size), np.nan)
     for tile in status.tiles():

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import FloatArray, as_vector, check_number, refuse_first
 from cocensor._namespaces import namespace
-from cocensor._validation import FloatArray, as_vector, check_number, refuse_first
 from cocensor.adjustments import Adjustment, DenseGradient, Fitted, Functionals, Part, Status, Tile
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions
+from cocensor.data import Predicted
 from cocensor.inference.comparisons import Direction
 from cocensor.metrics.base import Profile
 from cocensor.metrics.kernel import Loss
@@ -162,9 +162,7 @@ class BenefitTable:
             for p in self.thresholds.tolist()
         )
 
-    def values_over_time(
-        self, status: Status, predictions: Mapping[Any, Predictions]
-    ) -> dict[Any, FloatArray]:
+    def values_over_time(self, status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, FloatArray]:
         """The values of several models, (times in the order given, thresholds) or (times,) each."""
         shape = (len(predictions), self.thresholds.size, status.grid.sorted.size)
         values = np.full(shape, np.nan)
@@ -176,7 +174,7 @@ class BenefitTable:
         return dict(zip(predictions, tables[..., 0] if self.single else tables, strict=True))
 
     def functionals_over_time(
-        self, status: Status, predictions: Mapping[Any, Predictions]
+        self, status: Status, predictions: Mapping[Any, Predicted]
     ) -> BenefitFunctionals:
         """The same as functions of the weights: all thresholds of the first time first."""
         return BenefitFunctionals(predictions, self.thresholds, status.grid.times.size)
@@ -186,7 +184,7 @@ class BenefitTable:
 class BenefitFunctionals:
     """Net benefits as functions of the weights, some thresholds at one time in each part."""
 
-    predictions: Mapping[Any, Predictions]
+    predictions: Mapping[Any, Predicted]
     thresholds: FloatArray
     n_times: int = 1
 

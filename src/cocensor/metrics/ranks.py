@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._validation import FloatArray, IntArray, Rows
-from cocensor.curves import Predictions
+from cocensor._checks import FloatArray, IntArray, Rows
+from cocensor.data import Predicted
 
 #: Gives two weights of some subjects, (subjects, columns) each.
 Taken = Callable[[Rows], tuple[FloatArray, FloatArray]]
@@ -179,10 +179,10 @@ class _Packed(NamedTuple):
         return order
 
 
-_ORDERS: WeakKeyDictionary[Predictions, Orders] = WeakKeyDictionary()
+_ORDERS: WeakKeyDictionary[Predicted, Orders] = WeakKeyDictionary()
 
 
-def orders_of(predictions: Predictions) -> Orders:
+def orders_of(predictions: Predicted) -> Orders:
     """The orders of what one model predicts, which are the same under all adjustments."""
     return _ORDERS.setdefault(predictions, Orders())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from cocensor._checks import as_choice
 from cocensor.metrics.absolute_error import RestrictedAbsoluteError
 from cocensor.metrics.auc import CumulativeDynamicAUC
 from cocensor.metrics.base import Metric
@@ -112,13 +113,23 @@ def metric_names() -> list[str]:
     return list(_REGISTRY)
 
 
+def metric_kinds() -> dict[str, type[Metric]]:
+    """The classes of metrics by name."""
+    return dict(_REGISTRY)
+
+
+def metric_labels() -> dict[str, str]:
+    """What metrics are called in tables and figures, by name."""
+    return {name: kind.label for name, kind in _REGISTRY.items()}
+
+
 def metric(name: str, **settings: Any) -> Metric:
     """A metric by name, with its settings.
 
     Parameters
     ----------
     name : str
-        One of :func:`metric_names`.
+        One of :func:`metric_names`, or what it is called in tables.
     **settings
         Those of its class, such as a time ``at``, a log score's ``floor`` or net benefit's ``threshold``.
 
@@ -134,8 +145,7 @@ def metric(name: str, **settings: Any) -> Metric:
     >>> metric("ils", floor=0.01)
     IntegratedLogScore(floor=0.01)
     """
-    if name not in _REGISTRY:
-        raise ValueError(f"metric must be one of {', '.join(map(repr, _REGISTRY))}, but is {name!r}.")
+    name = as_choice(name, "metric", metric_labels())
     kind = _REGISTRY[name]
     _check_settings(name, kind, settings)
     return kind(**settings)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._validation import FloatArray, IntArray, Rows
+from cocensor._checks import FloatArray, IntArray, Rows
 from cocensor.adjustments import DenseGradient
 from cocensor.metrics.ranks import Order
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments import Adjustment, Fitted, Status
 from cocensor.copulas import Copula
 from cocensor.inference.estimates import Estimates

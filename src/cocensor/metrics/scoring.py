@@ -11,18 +11,25 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import FloatArray
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import FloatArray, PredictionWarning
+from cocensor._warnings import PredictionWarning
 from cocensor.adjustments import Adjustment, Fitted, Linearised, Status, adjustment
 from cocensor.adjustments.samples import Samples
 from cocensor.arrays import are_foreign, refuse_foreign
 from cocensor.copulas import Copula
-from cocensor.curves import Predictions, TimeGrid, as_predictions, subject_labels
+from cocensor.data import (
+    Predicted,
+    PredictionsAt,
+    Survival,
+    TimeGrid,
+    as_predictions,
+    subject_labels,
+)
 from cocensor.inference import Influence, influence
 from cocensor.metrics.array_scores import ArraysAsked
 from cocensor.metrics.base import Metric
 from cocensor.metrics.pointwise import Integration, PointwiseMetric, time_average, time_weights
-from cocensor.outcomes import Survival
 
 
 def chosen_adjustment(how: str | Adjustment | Fitted, copula: Copula | None) -> Adjustment | Fitted:
@@ -38,11 +45,11 @@ class OverTime(Protocol):
     """What has values at each time, or several at each: a metric, or a table of such."""
 
     def values_over_time(
-        self, status: Status, predictions: Mapping[Any, Predictions]
+        self, status: Status, predictions: Mapping[Any, Predicted]
     ) -> Mapping[Any, FloatArray]:
         """By model, in the order of the times given."""
 
-    def functionals_over_time(self, status: Status, predictions: Mapping[Any, Predictions]) -> Linearised:
+    def functionals_over_time(self, status: Status, predictions: Mapping[Any, Predicted]) -> Linearised:
         """The same as functions of the weights."""
 
 
@@ -53,7 +60,7 @@ class Asked:
     chosen: Adjustment | Fitted
     samples: Samples
     grid: TimeGrid
-    predictions: dict[Any, Predictions]
+    predictions: dict[Any, Predicted]
     several: bool
     #: Whether the time was given as one number: what is found at it then has no axis of times.
     single: bool
@@ -85,7 +92,7 @@ class Asked:
             key: _named(str(key) if several else None, each, test, grid, x_test, risk, single)
             for key, each in given.items()
         }
-        return cls(chosen, Samples(test, x_test, train, x_train), grid, predictions, several, single)
+        return cls(chosen, Samples.of(test, x_test, train, x_train), grid, predictions, several, single)
 
     def over_time(self, metric: OverTime, return_influence: bool) -> Any:
         """The values at each time, in the order given, or at the single one; for a dict of models a dict."""
@@ -109,7 +116,7 @@ class Asked:
     def values(self, metric: Metric, return_influence: bool) -> Any:
         """The value over all times."""
 
-        def evaluated(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, float]:
+        def evaluated(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, float]:
             return {name: found.value for name, found in metric.evaluate(status, predictions).items()}
 
         values, moved = self._answer(
@@ -119,7 +126,7 @@ class Asked:
 
     def each(
         self,
-        find: Callable[[Status, Mapping[Any, Predictions]], Mapping[Any, Any]],
+        find: Callable[[Status, Mapping[Any, Predicted]], Mapping[Any, Any]],
         grid: TimeGrid | None = None,
     ) -> Any:
         """What a function finds of the models under a status, at other times where ``grid`` says so."""
@@ -128,7 +135,7 @@ class Asked:
     def with_mean(self, metric: Metric, return_influence: bool) -> Any:
         """The values at each time, and the value over all of them, as a pair."""
 
-        def evaluated(status: Status, predictions: Mapping[Any, Predictions]) -> dict[Any, Any]:
+        def evaluated(status: Status, predictions: Mapping[Any, Predicted]) -> dict[Any, Any]:
             found = metric.evaluate(status, predictions)
             return {name: (each.curve, each.value) for name, each in found.items()}
 
@@ -194,7 +201,7 @@ def asked(
     if not are_foreign(models):
         return Asked.of(y_train, y_test, estimate, times, how, x_train, x_test, copula)
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
-    samples = Samples(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
+    samples = Samples.of(Survival.coerce(y_test, "y_test"), x_test, train, x_train)
     chosen, grid = chosen_adjustment(how, copula), TimeGrid.of(times)
     return ArraysAsked.of(chosen, samples, grid, models, several=several, single=np.ndim(times) == 0)
 
@@ -212,7 +219,7 @@ def _first(values: FloatArray) -> Any:
 
 def _named(
     name: str | None, estimate: Any, y: Survival, grid: TimeGrid, x_test: Any, risk: bool, single: bool
-) -> Predictions:
+) -> Predicted:
     """Predictions whose refusal names their model, with a warning where rounding was mended, or their order."""
     called = "estimate" if name is None else f"estimate[{name!r}]"
     found = as_predictions(
@@ -227,9 +234,9 @@ def _named(
     )
     if grid.last > found.end:
         raise ValueError(f"times must not pass {found.end:g}, the end of {called}, but reach {grid.last:g}.")
-    if found.risk is None and not found.known_at(grid.times):
-        other = grid.times[grid.times != found.only_at][0]
-        raise ValueError(f"times must be {found.only_at:g}, the one time of {called}, but has {other:g}.")
+    if isinstance(found, PredictionsAt) and not found.known_at(grid.times):
+        other = grid.times[grid.times != found.time][0]
+        raise ValueError(f"times must be {found.time:g}, the one time of {called}, but has {other:g}.")
     if found.matched == "labels":
         warnings.warn(
             f"{called} is put into the order of the test subjects by its labels.",

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments import DenseGradient, Functionals, Linearised, Part, Status, Tile
-from cocensor.curves import Predictions
+from cocensor.data import Predicted, PredictionsAt, RiskScores
 from cocensor.metrics.base import Metric, MetricValue, Profile
 from cocensor.metrics.ranks import Order, orders_of
 from cocensor.metrics.single_time import SingleTime, SingleTimes
@@ -37,7 +37,7 @@ class Section:
     time: float
     event_free: FloatArray
     event: FloatArray
-    predictions: Predictions
+    predictions: Predicted
     normaliser: float
     _tile: _TileCurves
     _column: int
@@ -55,7 +55,7 @@ class Section:
         cases: FloatArray,
     ) -> Section:
         """With rows that stand for several subjects each, and what is predicted for them."""
-        predictions = Predictions.trusted(np.array([time]), survival[:, None])
+        predictions = PredictionsAt.trusted(time, survival[:, None], "groups")
         curves = _TileCurves(predictions, predictions.times)
         return cls(time, event_free, event, predictions, normaliser, curves, 0, cases)
 
@@ -67,13 +67,13 @@ class Section:
     @cached_property
     def marker(self) -> FloatArray:
         """What orders the subjects by their predicted risk: the greater, the riskier."""
-        risk: FloatArray | None = self.predictions.risk
-        return -self.survival if risk is None else risk
+        predictions = self.predictions
+        return predictions.risk if isinstance(predictions, RiskScores) else -self.survival
 
     @cached_property
     def order(self) -> Order:
         """The subjects in the order of their predicted risk."""
-        key = self.time if self.predictions.risk is None else "risk"
+        key = "risk" if isinstance(self.predictions, RiskScores) else self.time
         return orders_of(self.predictions).of(key, lambda: self.marker)
 
     def once(self, find: Callable[[Section], Found]) -> Found:
@@ -87,7 +87,7 @@ class Section:
 class _TileCurves:
     """What one model predicts at the times of a tile."""
 
-    predictions: Predictions
+    predictions: Predicted
     times: FloatArray
 
     @cached_property
@@ -109,7 +109,7 @@ class Linear(NamedTuple):
     own: FloatArray | None = None
 
 
-def sections(status: Status, tile: Tile, predictions: Predictions) -> Iterator[tuple[int, Section]]:
+def sections(status: Status, tile: Tile, predictions: Predicted) -> Iterator[tuple[int, Section]]:
     """The sections of a tile before the status ends, each with its place among the sorted times."""
     times = status.grid.sorted[tile.columns]
     times = times[times < status.until]
@@ -141,12 +141,12 @@ class SectionMetric(SingleTime, Metric):
         """The curve behind the value, where there is one."""
         return None
 
-    def evaluate(self, status: Status, predictions: Mapping[str, Predictions]) -> dict[str, MetricValue]:
+    def evaluate(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, MetricValue]:
         """The values at the one time of the status."""
         return {name: self._valued(found) for name, found in self._at_one_time(status, predictions)}
 
     def evaluate_linearised(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self, status: Status, predictions: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values at the one time of the status, and these as functions of the weights."""
         values, linear = dict[str, MetricValue](), dict[tuple[int, int], Linear]()
@@ -157,7 +157,7 @@ class SectionMetric(SingleTime, Metric):
         return values, SectionFunctionals(self, predictions, np.ones((1, 1)), known=linear)
 
     def _at_one_time(
-        self, status: Status, predictions: Mapping[str, Predictions]
+        self, status: Status, predictions: Mapping[str, Predicted]
     ) -> Iterator[tuple[str, Section | None]]:
         """What each model says of the one time; None where the status has ended."""
         [tile] = status.tiles()
@@ -170,9 +170,7 @@ class SectionMetric(SingleTime, Metric):
         value = self.value(section)
         return MetricValue(value, profile=self.profile(section) if np.isfinite(value) else None)
 
-    def values_over_time(
-        self, status: Status, predictions: Mapping[str, Predictions]
-    ) -> dict[str, FloatArray]:
+    def values_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> dict[str, FloatArray]:
         """The values at each time of the status, in the order given."""
         values = self._values(status, predictions, status.tiles())
         return dict(zip(predictions, status.grid.restore(values), strict=True))
@@ -180,7 +178,7 @@ class SectionMetric(SingleTime, Metric):
     def _values(
         self,
         status: Status,
-        predictions: Mapping[str, Predictions],
+        predictions: Mapping[str, Predicted],
         tiles: Iterator[Tile],
         known: dict[tuple[int, int], Linear] | None = None,
     ) -> FloatArray:
@@ -196,11 +194,11 @@ class SectionMetric(SingleTime, Metric):
                         values[m, k] = known[m, k].value
         return values
 
-    def functionals(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at the one time."""
         return SectionFunctionals(self, predictions, np.ones((1, 1)))
 
-    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predictions]) -> Linearised:
+    def functionals_over_time(self, status: Status, predictions: Mapping[str, Predicted]) -> Linearised:
         """The values at each time, in the order given."""
         each_time = status.grid.restore(np.eye(status.grid.sorted.size))
         return SectionFunctionals(self, predictions, each_time)
@@ -217,7 +215,7 @@ class SectionFunctionals:
     """
 
     metric: SectionMetric
-    predictions: Mapping[str, Predictions]
+    predictions: Mapping[str, Predicted]
     time_weights: FloatArray
     scale: FloatArray | None = None
     by_events: FloatArray | None = None
@@ -246,7 +244,7 @@ class SectionFunctionals:
             yield Part(status.only(tile.columns), functionals, places)
 
     def _of(
-        self, status: Status, tile: Tile, weights: FloatArray, m: int, predictions: Predictions
+        self, status: Status, tile: Tile, weights: FloatArray, m: int, predictions: Predicted
     ) -> tuple[DenseGradient, FloatArray]:
         """The derivatives for one model, and what the presence of each subject adds."""
         alpha, beta, presence = np.zeros((3, len(weights), status.n))

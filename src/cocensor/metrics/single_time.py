@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from cocensor._validation import as_times, check_number
-from cocensor.curves import TimeGrid
-from cocensor.outcomes import with_unit
+from cocensor._checks import as_times, check_number
+from cocensor.data import TimeGrid, with_unit
 
 #: Whether single times ask for a metric: never; it has values at such alone; or beside its value over all times.
 SingleTimes = Literal["never", "only", "also"]
@@ -65,6 +64,12 @@ class SingleTime:
 def time_in_name(at: float) -> str:
     """A time as it stands in the name of a metric."""
     return f"{at:.15g}" if at.is_integer() else f"{at:g}"
+
+
+def label_without_time(metric: Any) -> str:
+    """What a metric is called, less its time where the label ends by that."""
+    label: str = metric.label
+    return label if metric.at is None else label.removesuffix(f" at {time_in_label(metric.at, metric.unit)}")
 
 
 def time_in_label(at: float, unit: str | None) -> str:

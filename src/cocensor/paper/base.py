@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from cocensor._validation import check_choice
+from cocensor._checks import check_choice
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

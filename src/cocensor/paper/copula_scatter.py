@@ -60,7 +60,7 @@ class CopulaScatter(Experiment):
         """A panel per copula."""
         from matplotlib.figure import Figure
 
-        from cocensor.plots import LatentTimesDisplay
+        from cocensor.views.plots import LatentTimesDisplay
 
         first = [row for row in rows if row["seed"] == self.config.seeds[0]]
         names = list(dict.fromkeys(row["copula"] for row in first))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from cocensor._validation import check_choice
+from cocensor._checks import check_choice
 from cocensor.paper.adjustments import selected_copula
 from cocensor.paper.base import Cell, Config, Experiment, Row
 from cocensor.paper.semi_synthetic import DATASETS, parts_of

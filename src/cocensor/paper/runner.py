@@ -16,8 +16,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from cocensor._checks import Progress, check_choice, check_whole, need
 from cocensor._files import held, write_whole, written_whole
-from cocensor._validation import Progress, check_choice, check_whole, need
 from cocensor.paper.base import Cell, Experiment, Row
 from cocensor.paper.results import Results
 from cocensor.stream.cluster import connected

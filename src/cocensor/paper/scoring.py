@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 import cocensor as cc
 from cocensor._cached import cached_property
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.paper.base import Protocol, Row
 from cocensor.simulate import SimulatedSurvival
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 import cocensor as cc
-from cocensor._validation import check_choice
+from cocensor._checks import check_choice
 from cocensor.adjustments.imputation import Given
 from cocensor.adjustments.judge import Recipe, judge_design
 from cocensor.datasets import (
@@ -187,7 +187,7 @@ class SemiSyntheticExperiment(Experiment):
         """One draw of each data set."""
         from matplotlib.figure import Figure
 
-        from cocensor.plots import OutcomesDisplay
+        from cocensor.views.plots import OutcomesDisplay
 
         first = {row["dataset"]: row for row in reversed(rows)}
         names = [name for name in self.config.datasets if name in first]
@@ -312,7 +312,7 @@ def _error_figure(table: list[Row]) -> Figure:
     """A point per data set and adjustment, of IPCW's error, and their mean."""
     from matplotlib.figure import Figure
 
-    from cocensor.plots.style import line_styles, markers
+    from cocensor.views.plots.style import line_styles, markers
 
     names = list(dict.fromkeys(row["adjustment"] for row in table))
     place = {name: len(names) - k for k, name in enumerate(names)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 import cocensor as cc
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.paper.adjustments import imputation, without_covariates
 from cocensor.paper.base import Cell, Config, Experiment, Row
 from cocensor.paper.scoring import Probabilities, Scoring, published_curves
@@ -161,7 +161,7 @@ class SyntheticExperiment(Experiment):
         """Mean |error| along what changes, a panel for each copula and a line for each adjustment."""
         from matplotlib.figure import Figure
 
-        from cocensor.plots.style import line_styles, markers
+        from cocensor.views.plots.style import line_styles, markers
 
         table = self.summarise(rows)[self.name]
         panels = list(dict.fromkeys(row[self.panel] for row in table))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cocensor._checks import FloatArray
 from cocensor._numerics import hazard_from_survival
-from cocensor._validation import FloatArray
 
 _N_NODES = 80
 

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cocensor._cached import cached_property
-from cocensor._numerics import open_uniform
-from cocensor._validation import (
+from cocensor._checks import (
     FloatArray,
     Seed,
     as_frame,
@@ -22,16 +21,17 @@ from cocensor._validation import (
     check_choice,
     check_number,
     check_whole,
-    column_names,
 )
+from cocensor._numerics import open_uniform
 from cocensor.copulas import Copula, Independence
+from cocensor.data import Survival, WhichMargin
+from cocensor.data.covariates import column_names
 from cocensor.datasets.dataset import Dataset
 from cocensor.datasets.encoding import Encoder, Scaling
 from cocensor.datasets.splitting import stratified_split, subsample
 from cocensor.estimators import CoxPH
 from cocensor.estimators.risk_sets import Ties
 from cocensor.metrics.harrell import harrell_c
-from cocensor.outcomes import Survival, WhichMargin
 from cocensor.simulate.simulated import SimulatedSurvival
 
 #: What becomes of times that are drawn beyond the last observed one.

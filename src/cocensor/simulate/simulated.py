@@ -10,10 +10,11 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import FloatArray, as_vector, check_length, column_names, read_only
+from cocensor._checks import FloatArray, as_vector, check_length, read_only
 from cocensor.copulas import Copula
+from cocensor.data import Survival
+from cocensor.data.covariates import column_names
 from cocensor.estimators import CoxPH
-from cocensor.outcomes import Survival
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._numerics import open_uniform
-from cocensor._validation import (
+from cocensor._checks import (
     FloatArray,
     as_matrix,
     as_times,
@@ -19,8 +18,9 @@ from cocensor._validation import (
     check_number,
     check_whole,
 )
+from cocensor._numerics import open_uniform
 from cocensor.copulas import Copula, Independence
-from cocensor.outcomes import Survival
+from cocensor.data import Survival
 from cocensor.simulate.after_dropout import moved_after_dropout, survival_with_dropouts
 from cocensor.simulate.simulated import SimulatedSurvival
 

@@ -7,9 +7,9 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from cocensor._validation import FloatArray
+from cocensor._checks import FloatArray
 from cocensor.adjustments import Status
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.influence import own_parts
 from cocensor.metrics import Metric, MetricValue, PointwiseMetric
 from cocensor.metrics.base import Profile
@@ -26,7 +26,7 @@ class Accumulator(Protocol):
     def covariance(self) -> FloatArray | None:
         """Of the own parts of all subjects, by model; None where they are not known."""
 
-    def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
+    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
 
     def merge(self, other: Self) -> None:
@@ -89,7 +89,7 @@ class MeanOfLosses:
         self.sums: dict[str, _Sums] = {}
         self.moments: Moments | None = None
 
-    def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
+    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
         """Take up the subjects of a batch."""
         if not status.normaliser:  # nobody of them counts
             if self.with_errors:

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from cocensor._notes import Note
-from cocensor._validation import FitWarning, HorizonWarning, IntArray, collected
+from cocensor._checks import IntArray
+from cocensor._notes import Note, noted
+from cocensor._warnings import FitWarning, HorizonWarning, collected
 from cocensor.adjustments import Fitted, Linearised, Status
 from cocensor.adjustments.samples import Samples
 from cocensor.adjustments.whole import WholeSample
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.evaluation.data import EvaluationData, Streamed
-from cocensor.evaluation.scores import AdjustmentScores, with_scores
-from cocensor.evaluation.scoring import Scoring
+from cocensor.data import Predicted, TimeGrid
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.metrics.calibration import CalibrationMetric
 from cocensor.stream.accumulators import Accumulator
 from cocensor.stream.passes import Plan, Stage, Sums, Task
 from cocensor.stream.source import Scan
+from cocensor.study.data import EvaluationData, Streamed
+from cocensor.study.scores import AdjustmentScores, Scoring, with_scores
 
 
 def planned(
@@ -74,7 +75,7 @@ def kept_data(
     return replace(
         learning,
         predictions={name: kept.predictions[name] for name in learning.predictions},
-        samples=Samples(kept.y, x, samples.y_train, samples.x_train),
+        samples=Samples.of(kept.y, x, samples.y_train, samples.x_train),
         streamed=streamed,
     )
 
@@ -106,13 +107,10 @@ class _StreamedScoring(Scoring):
         if (*place, "") in self.sums.failures:
             raise ValueError(self.sums.failures[*place, ""][1] + self._fitted_to_some)
         status = super().make_status(fitted, grid)
-        load, whole = self.sums.loads[place], self.plan.whole
-        status.until = min(status.until, fitted.until(load, grid, whole))
-        status.notes += fitted.notes_of(load, whole)
-        return status
+        return fitted.settled(status, self.plan.whole, self.sums.loads[place])
 
     def evaluate(
-        self, fitted: Fitted, metric: Metric, status: Status, read: Mapping[str, Predictions]
+        self, fitted: Fitted, metric: Metric, status: Status, read: Mapping[str, Predicted]
     ) -> tuple[dict[str, MetricValue], Linearised | None]:
         """The values of all subjects, where they could be added up."""
         key = (self.task, self._stages[status.grid.times.tobytes()], metric.name)
@@ -159,16 +157,10 @@ def about_subjects(data: EvaluationData) -> list[Note]:
     streamed = data.streamed
     assert streamed is not None
     n_fitted, n_kept = len(streamed.learning.samples.y_test), len(data.samples.y_test)
-    fitted = "all of them" if n_fitted == streamed.whole.n else f"{n_fitted:,} of them, drawn at random"
-    text = (
-        f"The {streamed.whole.n:,} test subjects were read in parts. What is estimated from the test sample rests on "
-        f"{fitted}; standard errors, alarms and further analyses on {n_kept:,} of these."
-    )
     others = [metric.label for metric in data.metrics if metric.name not in streamed.metrics]
-    notes = [Note("decision", text)]
+    notes = [noted("read_in_parts", n=streamed.whole.n, n_fitted=n_fitted, n_kept=n_kept)]
     if others:
-        what = f"Not added up over parts, and so of these {n_kept:,} subjects alone: {', '.join(others)}."
-        notes.append(Note("decision", what))
+        notes.append(noted("from_kept_rows", n=n_kept, metrics=others))
     return notes
 
 
@@ -176,22 +168,18 @@ def about_bounds(data: EvaluationData, results: Mapping[str, AdjustmentScores]) 
     """How far values may be from those of all subjects held at once, against their standard errors."""
     reasoned = [metric for metric in data.metrics if isinstance(metric, CalibrationMetric)]
     proven = [metric for metric in data.metrics if metric not in reasoned]
-    said = [
-        f"{how} {found}"
-        for how, metrics in (("at most", proven), ("about", reasoned))
-        if (found := _largest_bound(metrics, results))
-    ]
-    if not said:
-        return []
-    text = (
-        "Values that hold subjects against each other are added up in cells of scores: for that they may be off by "
-        f"{', and by '.join(said)}. Intervals, comparisons and ranks allow for it."
-    )
-    return [Note("decision", text)]
+    found: dict[str, Any] = {
+        how: largest
+        for how, metrics in (("proven", proven), ("about", reasoned))
+        if (largest := _largest_bound(metrics, results)) is not None
+    }
+    return [noted("binned", **found)] if found else []
 
 
-def _largest_bound(metrics: Sequence[Metric], results: Mapping[str, AdjustmentScores]) -> str:
-    """The largest bound against a standard error, in words; empty where all are 0."""
+def _largest_bound(
+    metrics: Sequence[Metric], results: Mapping[str, AdjustmentScores]
+) -> dict[str, Any] | None:
+    """The largest bound against a standard error; None where all are 0."""
     off = [
         (value.bound / error, value.bound, metric.label)
         for metric in metrics
@@ -201,10 +189,9 @@ def _largest_bound(metrics: Sequence[Metric], results: Mapping[str, AdjustmentSc
         if value.bound > 0 and not error <= 0
     ]
     if not off:
-        return ""
+        return None
     share, bound, label = max(off, key=lambda each: (not np.isnan(each[0]), *each[:2]))
-    against = "" if np.isnan(share) else f", or {share:.1g} standard errors"
-    return f"{bound:.1g}{against} ({label})"
+    return {"bound": bound, "standard_errors": None if np.isnan(share) else share, "metric": label}
 
 
 def _standard_error(scores: AdjustmentScores, metric: str, model: str) -> float:

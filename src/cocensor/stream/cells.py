@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import BoolArray, FloatArray, IntArray, Rows
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows
 
 Keys = npt.NDArray[np.signedinteger[Any]]
 # From a survival of 1 to one half, and from there to 0, are so many keys: of all, each level has a power of 2 of cells.

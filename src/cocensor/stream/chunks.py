@@ -8,13 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from cocensor._checks import FloatArray, check_length
 from cocensor._notes import Note
-from cocensor._validation import FloatArray, check_length, chosen_covariates
-from cocensor.curves import Predictions, as_predictions, subject_labels
-from cocensor.evaluation.request import matching_note
-from cocensor.outcomes import Survival
+from cocensor.data import (
+    Predicted,
+    Predictions,
+    Probabilities,
+    RiskScores,
+    Survival,
+    as_predictions,
+    subject_labels,
+)
+from cocensor.data.covariates import chosen_covariates
 from cocensor.stream.draw import hashed
-from cocensor.stream.source import Batch, Columns, Part, Scan, at_columns, batch_rows, taken
+from cocensor.stream.source import Batch, Columns, Part, Scan, at_columns, batch_rows
+from cocensor.study.prepare import matching_note
 
 
 @dataclass(frozen=True)
@@ -34,7 +42,7 @@ class ChunkPart:
 @dataclass(frozen=True, eq=False)
 class _Chunk:
     name: str
-    predictions: Mapping[str, Predictions]
+    predictions: Mapping[str, Predicted]
     y: Survival
     x: Any
 
@@ -57,7 +65,7 @@ class ChunkScan(Scan):
     def grid(self, model: str) -> FloatArray | None:
         """The times of a model's columns; None of a risk score."""
         predictions = self._chunks[0].predictions[model]
-        return None if predictions.risk is not None else predictions.times
+        return predictions.times if isinstance(predictions, Probabilities) else None
 
     def outcomes(self, part: Part) -> Iterator[Batch]:
         """The batches of a chunk, without predictions."""
@@ -72,7 +80,7 @@ class ChunkScan(Scan):
         chunk = self._chunks[part.place]
         asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
         predictions = {name: at_columns(chunk.predictions[name], where) for name, where in asked.items()}
-        step = batch_rows(max((each.times.size for each in predictions.values()), default=1))
+        step = batch_rows(max(map(_n_columns, predictions.values()), default=1))
         for start in range(0, part.n_rows, step):
             kept = slice(start, min(start + step, part.n_rows))
             rows = np.arange(part.start + kept.start, part.start + kept.stop)
@@ -80,7 +88,7 @@ class ChunkScan(Scan):
                 rows,
                 chunk.y if part.n_rows <= step else chunk.y[kept],
                 None if chunk.x is None else chunk.x[kept],
-                {name: taken(each, kept) for name, each in predictions.items()},
+                {name: each.taken(kept) for name, each in predictions.items()},
                 hashed(rows),
             )
 
@@ -161,14 +169,23 @@ def _as_chunk(chunk: Any, name: str) -> _Chunk:
     return _Chunk(name, predictions, outcomes, x)
 
 
+def _n_columns(predictions: Predicted) -> int:
+    return predictions.times.size if isinstance(predictions, Probabilities) else 1
+
+
 def _traits(chunk: _Chunk) -> Iterator[tuple[str, Any]]:
     """What all chunks have in common, by what it is called; models first, so that the rest can be compared."""
     yield "the same models", sorted(chunk.predictions)
     for model, each in sorted(chunk.predictions.items()):
-        yield f"the same kind of predictions of {model!r}", "curves" if each.risk is None else "a risk score"
-        yield f"the same times of {model!r}", each.times.tolist()
-        yield f"the same interpolation of {model!r}", each.interpolation or "linear"
-        yield f"the same tail of {model!r}", each.tail
+        yield (
+            f"the same kind of predictions of {model!r}",
+            "a risk score" if isinstance(each, RiskScores) else "curves",
+        )
+        if isinstance(each, Probabilities):
+            yield f"the same times of {model!r}", each.times.tolist()
+        if isinstance(each, Predictions):
+            yield f"the same interpolation of {model!r}", each.interpolation or "linear"
+            yield f"the same tail of {model!r}", each.tail
     for name, values in (
         ("administrative censorings", chunk.y.administrative),
         ("reasons", chunk.y.reason),

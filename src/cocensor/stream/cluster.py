@@ -11,8 +11,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
+from cocensor._checks import Progress, need
 from cocensor._parallel import ProgressCount, one_core
-from cocensor._validation import Progress, need
 
 # How many states a task of the tree merges.
 _FAN_IN = 8

@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._validation import IntArray, row_blocks
+from cocensor._checks import IntArray, row_blocks
 from cocensor.stream.source import Batch, Keys
 
 _ALL = 2**64 - 1

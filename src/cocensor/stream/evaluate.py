@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import Progress, check_whole, library_of
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
-from cocensor._validation import IntArray, Progress, check_whole
 from cocensor.adjustments import Fitted, Imputation
 from cocensor.adjustments.judge import wanted_times
 from cocensor.adjustments.samples import Samples
-from cocensor.copulas import Independence
-from cocensor.curves import Predictions
-from cocensor.evaluation.data import EvaluationData
-from cocensor.evaluation.options import AskedAdjustment, made_adjustment
-from cocensor.evaluation.request import Request, concluded, rounded
-from cocensor.evaluation.result import Evaluation
-from cocensor.evaluation.scores import fits_under, scores_under
-from cocensor.evaluation.times import HorizonRule
+from cocensor.data import Predicted, Predictions, Probabilities, Survival
+from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.outcomes import Survival, TimeAxis
 from cocensor.stream.assemble import about_bounds, about_subjects, assembled, kept_data, planned
 from cocensor.stream.passes import (
     columns_that_differ,
@@ -34,6 +28,12 @@ from cocensor.stream.passes import (
 )
 from cocensor.stream.run import reduce_parts
 from cocensor.stream.source import Batch, Columns, Part, Scan
+from cocensor.study.data import EvaluationData
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
+from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
+from cocensor.study.run import assuming, concluded
+from cocensor.study.scores import AdjustmentScores, Fitting, fits_under, scores_of
 
 
 @one_blas_thread
@@ -57,12 +57,53 @@ def evaluate_scan(
     time_unit: str | None = None,
 ) -> Evaluation:
     """Score the models of a scan; see :meth:`Scan.evaluate`."""
+    plan = Plan.of(
+        adjustments=adjustments,
+        metrics=metrics,
+        times=times,
+        at=at,
+        horizon=horizon,
+        copula=copula,
+        confidence_level=confidence_level,
+        time_name=time_name,
+        time_unit=time_unit,
+    )
+    choice = copula if isinstance(copula, CopulaChoice) else None
+    return run_scan(
+        scan,
+        plan,
+        y_train=y_train,
+        x_train=x_train,
+        fits=given_fits(adjustments),
+        choice=choice,
+        n_fit=n_fit,
+        n_kept=n_kept,
+        client=client,
+        progress=progress,
+    )
+
+
+@one_blas_thread
+def run_scan(
+    scan: Scan,
+    plan: Plan,
+    *,
+    y_train: Any = None,
+    x_train: Any = None,
+    fits: Mapping[str, Fitted] | None = None,
+    choice: CopulaChoice | None = None,
+    n_fit: int = 1_000_000,
+    n_kept: int = 100_000,
+    client: Any = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Do what a plan asks for with the subjects of a scan; see :func:`cocensor.study.run`."""
     n_fit, n_kept = check_whole(n_fit, "n_fit"), check_whole(n_kept, "n_kept")
-    time_axis = TimeAxis(time_name, time_unit)
-    request = Request.of(adjustments, metrics, times, at, horizon, copula, confidence_level, time_axis)
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
     # Who is kept is also fitted to.
-    study = _Study(scan, request, train, x_train, n_fit, min(n_kept, n_fit), client, progress)
+    study = _Study(
+        scan, plan, dict(fits or {}), choice, train, x_train, n_fit, min(n_kept, n_fit), client, progress
+    )
     return study.in_memory() if scan.n <= study.n_kept else study.streamed()
 
 
@@ -72,7 +113,9 @@ class _Study:
     def __init__(
         self,
         scan: Scan,
-        request: Request,
+        plan: Plan,
+        fits: Mapping[str, Fitted],
+        choice: CopulaChoice | None,
         train: Survival | None,
         x_train: Any,
         n_fit: int,
@@ -80,13 +123,12 @@ class _Study:
         client: Any,
         progress: Progress | None,
     ) -> None:
-        self.scan, self.request, self.train, self.x_train = scan, request, train, x_train
-        self.n_fit, self.n_kept = n_fit, n_kept
-        made = [made_adjustment(each, Independence()) for each in request.adjustments.values()]
+        self.scan, self.plan, self.train, self.x_train = scan, plan, train, x_train
+        self.fits, self.choice, self.n_fit, self.n_kept = fits, choice, n_fit, n_kept
         self.judges = [
-            each
-            for each in made
-            if not isinstance(each, Fitted) and each.needs & {"prediction", "predictions"}
+            each.adjustment
+            for each in plan.adjustments
+            if each.name not in fits and each.adjustment.needs & {"prediction", "predictions"}
         ]
         self._passes = _Passes(scan, 2 + bool(self.judges), client, progress)
 
@@ -96,67 +138,71 @@ class _Study:
         everything: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(None))
         batch = read_drawn(self.scan, self.scan.n, everything, self._passes.reduce)
         predictions = {name: _counted(each) for name, each in batch.predictions.items()}
-        data, ends, notes = self._data(batch, predictions)
+        data, notes = self._data(batch, predictions)
         notes = [
             *(note for name, each in predictions.items() for note in rounded(each.n_rounded, name)),
             *notes,
         ]
-        assumed = self.request.assumed(data, notes)
-        results = {
-            name: scores_under(data, name, label, each)
-            for name, (label, each) in self.request.made(assumed, notes).items()
-        }
-        return concluded(data, results, assumed, ends, notes, (self.x_train,))
+        data, fittings = self._fitted(data, notes)
+        return concluded(
+            self.plan, data, {name: scores_of(data, each) for name, each in fittings.items()}, notes
+        )
 
     def streamed(self) -> Evaluation:
         """In passes over all subjects."""
         outcomes = read_outcomes(self.scan, self.n_fit, self._passes.reduce)
-        rows, data, ends, notes = self._drawn(outcomes.drawn.result())
+        drawn = outcomes.drawn.result()
+        data, notes = self._data(drawn, self._heads())
         learning = replace(data, predictions=self._scores(data)) if self.judges else data
-        assumed = self.request.assumed(learning, notes)
-        fits = {
-            name: fits_under(learning, name, label, each)
-            for name, (label, each) in self.request.made(assumed, notes).items()
-        }
+        learning, fits = self._fitted(learning, notes)
+        data = replace(data, assumed=learning.assumed)
         for each in fits.values():
             for fitted, _ in each.served:
                 fitted.forget()
         plan = planned(self.scan, data, fits, outcomes.whole, self.n_kept)
         sums = read_everything(plan, self._passes.reduce)
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
-        kept = kept_data(plan, sums, learning, rows, outcomes.reasons)
+        kept = kept_data(plan, sums, learning, drawn.rows, outcomes.reasons)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
         notes += [*about_subjects(kept), *about_bounds(kept, results)]
-        return concluded(kept, results, assumed, ends, notes, (self.x_train,))
+        return concluded(self.plan, kept, results, notes)
 
-    def _drawn(self, drawn: Batch) -> tuple[IntArray, EvaluationData, Any, list[Note]]:
-        """The numbers of the subjects drawn, and what is scored."""
-        return drawn.rows, *self._data(drawn, self._heads())
-
-    def _data(
-        self, batch: Batch, predictions: Mapping[str, Predictions]
-    ) -> tuple[EvaluationData, Any, list[Note]]:
+    def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:
         """What is scored, of subjects with these outcomes; the predictions tell their kind."""
-        given = Samples(batch.y, batch.x, self.train, self.x_train)
-        samples, notes = self.request.samples(given, "all")
-        notes = [*self.scan.notes, *notes]
-        scored = self.request.times_of(samples)
-        data, ends = self.request.data(samples, predictions, {}, scored, self.scan.models, "all", notes)
-        return data, ends, notes
+        given = Samples.of(batch.y, batch.x, self.train, self.x_train)
+        as_they_are = {each.name: self.fits.get(each.name, each.adjustment) for each in self.plan.adjustments}
+        samples, notes = usable_samples(given, "all", as_they_are)
+        notes = [*self.scan.notes, *notes, *about_censoring(samples)]
+        times = times_of_samples(self.plan, samples)
+        data = prepared(self.plan, samples, predictions, {}, self.scan.models, times, notes)
+        return replace(data, library=library_of(self.x_train)), notes
 
-    def _heads(self) -> dict[str, Predictions]:
+    def _fitted(
+        self, data: EvaluationData, notes: list[Note]
+    ) -> tuple[EvaluationData, dict[str, AdjustmentScores]]:
+        """What is scored with the copula that is assumed, and all adjustments under it, fitted."""
+        data, start = assuming(self.plan, data, self.fits, self.choice, notes)
+        adjustments, left_out = self.plan.under(data.assumed.copula)
+        notes += left_out
+        fitted: dict[str, AdjustmentScores] = {}
+        for name, (label, each) in adjustments.items():
+            fitting: Fitting = fits_under(data, name, label, self.fits.get(name, each), start)
+            fitted[name], start = fitting.scores, fitting.start
+        return data, fitted
+
+    def _heads(self) -> dict[str, Predicted]:
         """Of each model the predictions of one subject, which tell their kind; the values say nothing."""
         one: dict[str, Columns] = dict.fromkeys(self.scan.models, slice(0, 1))
         found = {}
         for name, each in next(self.scan.batches(self.scan.parts[0], one)).predictions.items():
             times = self.scan.grid(name)
-            if times is not None:
+            if isinstance(each, Predictions) and times is not None:
                 certain = np.ones((1, times.size))
                 each = Predictions.trusted(times, certain, each.interpolation, each.tail, each.source)
             found[name] = each
         return found
 
-    def _scores(self, data: EvaluationData) -> dict[str, Predictions]:
+    def _scores(self, data: EvaluationData) -> dict[str, Predicted]:
         """The predictions of those drawn at the columns that judges read."""
         y = data.samples.y_test
         columns = {name: _columns(each, y, self.judges) for name, each in data.predictions.items()}
@@ -172,12 +218,14 @@ class _Study:
         self._passes.total += 2
         differ = columns_that_differ(self.scan, self.n_fit, tuple(alike), self._passes.reduce)
         for name, where in alike.items():
-            grid, found = data.predictions[name].times, differ[name]
+            grid, found = self.scan.grid(name), differ[name]
+            if grid is None:
+                continue
             near = found[np.abs(grid[found] - grid[where][:, None]).argmin(axis=1)] if found.size else found
             columns[name] = np.union1d(where, near)
         return self._read_drawn(columns)
 
-    def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predictions]:
+    def _read_drawn(self, columns: Mapping[str, Columns]) -> dict[str, Predicted]:
         found = read_drawn(self.scan, self.n_fit, columns, self._passes.reduce).predictions
         return {name: found[name] for name in columns}
 
@@ -202,29 +250,28 @@ class _Passes:
         return found
 
 
-def _columns(predictions: Predictions, y: Survival, judges: Sequence[Any]) -> Columns:
+def _columns(predictions: Predicted, y: Survival, judges: Sequence[Any]) -> Columns:
     """The columns of a model that judges read, with their neighbours: between them curves are interpolated."""
-    times = predictions.times
-    if predictions.risk is not None or not all(isinstance(each, Imputation) for each in judges):
+    if not isinstance(predictions, Predictions) or not all(isinstance(each, Imputation) for each in judges):
         return slice(None)
+    times = predictions.times
     wanted = np.concatenate([wanted_times(y, 1), *(wanted_times(y, each.score_times) for each in judges)])
     # A single column would be no curve.
     after = np.clip(np.searchsorted(times, wanted), min(1, times.size - 1), times.size - 1)
     return np.unique(np.maximum(np.concatenate((after - 1, after)), 0))
 
 
-def _constant(predictions: Predictions) -> bool:
+def _constant(predictions: Predicted) -> bool:
     """Whether there is a column in which all have the same prediction."""
-    table = predictions.probabilities
+    table = predictions.probabilities if isinstance(predictions, Probabilities) else np.arange(2.0)[:, None]
     return bool((table.min(axis=0) == table.max(axis=0)).any())
 
 
-def _counted(predictions: Predictions) -> Predictions:
+def _counted(predictions: Predicted) -> Predicted:
     """With the number of probabilities that are off by rounding, which parts of a table share."""
-    if not predictions.n_rounded:
+    if not predictions.n_rounded or not isinstance(predictions, Probabilities):
         return predictions
     table = predictions.probabilities
-    off = int(np.count_nonzero((table < 0) | (table > 1)))
-    return Predictions.trusted(
-        predictions.times, table, predictions.interpolation, predictions.tail, predictions.source, off
-    )
+    made = copy(predictions)
+    object.__setattr__(made, "n_rounded", int(np.count_nonzero((table < 0) | (table > 1))))
+    return made

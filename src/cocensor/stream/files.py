@@ -9,14 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._validation import IntArray, listed, refuse_column
-from cocensor.curves.columns import repeated
-from cocensor.stream.columns import Piece, plain_type
+from cocensor._checks import IntArray, listed, refuse_column
+from cocensor.data.files import first_sentence
+from cocensor.data.tables import Table, repeated
 
 #: What a user may give for several files: a path, a folder, a pattern, or a list of these.
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -27,6 +28,21 @@ _BUFFER = 2**18
 _HELD_VALUES = 2**24
 # So many columns of it are decoded at once: what that takes is several times what comes of it.
 _COLUMNS_AT_ONCE = 8
+
+
+class Piece(NamedTuple):
+    """Some rows of one file: a record batch of pyarrow, and the row of the file that it starts with."""
+
+    path: str
+    first: int
+    data: Any
+
+    @property
+    def table(self) -> Table:
+        """The rows as a table, which counts them as the file does."""
+        import pyarrow as pa
+
+        return Table.of(pa.Table.from_batches([self.data]), self.path, self.first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +59,12 @@ class Files:
     absolute: tuple[str, ...]
     #: The numbers of rows of the row groups, by file.
     groups: tuple[tuple[int, ...], ...]
-    #: The names of columns and their types, by file.
+    #: The names of columns and their narwhals types, by file.
     types: tuple[dict[str, Any], ...]
     #: The places of the files in the order in which they were given.
     listed: tuple[int, ...]
+    #: What a subject has in them, as of other tables with ids.
+    what = "row"
 
     @classmethod
     def found(cls, given: Paths, name: str) -> Files:
@@ -98,18 +116,21 @@ class Files:
         return list(self.types[0])
 
     def place(self, row: int) -> tuple[str, int]:
-        """The file of a row, and its row there."""
+        """Return the file of a row, and its row there."""
         k = int(np.searchsorted(self.starts, row, side="right")) - 1
         return self.paths[k], row - int(self.starts[k])
+
+    def value(self, column: str, row: int) -> Any:
+        """Return the value of a column in one row."""
+        return next(self.read([column], row, row + 1, 1)).data.column(0)[0].as_py()
 
     def check(self, column: str, fits: Callable[[Any], bool], rule: str) -> None:
         """Refuse a column that is missing in a file, or not of the type that it must have."""
         for path, types in zip(self.paths, self.types, strict=True):
             if column not in types:
                 refuse_column(column, list(types), path)
-            kind = plain_type(types[column])
-            if not fits(kind):
-                raise ValueError(f"{path}: column {column!r} must have {rule}, but has type {kind}.")
+            if not fits(types[column]):
+                raise ValueError(f"{path}: column {column!r} must have {rule}, but has type {types[column]}.")
 
     def check_alike(self) -> None:
         """Refuse files that differ in the names of their columns."""
@@ -238,7 +259,7 @@ def _footer(path: str) -> tuple[tuple[int, ...], dict[str, Any]]:
         if twice:
             raise ValueError(f"{path}: two columns have the name {twice[0]!r}.")
         groups = tuple(file.metadata.row_group(k).num_rows for k in range(file.num_row_groups))
-        return groups, dict(zip(names, file.schema_arrow.types, strict=True))
+        return groups, dict(nw.from_native(file.schema_arrow.empty_table(), eager_only=True).schema)
 
 
 def _batches(file: Any, group: int, names: list[str], size: int) -> Iterator[Any]:
@@ -268,8 +289,8 @@ def _refusing(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        said = " ".join(str(error).split()).split(". ")[0].rstrip(".")
-        raise ValueError(f"{path} cannot be read as a Parquet file: {said}.") from None
+        why = first_sentence(error)
+        raise ValueError(f"{path} cannot be read as a Parquet file: {why}.") from None
 
 
 def _in_words(given: Any) -> str:

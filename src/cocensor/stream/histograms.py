@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from cocensor._validation import FloatArray, Rows
+from cocensor._checks import FloatArray, Rows
 from cocensor.adjustments import Status
 from cocensor.adjustments.tile import Block
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, RiskScores, TimeGrid
 from cocensor.metrics import Metric, MetricValue
 from cocensor.metrics.auc import CumulativeDynamicAUC, mean_over_events, new_events
 from cocensor.metrics.base import Profile
@@ -51,7 +51,7 @@ class _PairSums:
         self.own = np.zeros(n_times)
 
     def add(
-        self, rows: Rows, predictions: Predictions, times: FloatArray, x: FloatArray, y: FloatArray
+        self, rows: Rows, predictions: Predicted, times: FloatArray, x: FloatArray, y: FloatArray
     ) -> None:
         """Some subjects of a batch with their weights, (times, subjects) each."""
         order = marked(predictions, times, one_order=self.one_order)
@@ -96,7 +96,7 @@ class PairAccumulator:
         self.metric, self.grid, self.models, self.n_cells = metric, grid, tuple(models), n_cells
         self._sums = dict[str, _PairSums]()
 
-    def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
+    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
         """More subjects: their status at the times of the metric, and what models predict for them."""
         n_times, asked = self.grid.sorted.size, {name: predictions[name] for name in self.models}
         for name, each in asked.items():
@@ -123,9 +123,9 @@ class PairAccumulator:
             return {name: _concordance(sums) for name, sums in self._sums.items()}
         return {name: self._auc(sums, until) for name, sums in self._sums.items()}
 
-    def _one_order(self, predictions: Predictions) -> bool:
+    def _one_order(self, predictions: Predicted) -> bool:
         by_one_risk = isinstance(self.metric, Concordance) and not self.metric.time_dependent
-        return by_one_risk or predictions.risk is not None
+        return by_one_risk or isinstance(predictions, RiskScores)
 
     def _weights(self, lot: list[Block], n: int) -> FloatArray:
         """The two weights of pairs, (2, times, subjects): of those whose event comes first, and of the others.

@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cocensor._validation import FloatArray, IntArray, Rows, row_blocks
+from cocensor._checks import FloatArray, IntArray, Rows, row_blocks
 from cocensor.adjustments import Status
 from cocensor.adjustments.tile import Block
-from cocensor.curves import Predictions
+from cocensor.data import Predicted, RiskScores
 from cocensor.metrics.concordance import one_risk
 from cocensor.stream.cells import Keys, risk_keys, survival_keys
 
@@ -37,34 +37,34 @@ class Marked(NamedTuple):
         low, high = (each.astype(np.int64) for each in (keys.min(axis=1), keys.max(axis=1)))
         return cls(keys, low, high, marker)
 
-    def markers(self, predictions: Predictions, times: FloatArray, rows: Rows) -> FloatArray:
+    def markers(self, predictions: Predicted, times: FloatArray, rows: Rows) -> FloatArray:
         """The markers of some subjects, as the keys are; of survival its probability, which tells as much apart."""
         return predictions.read(times, rows).T if self.marker is None else self.marker[:, rows]
 
 
 # What is the same under all adjustments, and by all metrics.
-_MARKED: WeakKeyDictionary[Predictions, dict[object, Marked]] = WeakKeyDictionary()
+_MARKED: WeakKeyDictionary[Predicted, dict[object, Marked]] = WeakKeyDictionary()
 _BLOCKS: WeakKeyDictionary[Status, list[Block]] = WeakKeyDictionary()
 
 
-def marked(predictions: Predictions, times: FloatArray, *, one_order: bool) -> Marked:
+def marked(predictions: Predicted, times: FloatArray, *, one_order: bool) -> Marked:
     """What orders subjects by one model."""
     kept = _MARKED.setdefault(predictions, {})
-    key = (one_order, None if predictions.risk is not None else times.tobytes())
+    key = (one_order, None if isinstance(predictions, RiskScores) else times.tobytes())
     if key not in kept:
         kept[key] = _one_order(predictions, times) if one_order else _orders(predictions, times)
     return kept[key]
 
 
-def _one_order(predictions: Predictions, times: FloatArray) -> Marked:
+def _one_order(predictions: Predicted, times: FloatArray) -> Marked:
     marker = one_risk(predictions, times)[None]
-    if predictions.risk is not None or not times[-1] > 0:
+    if isinstance(predictions, RiskScores) or not times[-1] > 0:
         return Marked.of(risk_keys(marker), marker)
     # Of curves it is the mean survival over time, which is between 0 and 1 as survival is.
     return Marked.of(survival_keys(np.clip(-marker / times[-1], 0.0, 1.0)), marker)
 
 
-def _orders(predictions: Predictions, times: FloatArray) -> Marked:
+def _orders(predictions: Predicted, times: FloatArray) -> Marked:
     keys = np.empty((times.size, len(predictions)), dtype=np.int32)
     for rows in row_blocks(len(predictions), times.size):
         keys[:, rows] = survival_keys(predictions.read(times, rows)).T

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from cocensor._notes import Note
-from cocensor._validation import as_tuple, check_choice
-from cocensor.curves import TAILS, Interpolation, Tail
-from cocensor.stream.files import Files, Paths
-from cocensor.stream.ids import MOST_HELD, all_keys, check_ids, places, refuse_lengths, refuse_order
-from cocensor.stream.models import HeldModel, Model
-from cocensor.stream.parquet_scan import ParquetScan
-from cocensor.stream.source import Scan
-from cocensor.stream.subjects import SubjectColumns
+import numpy as np
 
+from cocensor._checks import FloatArray, as_tuple, check_choice
+from cocensor._notes import Note, noted
+from cocensor.data import TAILS, Interpolation, Predicted, Survival, Tail
+from cocensor.data.covariates import Covariates, read_covariates
+from cocensor.data.ids import join
+from cocensor.data.tables import FLAGS, is_number, is_text
+from cocensor.data.tables import Columns as TestColumns
+from cocensor.stream.draw import hashed
+from cocensor.stream.files import Cursor, Files, Paths, Piece
+from cocensor.stream.ids import MOST_HELD, all_keys, check_ids, compare, keys_of, refuse_lengths, refuse_order
+from cocensor.stream.models import Model
+from cocensor.stream.source import Batch, Columns, Part, Scan, batch_rows
+
+_TIMES = "numbers (dates are not read in a stream: make times of them first)"
 # Predictions in another order than the test subjects are held up to so many bytes.
 _MOST_BYTES = 2**29
+# A part has at most so many rows, unless a row group has more; and so few where that gives many parts.
+_PART_ROWS, _SMALL_PART, _N_PARTS = 2**20, 2**16, 32
 
 
 def scan_parquet(
@@ -47,7 +57,8 @@ def scan_parquet(
         column is a prediction at that time alone, or, named "risk", a risk score, the greater the riskier. Files need
         not be cut like those of ``test``.
     time, event : str
-        Columns of the test files: observed times, and True or 1 where the event was observed. Dates are not read.
+        Columns of the test files: observed times, and TRUE or 1 where the event was observed, also as texts. Dates are
+        not read.
     covariates : str or list of str, optional
         Columns of numbers, texts or categories in the test files, as of :func:`evaluate`. A level that is not among the
         subjects fitted to is refused.
@@ -103,9 +114,9 @@ def scan_parquet(
     if not predictions:
         raise ValueError("predictions is empty: at least one model is needed.")
     given = () if covariates is None else as_tuple(covariates, "covariates", str)
-    columns = SubjectColumns(time, event, given, administrative, reason, id)
+    columns = TestColumns(event, time, administrative, reason=reason, id=id, covariates=given)
     subjects = Files.found(test, "test")
-    columns.check(subjects)
+    _check_types(subjects, columns)
     models = {
         name: Model.found(Files.found(paths, f"predictions[{name!r}]"), id, interpolation, tail)
         for name, paths in predictions.items()
@@ -121,18 +132,43 @@ def scan_parquet(
     return ParquetScan(subjects, columns, models, tuple(notes), compared=id is not None)
 
 
+def _check_types(files: Files, columns: TestColumns) -> None:
+    """Refuse files that lack a column, or have one of a type that cannot be read."""
+    rules: dict[str | None, str] = {
+        columns.event: FLAGS,
+        columns.administrative: FLAGS,
+        columns.reason: "texts, or numbers that stand for them",
+        **dict.fromkeys(columns.covariates, "numbers or texts, and no dates"),
+    }
+    files.check(str(columns.time), is_number, _TIMES)
+    for name, rule in rules.items():
+        if name is not None:
+            files.check(name, _is_number_or_text, rule)
+    for name in columns.covariates:
+        kinds = [is_text(types[name]) for types in files.types]
+        if len(set(kinds)) > 1:
+            other = kinds.index(not kinds[0])
+            raise ValueError(
+                f"{files.paths[other]}: column {name!r} must have {'categories' if kinds[0] else 'numbers'}, as in "
+                f"{files.paths[0]}, but has type {files.types[other][name]}."
+            )
+
+
+def _is_number_or_text(kind: Any) -> bool:
+    return is_number(kind) or is_text(kind)
+
+
 def _matched(models: Mapping[str, Model], test: Files, identity: str) -> tuple[dict[str, Model], list[Note]]:
-    """Models whose predictions are in the order of the test subjects, or are put into it."""
+    """Return models whose predictions are in the order of the test subjects, or are put into it, and notes."""
     keys, matched, notes = all_keys(test, identity), dict[str, Model](), list[Note]()
     for name, model in models.items():
-        place = places(keys, test, model.files, identity)
-        if place is not None:
+        rows = join(test, keys, model.files, all_keys(model.files, identity), identity)
+        if rows is not None:
             if model.n_bytes > _MOST_BYTES:
                 size = f"{model.n_bytes / 2**20:.0f} MiB are too many to be held"
-                refuse_order(test, model.files, place, identity, size)
-            text = f"The predictions of {name!r} are put into the order of the test subjects by {identity!r}, and held."
-            notes.append(Note("decision", text, model=name))
-        matched[name] = model if place is None else HeldModel.of(model, place)
+                refuse_order(test, model.files, rows, identity, size)
+            notes.append(noted("put_in_order", model=name, id=identity, predictions=name))
+        matched[name] = replace(model, rows=rows)
     return matched, notes
 
 
@@ -158,9 +194,113 @@ def _order_notes(test: Files, models: Mapping[str, Model]) -> list[Note]:
     """What was decided about files that were not listed in the order of their names."""
     tables = {"test": test} | {f"predictions[{name!r}]": model.files for name, model in models.items()}
     return [
-        Note(
-            "decision", f"The files of {name} are read in the order of their names, from {files.paths[0]} on."
-        )
+        noted("files_sorted", of=name, first=files.paths[0])
         for name, files in tables.items()
         if list(files.listed) != sorted(files.listed)
     ]
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """The rows from ``start`` to before ``stop``."""
+
+    start: int
+    stop: int
+    name: str
+
+    @property
+    def n_rows(self) -> int:
+        """The number of its subjects."""
+        return self.stop - self.start
+
+
+class ParquetScan(Scan):
+    """Parquet files of test subjects and of predictions."""
+
+    def __init__(
+        self,
+        test: Files,
+        columns: TestColumns,
+        models: Mapping[str, Model],
+        notes: tuple[Note, ...],
+        compared: bool,
+    ) -> None:
+        self._test, self._columns, self._models = test, columns, dict(models)
+        # Whether ids are compared batch by batch, because they are too many to be compared beforehand.
+        self._compared = compared
+        self.n, self.models, self.covariates = test.n, tuple(models), columns.covariates
+        self.notes = notes
+        self.parts = tuple(_parts(test, [model.files for model in models.values() if model.rows is None]))
+
+    def grid(self, model: str) -> FloatArray | None:
+        """The times of a model's columns; None of a risk score."""
+        return self._models[model].times
+
+    def outcomes(self, part: Part) -> Iterator[Batch]:
+        """The batches of a part, without predictions."""
+        return self.batches(part, {})
+
+    def batches(self, part: Part, columns: Mapping[str, Columns] | None = None) -> Iterator[Batch]:
+        """The batches of a part with all predictions, or with those of some models at some columns of their grid."""
+        if not isinstance(part, ParquetPart):
+            raise TypeError(
+                f"part must be one of the parts of this scan, but is of type {type(part).__name__}."
+            )
+        asked = dict.fromkeys(self.models, slice(None)) if columns is None else columns
+        size = batch_rows(max((self._models[name].width(where) for name, where in asked.items()), default=1))
+        test = Cursor(self._test.read(self._columns.names, part.start, part.stop, size))
+        identity = self._columns.id if self._compared else None
+        readers = {
+            name: self._models[name].read(part.start, part.stop, where, size, identity)
+            for name, where in asked.items()
+        }
+        for start in range(part.start, part.stop, size):
+            pieces = test.take(min(size, part.stop - start))
+            predictions = dict[str, Predicted]()
+            for name, reader in readers.items():
+                predictions[name], own = next(reader)
+                if identity is not None:
+                    compare(pieces, own, identity)
+            yield self._batch(start, pieces, predictions)
+
+    def _batch(self, start: int, pieces: list[Piece], predictions: Mapping[str, Predicted]) -> Batch:
+        tables = [piece.table for piece in pieces]
+        y = Survival.joined([self._columns.read(table) for table in tables])
+        x = None
+        if self.covariates:
+            x = Covariates.joined([read_covariates(table, self.covariates) for table in tables])
+        rows = np.arange(start, start + len(y))
+        identity = self._columns.id
+        key = hashed(rows) if identity is None else keys_of(pieces, identity)
+        return Batch(rows, y, x, predictions, key)
+
+    @property
+    def _pieces(self) -> str:
+        return f"{len(self._test.paths):,} file{'s' if len(self._test.paths) > 1 else ''}"
+
+
+def _parts(test: Files, others: Sequence[Files]) -> Iterator[ParquetPart]:
+    """Parts that end where row groups end: in all files alike, or else in those with the largest row groups."""
+    tables = [test, *others]
+    most = min(max(test.n // _N_PARTS, _SMALL_PART), _PART_ROWS)
+    ends = tables[0].ends
+    for files in tables[1:]:
+        ends = np.intersect1d(ends, files.ends)
+    if np.diff(ends, prepend=0).max() > _PART_ROWS:
+        # Then smaller row groups across an end are read twice: parts are large.
+        ends, most = min((files.ends for files in tables), key=len), _PART_ROWS
+    start, last = 0, 0
+    for end in [*ends.tolist(), test.n + most + 1]:
+        if end - start > most and last > start:
+            yield ParquetPart(start, last, _named(test, start, last))
+            start = last
+        last = end
+
+
+def _named(test: Files, start: int, stop: int) -> str:
+    (first, row), (last, end) = test.place(start), test.place(stop - 1)
+    return (
+        f"rows {row:,} to {end:,} of {first}"
+        if first == last
+        else f"{first}, row {row:,}, to {last}, row {end:,}"
+    )

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._validation import FloatArray, HorizonWarning, IntArray, collected
+from cocensor._checks import FloatArray, IntArray
+from cocensor._warnings import HorizonWarning, collected
 from cocensor.adjustments import Fitted
 from cocensor.adjustments.whole import WeightLoad, WholeSample
-from cocensor.curves import Predictions, TimeGrid
-from cocensor.evaluation.data import REFERENCE, EvaluationData
+from cocensor.data import Predicted, Predictions, Probabilities, RiskTable, TimeGrid
 from cocensor.metrics import Metric
-from cocensor.outcomes import RiskTable
 from cocensor.stream.accumulators import Accumulator, accumulator_of
 from cocensor.stream.draw import Drawn
 from cocensor.stream.source import Batch, Columns, Part, Scan
+from cocensor.study.data import REFERENCE, EvaluationData
 
 #: Makes one state of those of all parts, given what to do with a part, such as :func:`reduce_parts`.
 Reduce = Callable[[Callable[[Part], Any], Callable[[Any, Any], Any]], Any]
@@ -110,8 +110,10 @@ def _extremes(scan: Scan, k: int, models: tuple[str, ...], part: Part) -> _Extre
     for batch in scan.batches(part, dict.fromkeys(models, slice(None))):
         low = batch.key <= limit
         for name in models if low.any() else ():
-            table = batch.predictions[name].probabilities[low]
-            found.add(name, table.min(axis=0), table.max(axis=0))
+            each = batch.predictions[name]
+            if isinstance(each, Probabilities):
+                table = each.probabilities[low]
+                found.add(name, table.min(axis=0), table.max(axis=0))
     return found
 
 
@@ -138,19 +140,16 @@ class Stage:
     @staticmethod
     def of(data: EvaluationData) -> tuple[Stage, ...]:
         """All times of an evaluation."""
-        by: dict[int, list[Metric]] = {}
-        grids = {}
+        by: dict[TimeGrid, list[Metric]] = {}
         for metric in data.in_order:
-            grid = data.grid_of(metric)
-            grids[id(grid)] = grid
-            by.setdefault(id(grid), []).append(metric)
+            by.setdefault(data.grid_of(metric), []).append(metric)
         return tuple(
             Stage(
-                grids[key],
+                grid,
                 tuple(metrics),
                 tuple(frozenset({REFERENCE, *data.scored_by(metric)}) for metric in metrics),
             )
-            for key, metrics in by.items()
+            for grid, metrics in by.items()
         )
 
 
@@ -229,7 +228,7 @@ class Plan:
 
     def _read(
         self, batch: Batch, stage: Stage, reference: FloatArray, rooms: dict[str, FloatArray]
-    ) -> Iterator[tuple[str, Predictions]]:
+    ) -> Iterator[tuple[str, Predicted]]:
         """The predictions of a batch as they are scored at some times, the reference among them.
 
         They are kept in ``rooms``, which batches share: memory that is asked for anew costs as much as what is done.
@@ -266,7 +265,7 @@ class Sums:
         for k, kind in enumerate((y.event, y.dropout, ended)):
             self.counts[k] += np.bincount(at[kind], minlength=self.counts.shape[1])
         for name, each in batch.predictions.items():
-            if each.n_rounded:
+            if each.n_rounded and isinstance(each, Probabilities):
                 off = np.count_nonzero((each.probabilities < 0) | (each.probabilities > 1))
                 self.n_rounded[name] = self.n_rounded.get(name, 0) + int(off)
 

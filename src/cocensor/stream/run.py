@@ -8,8 +8,8 @@ from functools import partial
 from threading import Condition, Event
 from typing import Any, TypeVar
 
+from cocensor._checks import Progress
 from cocensor._parallel import ProgressCount, in_threads
-from cocensor._validation import Progress
 
 P = TypeVar("P")
 S = TypeVar("S")

@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cocensor.adjustments import Status
-from cocensor.curves import Predictions, TimeGrid
+from cocensor.data import Predicted, TimeGrid
 from cocensor.metrics import MetricValue
 from cocensor.metrics.calibration import CalibrationMetric
 from cocensor.metrics.calibration_fit import smooth_calibration
@@ -45,7 +45,7 @@ class _Batches:
         self.loss = 0.0
         self.least_weight = np.inf
 
-    def add(self, status: Status, predictions: Predictions) -> None:
+    def add(self, status: Status, predictions: Predicted) -> None:
         times = status.grid.sorted
         order = marked(predictions, times, one_order=False)
         survival = order.markers(predictions, times, np.arange(status.n))
@@ -82,7 +82,7 @@ class SectionAccumulator:
         self.metric, self.grid, self.models = metric, grid, tuple(models)
         self._batches = {name: _Batches(n_cells) for name in self.models}
 
-    def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
+    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
         """More subjects: their status at the time of the metric, and what models predict for them."""
         for name, batches in self._batches.items():
             batches.add(status, predictions[name])
@@ -140,7 +140,7 @@ class DCalibrationAccumulator:
         self._surplus = {name: np.zeros(metric.n_cells + 1) for name in self.models}
         self._normaliser = 0.0
 
-    def update(self, status: Status, predictions: Mapping[str, Predictions]) -> None:
+    def update(self, status: Status, predictions: Mapping[str, Predicted]) -> None:
         """More subjects: their status at the times of the metric, and what models predict for them."""
         asked = {name: predictions[name] for name in self.models}
         for name, surplus in self.metric.surpluses(status, asked).items():

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cocensor._checks import BoolArray, FloatArray, IntArray, Progress
 from cocensor._notes import Note
-from cocensor._validation import BoolArray, Covariates, FloatArray, IntArray, Progress
-from cocensor.curves import Predictions, RiskScores
-from cocensor.outcomes import Survival
+from cocensor.data import Predicted, Predictions, PredictionsAt, RiskScores, Survival
+from cocensor.data.covariates import Covariates
 
 if TYPE_CHECKING:
-    from cocensor.evaluation import Evaluation
+    from cocensor.study import Evaluation
 
 #: A subject's hash, by which it is drawn.
 Keys = npt.NDArray[np.uint64]
@@ -48,7 +48,7 @@ class Batch:
     rows: IntArray
     y: Survival
     x: Covariates | None
-    predictions: Mapping[str, Predictions]
+    predictions: Mapping[str, Predicted]
     key: Keys
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class Batch:
     def __getitem__(self, kept: slice | BoolArray | IntArray) -> Batch:
         """Some of the subjects, at least one."""
         x = None if self.x is None else self.x[kept]
-        predictions = {name: taken(each, kept) for name, each in self.predictions.items()}
+        predictions = {name: each.taken(kept) for name, each in self.predictions.items()}
         return Batch(self.rows[kept], self.y[kept], x, predictions, self.key[kept])
 
     @classmethod
@@ -66,23 +66,13 @@ class Batch:
         first = batches[0]
         if len(batches) == 1:
             return first
-        y = Survival(
-            np.concatenate([each.y.time for each in batches]),
-            np.concatenate([each.y.event for each in batches]),
-            *(
-                None
-                if getattr(first.y, name) is None
-                else np.concatenate([getattr(each.y, name) for each in batches])
-                for name in ("administrative", "reason")
-            ),
-        )
         return cls(
             np.concatenate([each.rows for each in batches]),
-            y,
+            Survival.joined([each.y for each in batches]),
             None
             if first.x is None
             else Covariates.joined([each.x for each in batches if each.x is not None]),
-            {name: _stacked([each.predictions[name] for each in batches]) for name in first.predictions},
+            {name: stacked([each.predictions[name] for each in batches]) for name in first.predictions},
             np.concatenate([each.key for each in batches]),
         )
 
@@ -226,18 +216,13 @@ class Scan(ABC):
         return f"{len(self.parts):,} part{'s' if len(self.parts) > 1 else ''}"
 
 
-def taken(predictions: Predictions, rows: slice | BoolArray | IntArray) -> Predictions:
-    """The predictions of some subjects, of a slice without a copy."""
-    if predictions.risk is not None or not isinstance(rows, slice):
-        return predictions[rows]
-    return _like(predictions, predictions.probabilities[rows])
-
-
-def at_columns(predictions: Predictions, columns: Columns) -> Predictions:
+def at_columns(predictions: Predicted, columns: Columns) -> Predicted:
     """The predictions at some of their times; a risk score has none, and stays as it is."""
-    if predictions.risk is not None:
+    if not isinstance(predictions, Predictions):
         return predictions
-    return _like(predictions, predictions.probabilities[:, columns], predictions.times[columns])
+    table, times = predictions.probabilities[:, columns], predictions.times[columns]
+    stated = predictions.interpolation, predictions.tail
+    return Predictions.trusted(times, table, *stated, predictions.source, predictions.n_rounded)
 
 
 def batch_rows(n_columns: int) -> int:
@@ -245,31 +230,18 @@ def batch_rows(n_columns: int) -> int:
     return min(max(_BATCH_VALUES // max(n_columns, 1), _FEWEST), _MOST)
 
 
-def _like(
-    predictions: Predictions, table: npt.NDArray[np.floating[Any]], times: FloatArray | None = None
-) -> Predictions:
-    return Predictions.trusted(
-        predictions.times if times is None else times,
-        table,
-        predictions.interpolation,
-        predictions.tail,
-        predictions.source,
-        predictions.n_rounded,
-    )
-
-
-def _stacked(parts: Sequence[Predictions]) -> Predictions:
+def stacked(parts: Sequence[Any]) -> Predicted:
+    """Return the predictions of all subjects of several parts, at the same times."""
     first = parts[0]
-    if first.risk is not None:
+    if isinstance(first, RiskScores):
         return RiskScores(np.concatenate([each.risk for each in parts]), first.source)
-    return Predictions.trusted(
-        first.times,
+    table, rounded = (
         np.concatenate([each.probabilities for each in parts]),
-        first.interpolation,
-        first.tail,
-        first.source,
         sum(each.n_rounded for each in parts),
     )
+    if isinstance(first, PredictionsAt):
+        return PredictionsAt.trusted(first.time, table, first.source, rounded)
+    return Predictions.trusted(first.times, table, first.interpolation, first.tail, first.source, rounded)
 
 
 def _shown(times: FloatArray | None) -> str:

@@ -1,0 +1,105 @@
+"""Options of commands as fields of dataclasses, and the texts that they hold."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from functools import partial
+from math import isfinite
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from cocensor.data.tables import NUMBER, repeated
+
+DATA = "Data"
+OUTCOMES = "Outcomes"
+PREDICTIONS = "Predictions"
+ASSUMPTIONS = "Assumptions about the censoring"
+SCORES = "Scores"
+MODEL = "Model"
+OUTPUT = "Output"
+BATCHES = "Files larger than memory"
+STUDY_FILE = "Study file"
+#: As help shows them.
+PANELS = (DATA, OUTCOMES, PREDICTIONS, ASSUMPTIONS, SCORES, MODEL, OUTPUT, BATCHES, STUDY_FILE)
+
+
+def option(panel: str, metavar: str | None, text: str, **more: Any) -> dict[str, Any]:
+    """Metadata of a field that is an option: its panel of the help, what its values are called, what it means."""
+    return {"option": typer.Option(metavar=metavar, help=text, rich_help_panel=panel, **more)}
+
+
+column = partial(option, OUTCOMES, "COLUMN")
+data_file = partial(option, DATA, "FILE")
+output_file = partial(option, OUTPUT, "FILE")
+
+
+def called(name: str) -> str:
+    """The option of a field."""
+    return f"--{name.replace('_', '-')}"
+
+
+def with_options(*groups: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command that is called with its context and an instance of each group, whose fields are its options."""
+    own = inspect.Parameter
+    hints = {name: hint for group in groups for name, hint in get_type_hints(group).items()}
+    parameters = [
+        own(
+            each.name,
+            own.KEYWORD_ONLY,
+            default=own.empty if each.default is MISSING else each.default,
+            annotation=Annotated[hints[each.name], each.metadata["option"]],
+        )
+        for group in groups
+        for each in fields(group)
+    ]
+    parameters.sort(key=_place)
+
+    def decorated(run: Callable[..., None]) -> Callable[..., None]:
+        def command(context: typer.Context, **given: Any) -> None:
+            run(
+                context,
+                *(group(**{each.name: given[each.name] for each in fields(group)}) for group in groups),
+            )
+
+        context = own("context", own.KEYWORD_ONLY, annotation=typer.Context)
+        signature: Any = inspect.Signature([context, *parameters])
+        command.__name__, command.__doc__ = run.__name__, run.__doc__
+        command.__annotations__ = {each.name: each.annotation for each in signature.parameters.values()}
+        vars(command)["__signature__"] = signature
+        return command
+
+    return decorated
+
+
+def _place(parameter: inspect.Parameter) -> tuple[int, bool]:
+    """Where help shows an option: by panel, and those first that must be given."""
+    panel = parameter.annotation.__metadata__[0].rich_help_panel
+    return PANELS.index(panel), parameter.default is not inspect.Parameter.empty
+
+
+def items(text: str, option: str) -> list[str]:
+    """The parts of ``text`` between commas: some, and each of them once."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise ValueError(f"{option} must be names separated by commas, but is {text!r}.")
+    for twice in repeated(parts):
+        raise ValueError(f"{option} must not repeat a name, but has {twice!r} twice.")
+    return parts
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """The numbers in ``text``, between commas; one may come twice."""
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if not NUMBER.fullmatch(part) or not isfinite(float(part)):
+            raise ValueError(f"{option} must be numbers separated by commas, but one is {part!r}.")
+    return [float(part) for part in parts]
+
+
+def given(group: Any) -> Mapping[str, Any]:
+    """The fields of a group that are not as they are by default."""
+    values = ((each, getattr(group, each.name)) for each in fields(group))
+    return {each.name: value for each, value in values if value is not None and value != each.default}

@@ -1,0 +1,250 @@
+"""The plan of a study, as options and study files ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import cocensor as cc
+from cocensor._checks import as_choice, check_choice
+from cocensor.cli.inputs import Inputs
+from cocensor.cli.options import ASSUMPTIONS, SCORES, called, given, items, numbers, option
+from cocensor.metrics.registry import metric_labels
+from cocensor.study.plan import DEFAULT_METRICS, SETS, Plan, check_has_ratios
+
+# A setting that an option has, and the metric that it belongs to.
+_SETTINGS = {"floor": "ils", "threshold": "net_benefit"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """Options that stand for a plan; what is not given is as a study file says, or as it is by default."""
+
+    copula: str | None = field(
+        default=None,
+        metadata=option(
+            ASSUMPTIONS,
+            "FAMILY",
+            "Assumed dependence of event and dropout given the predictions and any covariates: independence (by "
+            "default), select (by likelihood), or, with --tau, clayton, frank, gumbel, joe or gaussian.",
+        ),
+    )
+    tau: float | None = field(default=None, metadata=option(ASSUMPTIONS, None, "Kendall's τ of the copula."))
+    adjustments: str | None = field(
+        default=None,
+        metadata=option(
+            ASSUMPTIONS,
+            "A,B,...",
+            f"One or more of {', '.join(cc.adjustment_names())}, or paper (ipcw, imputation and those of the paper). "
+            "By default ipcw and imputation.",
+        ),
+    )
+    families: str | None = field(
+        default=None,
+        metadata=option(
+            ASSUMPTIONS,
+            "A,B,...",
+            "Copula families of the sensitivity analysis, and hazard_ratio (after dropout). By default all.",
+        ),
+    )
+    taus: str | None = field(
+        default=None,
+        metadata=option(
+            ASSUMPTIONS,
+            "T,T,...",
+            "Values of Kendall's τ in the sensitivity analysis. By default -0.3, or the lowest plausible one, to 0.9 "
+            "in steps of 0.1.",
+        ),
+    )
+    hazard_ratios: str | None = field(
+        default=None,
+        metadata=option(
+            ASSUMPTIONS,
+            "R,R,...",
+            "Hazard ratios after dropout in the sensitivity analysis, relative to similar subjects still under "
+            "observation. By default 0.5,1,1.5,2,3,5.",
+        ),
+    )
+    plausible: str | None = field(
+        default=None,
+        metadata=option(
+            ASSUMPTIONS,
+            "LOW,HIGH",
+            "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default up to 0.2, or three "
+            "times what all covariates together would induce.",
+        ),
+    )
+    metrics: str | None = field(
+        default=None,
+        metadata=option(
+            SCORES,
+            "A,B,...",
+            f"One or more of {', '.join(cc.metric_names())}, or default ({', '.join(DEFAULT_METRICS)}). The first "
+            "decides which model is best.",
+        ),
+    )
+    at: str | None = field(
+        default=None,
+        metadata=option(
+            SCORES,
+            "T,T,...",
+            "Times for metrics at single times, such as brier and auc: for example 12,24,60. By default the quartiles "
+            "of the event times for the default metrics, and the horizon for others.",
+        ),
+    )
+    floor: float | None = field(
+        default=None,
+        metadata=option(SCORES, None, "For ils: smaller probabilities are raised to this one, such as 0.01."),
+    )
+    threshold: float | None = field(
+        default=None,
+        metadata=option(
+            SCORES, None, "For net_benefit: the predicted risk at which one would treat, such as 0.2."
+        ),
+    )
+    horizon: str | None = field(
+        default=None,
+        metadata=option(
+            SCORES,
+            "TIME",
+            "End of the scored interval: a time, t_max, or the share still at risk, such as 10%. By default 5% or the "
+            "end of the predictions, whichever comes first.",
+        ),
+    )
+    confidence: str | None = field(
+        default=None,
+        metadata=option(
+            SCORES,
+            "LEVEL",
+            "Confidence level of the intervals of scores and differences, or none for no intervals. By default 0.95.",
+        ),
+    )
+    bootstrap: int | None = field(
+        default=None,
+        metadata=option(
+            SCORES,
+            "N",
+            "Number of bootstrap samples, such as 500, for the intervals of the scores. All adjustments are refitted "
+            "to each. Intervals over time and over other copulas still come from formulas.",
+        ),
+    )
+    seed: int | None = field(
+        default=None, metadata=option(SCORES, "N", "Seed of the bootstrap. By default 0.")
+    )
+
+
+#: The arguments of :meth:`Plan.of` that single options stand for, and of its sensitivity analysis.
+_ARGUMENTS = {
+    "adjustments": "adjustments",
+    "at": "at",
+    "horizon": "horizon",
+    "confidence": "confidence_level",
+    "bootstrap": "n_resamples",
+    "seed": "seed",
+}
+_SENSITIVITY = ("families", "taus", "hazard_ratios", "plausible")
+
+
+def plan_of(options: PlanOptions, saved: Mapping[str, Any], inputs: Inputs, file: Path | None = None) -> Plan:
+    """The plan that options ask for, and for the rest a study file, of whose plan ``saved`` are the arguments."""
+    asked = given(options)
+    axis = inputs.columns.time_axis
+    arguments: dict[str, Any] = {"time_name": axis.name, "time_unit": axis.unit, **saved}
+    for name, argument in _ARGUMENTS.items():
+        if name in asked:
+            arguments[argument] = _read(name, asked[name])
+    over = {name: _read(name, asked[name]) for name in _SENSITIVITY if name in asked}
+    arguments["sensitivity"] = {**saved.get("sensitivity", {}), **over}
+    if {"copula", "tau"} & set(asked):
+        arguments["copula"] = _copula(options, saved.get("copula"))
+    if {"metrics", *_SETTINGS} & set(asked):
+        arguments["metrics"] = _metrics(options, saved.get("metrics", "default"))
+    by_argument = {argument: name for name, argument in _ARGUMENTS.items()}
+
+    def named(argument: str) -> str:
+        name = by_argument.get(argument, argument)
+        return f"{file}: {argument}" if file and name not in asked else called(name)
+
+    plan = Plan.of(**arguments, named=named)
+    _check(plan, options, inputs)
+    return plan
+
+
+def _read(name: str, value: Any) -> Any:
+    """The argument that the text of an option stands for."""
+    option = called(name)
+    if name in ("at", "taus", "hazard_ratios", "plausible"):
+        return numbers(value, option)
+    if name in ("families", "adjustments"):
+        return value if value in SETS else items(value, option)
+    if name == "horizon" and value != "t_max":
+        return _number(value, option, "a time, t_max or a share such as 10%", share=True)
+    if name == "confidence":
+        return None if value == "none" else _number(value, option, "a level such as 0.95, or none")
+    return value
+
+
+def _number(text: str, option: str, rule: str, *, share: bool = False) -> Any:
+    try:
+        return {"at_risk": float(text[:-1]) / 100} if share and text.endswith("%") else float(text)
+    except ValueError:
+        raise ValueError(f"{option} must be {rule}, but is {text!r}.") from None
+
+
+def _copula(options: PlanOptions, saved: Any) -> Any:
+    """``--copula`` and ``--tau``, of which one alone changes what a study file says."""
+    in_file: str = saved if isinstance(saved, str) else getattr(saved, "name", "independence")
+    family = options.copula or in_file
+    check_choice(family, "--copula", ("select", *cc.copula_families()))
+    if family in ("select", "independence"):
+        if options.tau is not None:
+            raise ValueError(f"--tau must come with a copula family in --copula, but that is {family}.")
+        return "select" if family == "select" else None
+    if options.tau is None:
+        raise ValueError(f"--tau is needed for the {family} copula.")
+    return cc.copula(family, tau=options.tau)
+
+
+def _metrics(options: PlanOptions, saved: Any) -> str | list[cc.Metric]:
+    """``--metrics``, ``--floor`` and ``--threshold``; a setting alone changes what a study file says."""
+    text = options.metrics
+    asked: dict[str, cc.Metric | None] = {} if saved == "default" else {each.family: each for each in saved}
+    if text is not None:
+        labels = {"default": "default", **metric_labels()}
+        asked = {as_choice(name, "--metrics", labels): None for name in items(text, "--metrics")}
+        if "default" in asked and len(asked) > 1:
+            raise ValueError(f"--metrics must be default alone, or names without it, but is {text!r}.")
+    settings: dict[str, dict[str, float]] = {}
+    for setting, of in _SETTINGS.items():
+        value = getattr(options, setting)
+        alone = asked[of] is None and value is None if of in asked else value is not None
+        if alone:
+            raise ValueError(f"{called(setting)} and --metrics {of} belong together: give both or neither.")
+        settings |= {} if value is None else {of: {setting: value}}
+    if list(asked) in ([], ["default"]):
+        return "default"
+    return [
+        found if found is not None and name not in settings else cc.metric(name, **settings.get(name, {}))
+        for name, found in asked.items()
+    ]
+
+
+def _check(plan: Plan, options: PlanOptions, inputs: Inputs) -> None:
+    """Refuse what does not go together."""
+    for each in plan.adjustments:
+        if (
+            "covariates" in each.adjustment.needs
+            and inputs.covariates is None
+            and plan.adjustment_set is None
+        ):
+            raise ValueError(f"--covariates are needed for the adjustment {each.name!r}.")
+    if plan.n_resamples is None and options.seed is not None:
+        raise ValueError(f"--seed must come with --bootstrap, but is {options.seed} without it.")
+    if plan.n_resamples is not None and plan.confidence_level is None:
+        raise ValueError(
+            f"--bootstrap computes intervals and must not come with --confidence none, but is {plan.n_resamples}."
+        )
+    if inputs.hazard_ratio_by is not None:
+        check_has_ratios(plan.sensitivity.families, "--hazard-ratio-by", called)

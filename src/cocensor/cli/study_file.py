@@ -1,0 +1,208 @@
+"""A study in a TOML file: ``[inputs]``, with paths from the file's folder, ``[plan]``, and ``[outputs]``."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import typer
+
+import cocensor as cc
+from cocensor.cli.console import refusing
+from cocensor.cli.inputs import Inputs
+from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, output_file
+from cocensor.data import TimeAxis
+from cocensor.data.files import read_content
+from cocensor.study.plan import Plan
+from cocensor.study.plan_toml import check_keys, plan_arguments, plan_values, toml_key, toml_value
+from cocensor.study.run import NOT_YET
+
+_TABLES = ["inputs", "plan", "outputs"]
+# A Dask scheduler can run code on this machine: whoever starts the command names it, not whoever wrote the file.
+_TRUSTED = "scheduler"
+_MODELS = ("predictions", "risk")
+# What a key must be by the type of its option, and the types of TOML that can say it.
+_RULES: dict[Any, tuple[str, tuple[type, ...]]] = {
+    str: ("text in quotes", (str, int, float, date)),
+    Path: ("a path in quotes", (str,)),
+    bool: ("true or false", (bool,)),
+    int: ("a whole number", (int,)),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What a run writes: the table ``[outputs]`` of a study file."""
+
+    out: Path | None = field(default=None, metadata=output_file("Where to write the report (HTML)."))
+    json: Path | None = field(default=None, metadata=output_file("Where to write all numbers (JSON)."))
+    title: str | None = field(default=None, metadata=option(OUTPUT, None, "Title of the report."))
+    hint: bool = field(
+        default=False,
+        metadata=option(
+            OUTPUT,
+            None,
+            "Also select the copula that fits best, which may take longer than all the rest, and draw the likelihood "
+            "over τ in the report. It is a hint: no score depends on it.",
+        ),
+    )
+
+
+def read_study(context: typer.Context, file: Path | None) -> Path | None:
+    """Let options that are not given be those in a file; the arguments of its plan go to ``context.meta``."""
+    if file is not None:
+        with refusing():
+            context.default_map, context.meta["plan"] = study_in(file)
+    return file
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyFile:
+    """Where a study is read from, and where it is written to."""
+
+    config: Path | None = field(
+        default=None,
+        metadata=option(
+            STUDY_FILE,
+            "FILE",
+            "A study in a TOML file, as --save-config writes it. Its paths are relative to its folder. Options on the "
+            "command line win.",
+            callback=read_study,
+            is_eager=True,
+        ),
+    )
+    save_config: Path | None = field(
+        default=None,
+        metadata=option(
+            STUDY_FILE,
+            "FILE",
+            "Write this study to a TOML file. cocensor evaluate --config FILE repeats the run.",
+        ),
+    )
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def study_in(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options in a study file, and the arguments of its plan."""
+    content = read_content(file)
+    try:
+        found = tomllib.loads(content.decode("utf-8-sig"))
+    except (RecursionError, ValueError) as error:
+        raise ValueError(f"{file} must be TOML in UTF-8, but is not: {error}.") from None
+    check_keys(found, _TABLES, str(file))
+    options: dict[str, Any] = {}
+    for name, group in (("inputs", Inputs), ("outputs", Outputs)):
+        values, kinds = found.get(name, {}), _kinds(group)
+        _check_allowed(values, kinds, file)
+        check_keys(values, list(kinds), f"{file}: {name}")
+        for key, value in values.items():
+            options[key] = _option(key, value, kinds[key], file)
+    plan = found.get("plan", {})
+    _check_allowed(plan, (), file)
+    try:
+        return options, plan_arguments(plan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{file}: {error}") from None
+
+
+def _check_allowed(values: Any, known: Collection[str], file: Path) -> None:
+    """Refuse what no study file may have, or has yet."""
+    for key in values if isinstance(values, Mapping) else ():
+        if key == _TRUSTED:
+            raise ValueError(
+                f"{file} must not have the key {key!r}, for a scheduler can run code on this machine: give --{key} on "
+                "the command line."
+            )
+        if key in NOT_YET and key not in known:
+            raise ValueError(f"{file}: {key} is not supported yet: {NOT_YET[key]}.")
+
+
+def _option(key: str, value: Any, kind: Any, file: Path) -> Any:
+    """The value of an option, with its paths from the folder of ``file``."""
+    if key in _MODELS:
+        if not isinstance(value, Mapping) or not all(type(each) is str for each in value.values()):
+            raise ValueError(f"{file}: {key} must be a table of texts by model, but is {value!r}.")
+        for name in value:
+            if "=" in name:
+                raise ValueError(f'{file}: {key} must have names without "=", but one is {name!r}.')
+        return [
+            f"{name}={file.parent / each if key == 'predictions' else each}" for name, each in value.items()
+        ]
+    if key == "covariates" and isinstance(value, list) and all(type(each) is str for each in value):
+        return ",".join(value)
+    rule, types = _RULES[kind]
+    if type(value) not in types:
+        raise ValueError(f"{file}: {key} must be {rule}, but is {value!r}.")
+    return str(file.parent / value) if kind is Path else kind(value)
+
+
+def _kinds(group: type) -> dict[str, Any]:
+    """The types of the fields of a group, whether or not they may be left out."""
+    hints = {name: hint for name, hint in get_type_hints(group).items() if name in _fields(group)}
+    return {
+        name: get_args(hint)[0] if get_origin(hint) in (Union, UnionType) else hint
+        for name, hint in hints.items()
+    }
+
+
+def _fields(group: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = group.__dataclass_fields__
+    return {name: each for name, each in found.items() if each.init}
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def study_text(inputs: Inputs, plan: Plan, outputs: Outputs, file: Path) -> str:
+    """A study as TOML for ``file``: all that is not as it is by default."""
+    if plan.time_axis == inputs.columns.time_axis:  # it comes from the columns again
+        plan = replace(plan, time_axis=TimeAxis())
+
+    def seen(path: Path) -> str:
+        return _seen_from(file, path)
+
+    tables: dict[str, Mapping[str, Any]] = {
+        "inputs": {name: _moved(value, seen) for name, value in given(inputs).items() if name not in _MODELS},
+        "inputs.predictions": {name: seen(path) for name, path in inputs.files.items()},
+        "inputs.risk": inputs.risks,
+        "plan": plan_values(plan),
+        "outputs": {name: _moved(value, seen) for name, value in given(outputs).items()},
+    }
+    if inputs.covariate_names:
+        tables["inputs"] = {**tables["inputs"], "covariates": inputs.covariate_names}
+    lines = [
+        f"# A study of cocensor {cc.__version__}, for cocensor evaluate --config; its paths start in this folder."
+    ]
+    for name, values in tables.items():
+        if values:
+            lines += ["", f"[{name}]", *(_line(key, value) for key, value in values.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _line(key: str, value: Any) -> str:
+    line = f"{toml_key(key)} = {toml_value(value)}"
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"--save-config writes UTF-8, which cannot hold {key}: {value!r}.") from None
+    return line
+
+
+def _moved(value: Any, seen: Callable[[Path], str]) -> Any:
+    return seen(value) if isinstance(value, Path) else value
+
+
+def _seen_from(file: Path, path: Path) -> str:
+    """A path as ``file`` says it: one that was given as absolute stays so, but below the folder of ``file``."""
+    folder, place = Path(os.path.realpath(file.parent)), Path(os.path.realpath(path.parent), path.name)
+    if path.is_absolute() and not place.is_relative_to(folder):
+        return path.as_posix()
+    return Path(os.path.relpath(place, folder)).as_posix()

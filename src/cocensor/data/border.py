@@ -1,0 +1,220 @@
+"""Predictions from whatever a user has: arrays, frames, step functions, or fitted models of other packages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from cocensor._checks import FloatArray, as_table, naming
+from cocensor.data.curves import after_start
+from cocensor.data.ids import row_labels
+from cocensor.data.predictions import (
+    Interpolation,
+    Predicted,
+    Predictions,
+    PredictionsAt,
+    Probabilities,
+    RiskScores,
+    on_times,
+)
+from cocensor.data.probabilities import count_rounded
+from cocensor.data.steps import are_step_functions
+
+_NO_RISKS = "columns hold survival probabilities, not scikit-survival's risks; a risk score has one number per subject."
+_METHODS = ("predict_survival_function", "predict_surv_df", "predict")
+
+
+def as_predictions(
+    estimate: Any,
+    n: int,
+    *,
+    times: FloatArray | None = None,
+    X: Any = None,
+    labels: Any = None,
+    name: str = "estimate",
+    risk: bool = False,
+    column: bool = False,
+) -> Predicted:
+    """The predictions of one model for ``n`` subjects; each kind of thing is recognised here, and checked here.
+
+    Parameters
+    ----------
+    estimate
+        :class:`Predictions`; a pair ``(times, array)``; an array at ``times``; step functions of scikit-survival; a
+        frame with a row per subject and times as column names, or with a row per time and times as its index; or a
+        fitted estimator, which predicts for ``X``.
+    n : int
+        The number of subjects.
+    times : array, optional
+        The times of the evaluation, in any order: the columns of an array.
+    X : optional
+        Covariates, for estimators.
+    labels : optional
+        Those of the subjects, by which frames and columns of pandas are put into their order.
+    name : str
+        What every refusal calls it, those of other packages' models included.
+    risk : bool
+        Whether one number per subject, a risk score, is enough.
+    column : bool
+        Whether one number per subject is the survival probability at the one of ``times``.
+    """
+    if isinstance(estimate, type):
+        raise TypeError(f"{name} must be a fitted {estimate.__name__}, but is the class itself.")
+    recognised: Predicted | None
+    found: Predicted
+    if isinstance(estimate, Predicted):
+        recognised = estimate
+    elif nw.dependencies.is_into_dataframe(estimate) and _method(estimate) is None:
+        recognised = Predictions.from_frame(estimate, n, times=times, labels=labels, name=name)
+        if isinstance(recognised, RiskScores) and not risk:
+            raise ValueError(f"{name} must have survival curves, but is a frame with a risk score.")
+    else:
+        with naming(name):
+            recognised = _recognised(estimate, X, labels)
+    if recognised is not None:
+        found = recognised
+    elif risk and _n_axes(estimate) == 1:
+        found = RiskScores(estimate, name=name)
+    else:
+        try:
+            found = _at_times(estimate, n, times, name, column)
+        except ValueError as error:
+            if risk and _n_axes(estimate) == 2:
+                raise ValueError(f"{str(error).removesuffix('.')}: {_NO_RISKS}") from error
+            raise
+    if recognised is None:
+        with naming(name):
+            found = found.in_order_of(labels, row_labels(estimate))
+    if len(found) != n:
+        each = "number" if isinstance(found, RiskScores) else "curve"
+        raise ValueError(f"{name} must have one {each} per test subject, {n}, but has {len(found)}.")
+    return found
+
+
+def predict(model: Any, X: Any) -> Predicted:
+    """What a fitted estimator of scikit-survival, lifelines, pycox or :mod:`cocensor.learners` predicts for ``X``."""
+    kind, method = type(model).__name__, _method(model)
+    if method is None:
+        raise TypeError(f"{kind} has no method that predicts survival curves.")
+    if X is None:
+        raise ValueError(f"x_test is needed: {kind} is a fitted model and predicts from covariates.")
+    source = f"{kind}.{method}"
+    try:
+        predicted = getattr(model, method)(X)
+    except AttributeError as error:
+        raise ValueError(f"{kind} is not fitted, or does not predict: {error}") from error
+    except Exception as error:  # whatever a model of another package raises
+        raise ValueError(f"{source} failed for x_test: {error}") from error
+    if isinstance(predicted, Predictions):
+        # Beyond what it was fitted to, a model knows nothing.
+        return predicted.stated(tail=None).from_source(source)
+    if are_step_functions(predicted):
+        return Predictions.from_step_functions(predicted).from_source(source)
+    if nw.dependencies.is_into_dataframe(predicted):
+        between = _between_times(model)
+        if method != "predict" and predicted.shape == (len(X), len(X)) and hasattr(predicted, "index"):
+            # As many times as subjects: lifelines and pycox have the times in the index.
+            return Predictions(predicted.index, predicted.to_numpy().T, between, source=source)
+        return Predictions.from_frame(predicted, len(X), interpolation=between).from_source(source)
+    raise TypeError(
+        f"{source} must give step functions, Predictions or a frame, but gave {type(predicted).__name__}"
+        f"{_of_array(predicted, method)}."
+    )
+
+
+def _of_array(predicted: Any, method: str) -> str:
+    """What to give in place of a model that predicts an array."""
+    if _n_axes(predicted) == 1:
+        return (
+            f", one number per subject: give model.{method}(x_test) in place of the model, as a risk score that is "
+            "greater for a higher risk"
+        )
+    return f": give a pair (times, model.{method}(x_test))" if _n_axes(predicted) == 2 else ""
+
+
+def _recognised(estimate: Any, X: Any, labels: Any) -> Predicted | None:
+    """The predictions of all that says itself what its times are; None for what may be an array."""
+    if _method(estimate) is not None:
+        return predict(estimate, X)
+    if are_step_functions(estimate):
+        return Predictions.from_step_functions(estimate)
+    if isinstance(estimate, tuple) and len(estimate) == 2:
+        own, table = estimate[0], as_table(estimate[1], "probabilities")
+        return _with_times(own, table).in_order_of(labels, row_labels(estimate[1]))
+    if hasattr(estimate, "fit"):
+        kind = type(estimate).__name__
+        raise TypeError(f"{kind} has no method that predicts survival curves, or is not fitted.")
+    return None
+
+
+def _with_times(times: Any, table: Any) -> Probabilities:
+    """A pair of times, or of one, and probabilities."""
+    source = "array with its times"
+    if np.size(times) == 1:
+        [time] = np.atleast_1d(times)
+        return PredictionsAt(time, table, source)
+    curves = Predictions(times, table, source=source)
+    grid, kept = after_start(curves.times, curves.probabilities)
+    return on_times(grid, kept, None, None, source, curves.n_rounded)
+
+
+def _n_axes(values: Any) -> int | None:
+    """Of an array, or what can be one; None of lists of unequal length."""
+    try:
+        return np.ndim(values)
+    except ValueError:
+        return None
+
+
+def _method(model: Any) -> str | None:
+    """How a model is asked for survival curves; None for what is no model."""
+    return next((method for method in _METHODS if callable(getattr(model, method, None))), None)
+
+
+def _at_times(estimate: Any, n: int, times: FloatArray | None, name: str, column: bool) -> Probabilities:
+    """An array whose columns are the times of the evaluation."""
+    table = as_table(estimate, name)
+    if column and table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2:
+        why = "one number per subject is not a survival curve"
+        if times is not None and table.shape == (n,) and times.size == 1:
+            why = f"with one number per subject the time is a number too, {times[0]:g} and not [{times[0]:g}]"
+        raise ValueError(
+            f"{name} must have one row per test subject and one column per time, but its shape is {table.shape}: {why}."
+        )
+    if times is None:
+        raise ValueError(
+            f"{name} is an array and needs its times: give times=, or a pair (times, array) as the model."
+        )
+    if table.shape != (n, times.size):
+        why = f": {table.shape[0]} rows and {n} columns for {n} test subjects: transposed? give a row per subject."
+        raise ValueError(
+            f"{name} must have one row per test subject and one column per time, ({n}, {times.size}), but its shape "
+            f"is {table.shape}{why if table.shape[1] == n else '.'}"
+        )
+    if table.dtype not in (np.float32, np.float64):
+        table = table.astype(np.float64)
+    grid, first = times, None
+    if not (np.diff(times) > 0).all():
+        grid, first, place = np.unique(times, return_index=True, return_inverse=True)
+        if grid.size < times.size and not np.array_equal(table[:, first[place]], table, equal_nan=True):
+            raise ValueError(f"{name} must have equal columns where times are repeated.")
+        table = table[:, first]
+    rounded = count_rounded(table, name, grid)
+    return on_times(grid.copy(), table, source="array at the times", n_rounded=rounded)
+
+
+def _between_times(model: Any) -> Interpolation | None:
+    """What holds between the times of a frame that a model predicts; None where it is not known.
+
+    Models of lifelines have steps, and so has Cox's model; lines have parametric ones, and Cox's with such a baseline.
+    """
+    kinds = type(model).__mro__
+    parametric = any("Parametric" in kind.__name__ for kind in kinds)
+    if parametric or getattr(model, "baseline_estimation_method", "breslow") != "breslow":
+        return "linear"
+    steps = any(kind.__module__.startswith("lifelines.") or "Cox" in kind.__name__ for kind in kinds)
+    return "step" if steps else None

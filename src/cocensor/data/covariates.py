@@ -1,0 +1,344 @@
+"""Covariates of every kind as numbers: one encoder, with the levels of the sample that is fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._checks import (
+    FloatArray,
+    as_frame,
+    as_matrix,
+    as_table,
+    as_tuple,
+    listed,
+    refuse_column,
+    to_numpy,
+)
+from cocensor.data.tables import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """A table of covariates, one row per subject.
+
+    Attributes
+    ----------
+    values : array of shape (n, p)
+        Numbers; a category is its place among its levels.
+    columns : tuple of str or None
+        The names of the columns; None for those of an array.
+    levels : dict
+        The levels of each category, by the number of its column. Some may have no subject.
+    """
+
+    values: FloatArray
+    columns: tuple[str, ...] | None = None
+    levels: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def joined(cls, tables: Sequence[Covariates]) -> Covariates:
+        """The rows of several tables with the same columns."""
+        first = tables[0]
+        if not first.levels:
+            return cls(np.concatenate([table.values for table in tables]), first.columns)
+        levels = {
+            k: tuple(dict.fromkeys(level for table in tables for level in table.levels[k]))
+            for k in first.levels
+        }
+        values = np.concatenate([table.values for table in tables])
+        for k, known in levels.items():
+            place = {level: i for i, level in enumerate(known)}
+            values[:, k] = np.concatenate(
+                [np.array([place[level] for level in table.levels[k]])[table.codes(k)] for table in tables]
+            )
+        return cls(values, first.columns, levels)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What the columns are called, with or without names."""
+        return self.columns or tuple(f"x{k}" for k in range(self.values.shape[1]))
+
+    def codes(self, k: int) -> npt.NDArray[np.intp]:
+        """The places of each subject's category among the levels of column ``k``."""
+        return self.values[:, k].astype(np.intp)
+
+    def levels_seen(self, k: int) -> tuple[str, ...]:
+        """The levels that subjects have in column ``k``, in alphabetical order."""
+        return tuple(sorted({self.levels[k][code] for code in np.unique(self.codes(k))}))
+
+    def of_columns(self, columns: Sequence[int]) -> Covariates:
+        """Return some of the columns, by number."""
+        levels = {j: self.levels[k] for j, k in enumerate(columns) if k in self.levels}
+        names = None if self.columns is None else tuple(self.columns[k] for k in columns)
+        return Covariates(self.values[:, columns], names, levels)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: Any) -> Covariates:
+        return Covariates(self.values[rows], self.columns, self.levels)
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if not self.levels:
+            return np.array(self.values, dtype=dtype, copy=copy)
+        found = self.values.astype(object)
+        for k, known in self.levels.items():
+            found[:, k] = np.array(known, dtype=object)[self.codes(k)]
+        return found if dtype is None else found.astype(dtype)
+
+
+def column_names(values: Any) -> list[str] | None:
+    """The names of the columns of covariates or of a data frame; None for arrays."""
+    if isinstance(values, Covariates):
+        return None if values.columns is None else list(values.columns)
+    if not nw.dependencies.is_into_dataframe(values):
+        return None
+    return as_frame(values, "X").columns
+
+
+_GO_ON = "; correct it, choose other columns (covariates=[...]), or use no covariates (covariates=None)"
+# A fit holds several squares of so many columns.
+_MOST_COLUMNS = 5000
+# Products of such a value with weights and hazard ratios stay within double precision.
+_LARGEST = 1e50
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How covariates become the columns of a model, learned from the sample that the model is fitted to.
+
+    A number stays as it is. A category becomes indicators of its levels in that sample, in alphabetical order and
+    without the first; such an indicator is named "column=level". What does not vary in the sample is left out. Levels
+    are compared as texts: 2, 2.0 and "2" are one.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What the columns of the covariates are called.
+    is_named : bool
+        Whether they have names of their own.
+    levels : dict
+        All levels of each category in the sample, by the number of its column.
+    sources : tuple of pairs
+        For each column of the model the number of the covariate, and the level that it indicates; None of a number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> x_train = pd.DataFrame({"age": [40.0, 60.0, 50.0], "stage": ["I", "III", "II"], "site": "east"})
+    >>> encoding = Encoding.of(x_train, "x_train")
+    >>> encoding.names
+    ('age', 'stage=II', 'stage=III')
+    >>> encoding.left_out
+    ('site',)
+    >>> encoding.matrix(x_train[1:], "x_test")
+    array([[60.,  0.,  1.],
+           [50.,  1.,  0.]])
+    >>> encoding.matrix(x_train.assign(stage="IV"), "x_test")
+    Traceback (most recent call last):
+    ...
+    ValueError: x_test must have levels in column 'stage' that were fitted to ('I', 'II', 'III'), but has 'IV': ...
+    """
+
+    columns: tuple[str, ...]
+    is_named: bool
+    levels: Mapping[int, tuple[str, ...]]
+    sources: tuple[tuple[int, str | None], ...]
+
+    @classmethod
+    def of(cls, x: Any, name: str) -> Encoding:
+        """Learned from covariates, which refusals call ``name``."""
+        table = as_covariates(x, name)
+        check_width(table.values.shape[1], name)
+        _check_size(table, name)
+        levels = {k: table.levels_seen(k) for k in table.levels}
+        varies = table.values.min(axis=0, initial=np.inf) < table.values.max(axis=0, initial=-np.inf)
+        sources = tuple(
+            (k, level)
+            for k in range(len(varies))
+            for level in (levels[k][1:] if k in levels else (None,) if varies[k] else ())
+        )
+        check_width(len(sources), name)
+        return cls(table.labels, table.columns is not None, levels, sources)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the model are called."""
+        return tuple(
+            self.columns[k] if level is None else f"{self.columns[k]}={level}" for k, level in self.sources
+        )
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The covariates that do not vary in the sample."""
+        used = {k for k, _ in self.sources}
+        return tuple(label for k, label in enumerate(self.columns) if k not in used)
+
+    def matrix(self, x: Any, name: str) -> FloatArray:
+        """The columns of the model, for any subjects with the same covariates."""
+        table = as_covariates(x, name)
+        _check_size(table, name)
+        if self.is_named and table.columns not in (None, self.columns):
+            raise ValueError(
+                f"{name} must have the columns {list(self.columns)}, as in the fit, but has {column_names(table)}."
+            )
+        if table.values.shape[1] != len(self.columns):
+            raise ValueError(
+                f"{name} must have {len(self.columns)} columns, as in the fit, but has {table.values.shape[1]}."
+            )
+        for k in self.levels.keys() ^ table.levels.keys():
+            kinds = ("categories", "numbers") if k in self.levels else ("numbers", "categories")
+            raise ValueError(
+                f"{name} must have {kinds[0]} in column {self.columns[k]!r}, as in the fit, but has {kinds[1]}."
+            )
+        if not self.levels and len(self.sources) == len(self.columns):
+            return table.values
+        place = {k: self._places(table, k, name) for k in self.levels}
+        matrix = np.empty((len(table), len(self.sources)))
+        for j, (k, level) in enumerate(self.sources):
+            matrix[:, j] = table.values[:, k] if level is None else place[k] == self.levels[k].index(level)
+        return matrix
+
+    def _places(self, table: Covariates, k: int, name: str) -> Any:
+        """The place of each subject's level among those of the sample."""
+        known = self.levels[k]
+        place = {level: i for i, level in enumerate(known)}
+        places = np.array([place.get(level, -1) for level in table.levels[k]], dtype=np.intp)[table.codes(k)]
+        if places.min(initial=0) < 0:
+            level = table.levels[k][table.codes(k)[np.argmax(places < 0)]]
+            raise ValueError(
+                f"{name} must have levels in column {self.columns[k]!r} that were fitted to "
+                f"({listed(list(known))}), but has {level!r}: join it with another level, or leave out the column or "
+                "the subject."
+            )
+        return places
+
+
+def check_width(n_columns: int, name: str) -> None:
+    """Refuse more columns than a model can be fitted to."""
+    if n_columns > _MOST_COLUMNS:
+        raise ValueError(
+            f"{name} must have at most {_MOST_COLUMNS} columns, with one for each level of a category but the first, "
+            f"but has {n_columns}: choose some of them."
+        )
+
+
+def _check_size(table: Covariates, name: str) -> None:
+    """Refuse values that products of a model would take out of double precision."""
+    if max(-table.values.min(initial=0.0), table.values.max(initial=0.0)) > _LARGEST:
+        reached = np.abs(table.values).max(axis=0)
+        k = int(np.argmax(reached > _LARGEST))
+        raise ValueError(
+            f"{name} must have values of moderate size, but column {table.labels[k]!r} reaches {reached[k]:g}: use "
+            "another unit."
+        )
+
+
+def as_covariates(x: Any, name: str) -> Covariates:
+    """Return the table of covariates of an array or a data frame."""
+    if isinstance(x, Covariates):
+        return x
+    if not nw.dependencies.is_into_dataframe(x):
+        x = to_numpy(x, name)
+        if x.dtype.kind not in "OUS" or not any(isinstance(value, str) for value in x.ravel()):
+            return Covariates(as_matrix(x, name))
+    table = _as_table(x, name, "")
+    return read_covariates(table, table.columns)
+
+
+def read_covariates(table: Table, columns: Sequence[Any], go_on: str = "") -> Covariates:
+    """Return some columns of a table as covariates; ``go_on`` ends every refusal: what else can be done."""
+    read = [table.covariate(column, go_on) for column in columns]
+    levels = {k: own for k, (_, own) in enumerate(read) if own is not None}
+    names = None if isinstance(table.data, np.ndarray) else tuple(columns)
+    return Covariates(np.column_stack([values for values, _ in read]), names, levels)
+
+
+def check_alike(tables: Sequence[Covariates], names: Sequence[str], go_on: str = "") -> None:
+    """Refuse samples, by name, one of which has categories where the first has numbers, or the reverse."""
+    first = tables[0]
+    for table, name in zip(tables[1:], names[1:], strict=True):
+        for k in sorted(table.levels.keys() ^ first.levels.keys()):
+            kinds = ("categories", "numbers") if k in table.levels else ("numbers", "categories")
+            raise ValueError(
+                f"{name}: column {first.labels[k]!r} has {kinds[0]}, but {kinds[1]} in {names[0]}{go_on}."
+            )
+
+
+def chosen_covariates(asked: Any, parts: Sequence[tuple[Any, str]]) -> list[Covariates]:
+    """The chosen columns of every part.
+
+    Parameters
+    ----------
+    asked : "all", or a name or number of a column, or several
+    parts : sequence of pairs
+        Arrays or frames of the same columns, each with what refusals call it.
+    """
+    tables = [x if isinstance(x, Covariates) else _as_table(x, name, _GO_ON) for x, name in parts]
+    widths = [
+        table.values.shape[1] if isinstance(table, Covariates) else len(table.columns) for table in tables
+    ]
+    named = next((own for x, _ in parts if (own := column_names(x)) is not None), None)
+    for (x, name), width in zip(parts, widths, strict=True):
+        if width != widths[-1] or column_names(x) not in (None, named):
+            wanted, has = column_names(parts[-1][0]) or widths[-1], column_names(x) or width
+            raise ValueError(
+                f"{parts[0][1]} must have the columns of {parts[-1][1]}, {wanted}, but {name} has {has}."
+            )
+    chosen = _chosen(asked, named, widths[0], parts[0][1])
+    read = [
+        table.of_columns(chosen)
+        if isinstance(table, Covariates)
+        else read_covariates(table, [table.columns[k] for k in chosen], _GO_ON)
+        for table in tables
+    ]
+    check_alike(read[::-1], [name for _, name in reversed(parts)], _GO_ON)
+    labels = tuple(named[k] if named else f"x{k}" for k in chosen)
+    if named is not None or len(chosen) < widths[0]:
+        read = [replace(table, columns=labels) for table in read]
+    return read
+
+
+def _as_table(x: Any, name: str, go_on: str) -> Table:
+    """Return the table of a data frame or an array of covariates."""
+    if nw.dependencies.is_into_dataframe(x):
+        table = Table.of(x, name)
+        if not table.columns:
+            raise ValueError(f"{name} must have at least one column, but has none{go_on}.")
+        return table
+    try:
+        array = np.asarray(x) if isinstance(x, np.ndarray) else as_table(x, name)
+    except ValueError as error:
+        raise ValueError(f"{str(error).removesuffix('.')}{go_on}.") from error
+    if array.ndim != 2 or not array.shape[1]:
+        raise ValueError(
+            f"{name} must have one row per subject, (n, p), but its shape is {array.shape}{go_on}."
+        )
+    return Table(name, array)
+
+
+def _chosen(asked: Any, named: list[str] | None, n: int, name: str) -> list[int]:
+    """The places of the columns that were asked for."""
+    if isinstance(asked, str) and asked == "all":
+        return list(range(n))
+    places = []
+    for each in as_tuple(asked, "covariates", str, int):
+        if isinstance(each, str) and named is not None:
+            if each not in named:
+                refuse_column(each, named, name)
+            places.append(named.index(each))
+        elif isinstance(each, int | np.integer) and not isinstance(each, bool) and 0 <= each < n:
+            places.append(int(each))
+        else:
+            raise ValueError(f"covariates must name columns of {name}, which has {n}, but one is {each!r}.")
+    if not places:
+        raise ValueError("covariates is empty: give None to use no covariates.")
+    if len(set(places)) < len(places):
+        raise ValueError(f"covariates must differ, but are {asked!r}.")
+    return places

@@ -1,0 +1,264 @@
+"""Whose prediction is whose: ids and labels of predictions held against those of the test subjects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NoReturn, Protocol
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._checks import IntArray, naming, spelled
+from cocensor._notes import Note, noted
+
+#: One number for each id, the same for ids that are the same, and for no others.
+Keys = npt.NDArray[np.integer[Any]]
+
+
+# --- ids ------------------------------------------------------------------------------------------------
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+
+
+class Identified(Protocol):
+    """A table whose subjects have ids: what a refusal has to say of one of them."""
+
+    @property
+    def given(self) -> str:
+        """What the user calls the table."""
+
+    @property
+    def what(self) -> str:
+        """What a subject has in it: a row, or a column."""
+
+    def place(self, number: int) -> tuple[str, int]:
+        """Return the file of a subject, and its row there."""
+
+    def value(self, column: str, number: int) -> Any:
+        """Return the id of a subject, which ``column`` has."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ids:
+    """The ids of the subjects of a table that is held in memory: whole numbers or texts.
+
+    ``is_typed`` says whether texts are texts, and not perhaps whole numbers, as in a CSV file.
+    """
+
+    given: str
+    values: Sequence[Any]
+    is_typed: bool = True
+    what: str = "row"
+
+    def place(self, number: int) -> tuple[str, int]:
+        """Return the table, and the row of a subject in it."""
+        return self.given, number
+
+    def value(self, column: str, number: int) -> Any:
+        """Return the id of a subject."""
+        return self.values[number]
+
+    @property
+    def are_texts(self) -> bool:
+        """Whether ids are texts."""
+        return isinstance(self.values[0], str)
+
+    def beside(self, other: Ids, name: str) -> tuple[Ids, list[Note]]:
+        """Return these ids as they compare with others: with whole numbers, texts of a CSV file as such."""
+        if not self.are_texts or other.are_texts:
+            return self, []
+        if self.is_typed:
+            raise ValueError(
+                f"{self.given}: {name} must have whole numbers, as in {other.given}, but has texts."
+            )
+        whole = {text: int(text) for text in self.values if _INTEGER.fullmatch(text)}
+        changed = [text for text, number in whole.items() if text != str(number)][:1]
+        files = {"id": name, "file": self.given, "other": other.given}
+        notes = [noted("ids_as_integers", **files, text=text, number=str(whole[text])) for text in changed]
+        return replace(self, values=[whole.get(text, text) for text in self.values]), notes
+
+
+def rows_by_id(test: Ids, predicted: Ids, name: str) -> tuple[IntArray | None, list[Note]]:
+    """Return for each test subject its place among the predictions, None where that is the same, and notes.
+
+    Ids are compared as texts or as whole numbers, all of them; ``name`` is the column that has them.
+
+    Examples
+    --------
+    >>> rows_by_id(Ids("test.csv", ["a", "b", "c"]), Ids("cox.csv", ["c", "a", "b"]), "patient")
+    (array([1, 2, 0]), [])
+    >>> rows_by_id(Ids("test.csv", ["a", "b"]), Ids("cox.csv", ["a", "d"]), "patient")
+    Traceback (most recent call last):
+    ...
+    ValueError: cox.csv has no row for patient 'b' of test.csv, row 1.
+    """
+    (own, of_own), (wanted, of_wanted) = predicted.beside(test, name), test.beside(predicted, name)
+    code: dict[Any, int] = {}
+    keys = [np.array([code.setdefault(value, len(code)) for value in ids.values]) for ids in (wanted, own)]
+    check_distinct(own, keys[1], name)
+    check_distinct(wanted, keys[0], name)
+    return join(wanted, keys[0], own, keys[1], name), [*of_own, *of_wanted]
+
+
+def check_distinct(table: Identified, keys: Keys, name: str) -> None:
+    """Refuse an id that comes twice."""
+    order = np.argsort(keys, kind="stable")
+    again = np.flatnonzero(keys[order][1:] == keys[order][:-1])
+    if not again.size:
+        return
+    second = int(order[again + 1].min())
+    first = int(np.flatnonzero(keys == keys[second])[0])
+    (path, row), (other, earlier) = table.place(second), table.place(first)
+    where = f"row {earlier}" if path == other else f"row {earlier} of {other}"
+    raise ValueError(
+        f"{path}: {name} must differ between rows, but row {row} has {table.value(name, second)!r} like {where}."
+    )
+
+
+def join(test: Identified, wanted: Keys, predicted: Identified, own: Keys, name: str) -> IntArray | None:
+    """Return for each test subject its place among the predictions, by keys that differ; None where it is the same."""
+    if np.array_equal(wanted, own):
+        return None
+    missing, unknown = (np.flatnonzero(~np.isin(*pair)) for pair in ((wanted, own), (own, wanted)))
+    if missing.size:
+        refuse_missing(test, predicted, name, int(missing[0]), missing.size, missing.size == wanted.size)
+    if unknown.size:
+        refuse_unknown(test, predicted, name, int(unknown[0]), unknown.size)
+    rows = np.empty(own.size, dtype=np.int64)
+    rows[np.argsort(wanted)] = np.argsort(own)
+    return rows
+
+
+def refuse_missing(
+    test: Identified, predicted: Identified, name: str, number: int, n: int, are_all: bool = False
+) -> NoReturn:
+    """Raise that ``n`` test subjects have no prediction, the first of whom is named."""
+    path, row = test.place(number)
+    subject = f"{name} {test.value(name, number)!r}{_and_more(n)}"
+    other = ": predictions for another sample?" if are_all else "."
+    raise ValueError(f"{predicted.given} has no {predicted.what} for {subject} of {path}, row {row}{other}")
+
+
+def refuse_unknown(test: Identified, predicted: Identified, name: str, number: int, n: int) -> NoReturn:
+    """Raise that ``n`` predictions are for nobody in the test sample, the first of which is named."""
+    path, row = predicted.place(number)
+    where = f", row {row}," if predicted.what == "row" else ","
+    subject = f"{name} {predicted.value(name, number)!r}{_and_more(n)}"
+    raise ValueError(f"{path} has a {predicted.what} for {subject}{where} not in {test.given}.")
+
+
+def _and_more(n: int) -> str:
+    return f" and {n - 1:,} more" if n > 1 else ""
+
+
+# --- labels ---------------------------------------------------------------------------------------------
+
+#: Put into the order of the test subjects by their labels; or taken by position although labels differ.
+Matching = Literal["labels", "position"]
+
+
+def subject_labels(x: Any, of_outcomes: Any) -> Any:
+    """The labels of test subjects: those of their covariates, or those of their outcomes where only these say more."""
+    labels = row_labels(x)
+    if labels is None or of_outcomes is None or is_numbered(of_outcomes):
+        return of_outcomes if labels is None else labels
+    if is_numbered(labels):
+        return of_outcomes
+    check_same_order(labels, of_outcomes, ("x_test", "y_test"))
+    return labels
+
+
+def rows_by_label(
+    own: Any, wanted: Any, by_position: str = "give a pair (times, array)"
+) -> tuple[IntArray | None, Matching | None]:
+    """For each of the labels ``wanted`` its row in ``own``, or None to match by position; and how they were matched.
+
+    Labels are compared as texts: 812 read from the header of a file is "812". Numbers from 0 on say nothing, unless
+    both are such numbers and somebody has sorted them. ``by_position`` says how to match by position what is refused.
+
+    Examples
+    --------
+    >>> rows_by_label(["b", "a"], ["a", "b"])
+    (array([1, 0]), 'labels')
+    >>> rows_by_label([0, 1], ["a", "b"])
+    (None, 'position')
+    >>> rows_by_label(["a", "b"], ["a", "b"])
+    (None, None)
+    """
+    if own is None or wanted is None or own is wanted or len(own) != len(wanted):
+        return None, None
+    given, asked = ([spelled(label) for label in labels] for labels in (own, wanted))
+    if given == asked:
+        return None, None
+    numbers = [str(number) for number in range(len(given))]
+    # A frame without an index has a RangeIndex, and one that was sorted has the numbers themselves.
+    unlabelled = given == numbers and type(own).__name__ == "RangeIndex"
+    rows = {label: row for row, label in enumerate(given)}
+    missing = [label for label in asked if label not in rows]
+    if not missing and len(set(asked)) == len(asked) and not unlabelled:
+        return np.array([rows[label] for label in asked]), "labels"
+    if numbers in (given, asked):
+        return None, "position"
+    what = f"none for {missing[0]!r}" if missing else "one that comes twice"
+    more = _and_more(len(missing))
+    raise ValueError(
+        f"predictions must have the labels of the test subjects, each once, but have {what}{more}: are they for other "
+        f"subjects? to match by position, {by_position}."
+    )
+
+
+def rows_by_file_label(
+    predicted: Ids, wanted: Sequence[Any] | None, test: str
+) -> tuple[IntArray | None, list[Note]]:
+    """Return for each subject of the ``test`` file its place among the predictions of another, and how that was found.
+
+    Labels are those of an index that pandas wrote, without a name; None where the test file has none. Numbers from 0 or
+    from 1 on say nothing: a file does not tell whether they were sorted or written anew.
+    """
+    labels = [spelled(label) for label in predicted.values]
+    subjects = None if wanted is None else [spelled(label) for label in wanted]
+    given, what = predicted.given, predicted.what
+    if any(labels == [str(start + k) for k in range(len(labels))] for start in (0, 1)):
+        if subjects is not None and labels != subjects and sorted(labels) == sorted(subjects):
+            raise ValueError(
+                f"{given}: {what}s are numbered {labels[0]}, {labels[1]}, ..., and {test} has these numbers in another "
+                "order: give the column of ids a name in both files, and --id with that name."
+            )
+        return None, [noted("numbered_rows", file=given, what=what)]
+    if subjects is None:
+        raise ValueError(
+            f"{given}: {what}s are labelled {labels[0]!r}, ...: give --id COLUMN, the column of {test} with these "
+            "labels, or number them."
+        )
+    with naming(given):
+        rows, matched = rows_by_label(labels, subjects, "number them")
+    return rows, [] if matched is None else [noted(f"matched_by_{matched}", file=given)]
+
+
+def row_labels(values: Any) -> Any:
+    """The labels of the rows of a frame or column of pandas, or of a library like it; None for all that has none."""
+    is_labelled = nw.dependencies.is_pandas_like_dataframe(values) or nw.dependencies.is_pandas_like_series(
+        values
+    )
+    return values.index if is_labelled else None
+
+
+def is_numbered(names: Any) -> bool:
+    """Whether names are 0, 1, 2, ..., as a library numbers what was given none."""
+    return list(names) == list(range(len(names)))
+
+
+def check_same_order(one: Any, other: Any, names: tuple[str, str]) -> None:
+    """Refuse labels of the same subjects in another order; what has no labels, or numbers from 0 on, says nothing."""
+    if one is None or other is None or len(one) != len(other) or is_numbered(one) or is_numbered(other):
+        return
+    first, second = ([spelled(label) for label in labels] for labels in (one, other))
+    if first != second and set(first) == set(second):
+        row = next(k for k, (a, b) in enumerate(zip(first, second, strict=True)) if a != b)
+        raise ValueError(
+            f"{names[0]} and {names[1]} must have their rows in the same order, but row {row} is labelled "
+            f"{first[row]!r} in {names[0]} and {second[row]!r} in {names[1]}."
+        )

@@ -1,0 +1,670 @@
+"""What one model predicts: survival curves, probabilities at one time, or a risk score."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import InitVar, dataclass, field
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Rows,
+    as_times,
+    as_vector,
+    check_choice,
+    check_number,
+    check_whole,
+    naming,
+    read_only,
+    row_blocks,
+)
+from cocensor.data.ids import Matching, rows_by_label
+from cocensor.data.probabilities import as_probability_table, count_rounded
+from cocensor.data.steps import (
+    QUANTILE_TOLERANCE,
+    as_step_functions,
+    check_increasing,
+    evaluate_step_functions,
+    last_known,
+)
+from cocensor.data.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
+
+Interpolation = Literal["linear", "step"]
+#: A slice, a mask or indices.
+AnyRows = slice | BoolArray | IntArray
+# Step functions on grids of their own are put on the union of these, up to this many numbers.
+_MOST_UNITED = 2**28
+# Rows are neighbours if they are among so many times as many.
+_NEIGHBOURS = 8
+
+
+class Predicted(ABC):
+    """What one model predicts for n subjects: :class:`Predictions`, :class:`PredictionsAt` or :class:`RiskScores`.
+
+    Attributes
+    ----------
+    source : str
+        Where they are from, in words.
+    n_rounded : int
+        How many values leave [0, 1] by rounding.
+    matched : Matching or None
+        How they were matched to the test subjects where their labels are in another order, or are other labels.
+    """
+
+    source: str
+    n_rounded: int = 0
+    matched: Matching | None = None
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of subjects."""
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Those of some subjects: a slice, a mask or indices."""
+        index = np.atleast_1d(np.arange(len(self))[rows])
+        if not index.size:
+            raise ValueError("rows is empty: predictions need at least one subject.")
+        return self.taken(index)
+
+    @abstractmethod
+    def taken(self, rows: AnyRows) -> Self:
+        """Those of some subjects, of a slice without a copy."""
+
+    def drawn(self, rows: Rows) -> Self:
+        """Those of subjects drawn with repeats; of curves no table is copied."""
+        return self.taken(rows)
+
+    def from_source(self, source: str) -> Self:
+        """The same, said to be from another source."""
+        made = copy(self)
+        object.__setattr__(made, "source", source)
+        return made
+
+    @property
+    @abstractmethod
+    def limit(self) -> str | None:
+        """In words, why there are no survival curves; None where there are."""
+
+    @property
+    def end(self) -> float:
+        """Up to when there is a prediction."""
+        return np.inf
+
+    @abstractmethod
+    def known_at(self, times: FloatArray) -> bool:
+        """Whether there are probabilities at all of the ``times``."""
+
+    @property
+    def alike(self) -> bool:
+        """Whether all subjects share one row of a table, as those of a reference curve do."""
+        return False
+
+    @abstractmethod
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """Probabilities of some ``rows`` at ``times``, in double precision; nothing is checked again."""
+
+    def marker(self, times: FloatArray, rows: Any) -> FloatArray:
+        """What orders some ``rows`` by their risk of an event by each of the ``times``, the greater the riskier."""
+        return -self.read(times, rows)
+
+    def on(self, times: FloatArray, room: FloatArray | None = None) -> Predicted:
+        """The same, kept at ``times`` (sorted, each once) alone where there are curves: they need no interpolation.
+
+        Where values lie by columns, they may be put into a ``room`` of shape (times, subjects or more).
+        """
+        return self
+
+    def in_order_of(self, labels: Any, own: Any) -> Self:
+        """Those of the subjects that have these ``labels``, in their order; ``own`` are those of the rows.
+
+        None is no labels: then rows are taken by position.
+        """
+        rows, matched = rows_by_label(own, labels)
+        found = self if rows is None else self[rows]
+        object.__setattr__(found, "matched", matched)
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictions(Predicted):
+    r"""Predicted survival curves of n subjects on one grid of m times.
+
+    :math:`S_i(0) = 1` is implied where the grid does not hold 0. Between grid times a curve is
+    interpolated linearly or held as a step; beyond the last one it follows ``tail``. One time without a tail makes no
+    curve, and is refused: :func:`evaluate` takes a pair ``(12.0, probabilities)`` for a prediction at this time alone.
+    All is checked when predictions are made, and never again.
+
+    Parameters
+    ----------
+    times : array-like of shape (m,)
+        Strictly increasing times.
+    probabilities : array-like of shape (n, m)
+        :math:`\hat S_i(t)`, in [0, 1] and not increasing along a row. What is off by at most 1e-6 is the rounding of
+        single precision: a rise is let pass, a value outside of [0, 1] is read as 0 or 1, and ``n_rounded`` counts
+        the latter. Kept without a copy, in its own precision: do not write to it later.
+    interpolation : {"linear", "step"} or None
+        What holds between grid times. None, the default, is a line that nobody stated: an evaluation notes where steps
+        would give another score.
+    tail : {"last", "zero", "linear", "exponential"} or None
+        Beyond the grid: refuse (None, the default), hold the last value, drop to zero, or go on along
+        the line, or the exponential, from (0, 1) through the last point.
+    source : str
+        Where they are from, in words.
+
+    Examples
+    --------
+    >>> from cocensor import Predictions
+    >>> curves = Predictions([1.0, 2.0], [[0.8, 0.4], [0.9, 0.7]], tail="last")
+    >>> curves([0.5, 1.5, 3.0])
+    array([[0.9 , 0.6 , 0.4 ],
+           [0.95, 0.8 , 0.7 ]])
+    >>> curves.median()
+    array([1.75,  inf])
+    """
+
+    times: FloatArray
+    probabilities: npt.NDArray[np.floating[Any]]
+    interpolation: Interpolation | None = None
+    tail: Tail | None = None
+    source: str = "curves"
+    n_rounded: int = field(default=0, init=False)
+    matched: Matching | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        if self.interpolation is not None:
+            check_choice(self.interpolation, "interpolation", ("linear", "step"))
+        if self.tail is not None:
+            check_choice(self.tail, "tail", TAILS)
+        times = as_times(as_vector(self.times, "times", copy=True, single=True), "times")
+        if not times.size:
+            raise ValueError("times is empty: a curve needs at least one time.")
+        check_increasing(times)
+        table = as_probability_table(self.probabilities, "probabilities", times)
+        if times.size == 1 and self.tail is None:
+            raise ValueError(
+                f"times must be several, or have a tail, but are {times[0]:g} alone: for a prediction at one time give "
+                f"({times[0]:g}, probabilities) as the model."
+            )
+        object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "probabilities", read_only(table))
+
+    @classmethod
+    def trusted(
+        cls,
+        times: FloatArray,
+        probabilities: npt.NDArray[np.floating[Any]],
+        interpolation: Interpolation | None = "linear",
+        tail: Tail | None = None,
+        source: str = "curves",
+        n_rounded: int = 0,
+    ) -> Self:
+        """From arrays that were checked already."""
+        made = object.__new__(cls)
+        values = (read_only(times), read_only(probabilities), interpolation, tail, source, n_rounded)
+        names = ("times", "probabilities", "interpolation", "tail", "source", "n_rounded")
+        for name, value in zip(names, values, strict=True):
+            object.__setattr__(made, name, value)
+        return made
+
+    @classmethod
+    def from_step_functions(
+        cls, functions: Sequence[Any] | npt.NDArray[Any], tail: Tail | None = None
+    ) -> Predictions:
+        """From what scikit-survival's ``predict_survival_function`` returns.
+
+        Takes objects with ``x`` and ``y`` (and, where present, the affine ``a`` and ``b``, and the ``domain`` up to
+        whose end they are known). Functions on different grids are put on the union of these, which loses nothing
+        of a step.
+        """
+        functions = as_step_functions(functions)
+        grid, end = functions[0].x, min(map(last_known, functions))
+        if not all(f.x is grid or np.array_equal(f.x, grid) for f in functions):
+            grid = np.concatenate([f.x for f in functions])
+        grid = np.unique(np.append(np.asarray(grid, dtype=np.float64), end))
+        if tail is None:
+            grid = grid[grid <= end]  # beyond, not all are known
+        if len(functions) * grid.size > _MOST_UNITED:
+            raise ValueError(
+                f"functions must share their steps where they are many, but {len(functions):,} of them have "
+                f"{grid.size:,} steps in all: give an array at common times."
+            )
+        return cls(grid, evaluate_step_functions(functions, grid), "step", tail, "step functions")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        n: int,
+        *,
+        time: str | None = None,
+        times: FloatArray | None = None,
+        labels: Any = None,
+        interpolation: Interpolation | None = None,
+        tail: Tail | None = None,
+        name: str = "frame",
+    ) -> Predicted:
+        """From a data frame for ``n`` subjects, with times in its columns or in its index.
+
+        A row per time and a column per subject is what lifelines' ``predict_survival_function`` and pycox'
+        ``predict_surv_df`` return: the index holds the times, or the first column, or the column ``time``. A row per
+        subject has times as names of the columns. The number of subjects tells the two apart; ``times`` are those of
+        the evaluation. A single column "risk" is a risk score, the greater the riskier. Where neither
+        ``interpolation`` nor ``tail`` is stated, a time 0 that everybody outlives makes no curve of one other time.
+
+        With ``labels``, those of the test subjects in their order, such as ``x_test.index``, curves are put into that
+        order if the frame labels its subjects by them, are taken by position if one of the two merely numbers subjects
+        from 0, and are refused otherwise. :func:`evaluate` does so by itself. Refusals call the frame ``name``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from cocensor import Predictions
+        >>> frame = pd.DataFrame({"a": [0.8, 0.4], "b": [0.9, 0.7], "c": [1.0, 0.6]}, index=[1.0, 2.0])
+        >>> Predictions.from_frame(frame, n=3)
+        Predictions(n=3, times 1 to 2 (2), interpolation='linear', tail=None)
+        >>> Predictions.from_frame(frame.T, n=3)([1.0])[:, 0]
+        array([0.8, 0.9, 1. ])
+        >>> Predictions.from_frame(frame, n=3, labels=["c", "a", "b"])([1.0])[:, 0]
+        array([1. , 0.8, 0.9])
+        """
+        from cocensor.data.curves import read_curves
+        from cocensor.data.tables import Table
+
+        curves = read_curves(Table.of(frame, name), check_whole(n, "n"), time=time, times=times)
+        if interpolation is None and tail is None:
+            curves = curves.after_start()
+        source = f"frame of {type(frame).__module__.partition('.')[0]}"
+        with naming(name):
+            return curves.predictions(interpolation, tail, source).in_order_of(labels, curves.labels)
+
+    def __len__(self) -> int:
+        return int(self.probabilities.shape[0])
+
+    def taken(self, rows: AnyRows) -> Predictions:
+        """The curves of some subjects, of a slice without a copy."""
+        kept = self.probabilities[rows]
+        return Predictions.trusted(
+            self.times, kept, self.interpolation, self.tail, self.source, self.n_rounded
+        )
+
+    def stated(self, **changes: Any) -> Probabilities:
+        """The same with another ``interpolation`` or ``tail``, without being checked again."""
+        names = ("interpolation", "tail", "source", "n_rounded")
+        own = {name: getattr(self, name) for name in names}
+        return on_times(self.times, self.probabilities, **own | changes)
+
+    def drawn(self, rows: Rows) -> Predictions:
+        """The curves of subjects drawn with repeats, read from those of all."""
+        return _DrawnPredictions(self, rows)
+
+    def __repr__(self) -> str:
+        return (
+            f"Predictions(n={len(self)}, times {self.times[0]:g} to {self.times[-1]:g} "
+            f"({self.times.size}), interpolation={self.interpolation or 'linear'!r}, tail={self.tail!r})"
+        )
+
+    @property
+    def end(self) -> float:
+        """Up to when the curves are known; those that say what they do beyond their grid are known for good."""
+        return float(self.times[-1]) if self.tail is None else np.inf
+
+    def known_at(self, times: FloatArray) -> bool:
+        """Whether the curves are known at all of the ``times``."""
+        return bool(times.max(initial=0.0) <= self.end)
+
+    @property
+    def limit(self) -> None:
+        """None: these are survival curves."""
+        return None
+
+    @property
+    def alike(self) -> bool:
+        """Whether all subjects share one row of the table, as those of a reference curve do."""
+        return self.probabilities.strides[0] == 0
+
+    def __call__(self, times: npt.ArrayLike) -> FloatArray:
+        """Probabilities of every subject at ``times``, in their order: (n, len(times))."""
+        return self.read(as_times(as_vector(times, "times"), "times"), slice(None))
+
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """Probabilities of some ``rows`` at ``times``, in double precision; nothing is checked again."""
+        return self._read(times, rows)
+
+    def _read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
+        table = _taken(self.probabilities, rows)
+        if times.size != self.times.size or not np.array_equal(times, self.times):
+            table = self._between(table, times, room)
+        values = np.asarray(table, dtype=np.float64)
+        return np.clip(values, 0.0, 1.0) if self.n_rounded else values
+
+    def on(self, times: FloatArray, room: FloatArray | None = None) -> Predictions:
+        """The curves kept at ``times`` alone."""
+        if np.array_equal(times, self.times):
+            return self
+        if _by_columns(self.probabilities):
+            return Predictions.trusted(times, self._read(times, slice(None), room), source=self.source)
+        values = np.empty((len(self), times.size))
+        for rows in row_blocks(*values.shape):
+            values[rows] = self.read(times, rows)
+        return Predictions.trusted(times, values, source=self.source)
+
+    def _between(
+        self, table: npt.NDArray[np.floating[Any]], t: FloatArray, room: FloatArray | None = None
+    ) -> npt.NDArray[np.floating[Any]]:
+        """The curves of a block off their grid."""
+        grid = self.times
+        left = np.searchsorted(grid, t, side="right") - 1
+        if t.size and np.array_equal(grid[left], t) and (np.diff(left) == 1).all():
+            return table[:, left[0] : left[0] + t.size]
+        right = np.minimum(left + 1, grid.size - 1)
+        start = np.where(left >= 0, grid[left], 0.0)
+        width = grid[right] - start
+        # Beyond the grid, and on its last time, the weight is 0.
+        weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
+        if self.interpolation == "step":
+            weight[:] = 0.0
+        result = _on_lines(table, left, right, weight, room)
+        beyond = t > grid[-1]
+        if beyond.any():
+            tail = self._tail_beyond(float(t.max()), "times")
+            last = table[:, -1:].astype(np.float64)
+            result[:, beyond] = tail_values(tail, last, grid[-1], t[beyond])
+        return result
+
+    def median(self) -> FloatArray:
+        """The median survival time of each subject, infinite where its curve stays above one half."""
+        return self.quantile(0.5)
+
+    def quantile(self, p: float) -> FloatArray:
+        r"""Each subject's :math:`\inf\{t : S_i(t) \le 1 - p\}`.
+
+        A curve that has not fallen that far at the end of the grid follows the tail rule, and gives
+        infinity without one.
+        """
+        p = check_number(p, "p", lower=0.0, upper=1.0)
+        level = 1.0 - p
+        below = self.probabilities <= level + QUANTILE_TOLERANCE
+        reached = below.any(axis=1)
+        index = np.argmax(below, axis=1)
+        rows = np.arange(len(self))
+        result = self.times[index].copy()
+        if self.interpolation != "step":
+            top = np.where(index > 0, self.probabilities[rows, index - 1], 1.0)
+            start = np.where(index > 0, self.times[index - 1], 0.0)
+            fall = top - self.probabilities[rows, index]
+            share = np.divide(top - level, fall, out=np.ones(len(self)), where=fall > 0)
+            result = start + np.clip(share, 0.0, 1.0) * (result - start)
+        later = tail_quantile(self.tail or "last", self._last, float(self.times[-1]), level)
+        result[~reached] = later[~reached]
+        return result
+
+    def restricted_mean(self, horizon: float) -> FloatArray:
+        r"""Each subject's mean survival time up to ``horizon``, :math:`\int_0^{horizon} S_i(t)\,dt`."""
+        horizon = check_number(horizon, "horizon", lower=0.0)
+        end = float(self.times[-1])
+        inner = self.times[(self.times > 0) & (self.times < horizon)]
+        knots = np.concatenate(([0.0], inner, [min(horizon, end)]))
+        widths = np.diff(knots)
+        # S is evaluated at the left end of each piece for steps, at both ends for lines.
+        values = self(knots)
+        area: FloatArray = values[:, :-1] @ widths
+        if self.interpolation != "step":
+            area = 0.5 * (area + values[:, 1:] @ widths)
+        if horizon > end:
+            tail = self._tail_beyond(horizon, "horizon")
+            area = area + tail_area(tail, self._last, end, end, horizon)
+        return area
+
+    @property
+    def _last(self) -> FloatArray:
+        return self.probabilities[:, -1].astype(np.float64)
+
+    def _tail_beyond(self, t: float, name: str) -> Tail:
+        if self.tail is None:
+            raise ValueError(
+                f"{name} must not pass the grid's end at {self.times[-1]:g} unless tail is set, "
+                f"but reaches {t:g}."
+            )
+        return self.tail
+
+
+class _DrawnPredictions(Predictions):
+    """The curves of some subjects, repeats allowed, read from those of all: no table is copied."""
+
+    _everyone: Predictions
+    _rows: Rows
+
+    def __init__(self, everyone: Predictions, rows: Rows) -> None:
+        own = {name: value for name, value in vars(everyone).items() if name != "probabilities"}
+        self.__dict__.update(own | {"_everyone": everyone, "_rows": rows})
+
+    @property
+    def probabilities(self) -> npt.NDArray[np.floating[Any]]:
+        """The table, copied when it is asked for."""
+        return self._everyone.probabilities[self._rows]
+
+    @property
+    def alike(self) -> bool:
+        """Whether all subjects share one row of the table."""
+        return self._everyone.alike
+
+    def __len__(self) -> int:
+        return int(self._rows.size)
+
+    def taken(self, rows: AnyRows) -> _DrawnPredictions:
+        """The curves of some of those drawn."""
+        return _DrawnPredictions(self._everyone, self._rows[rows])
+
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """Probabilities of some ``rows`` at ``times``."""
+        return self._everyone.read(times, self._rows[rows])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionsAt(Predicted):
+    r"""The probabilities :math:`\hat S_i(t)` of n subjects at one time, which say nothing of other times.
+
+    Parameters
+    ----------
+    time : float
+    probabilities : array-like of shape (n,) or (n, 1)
+    source : str
+
+    Examples
+    --------
+    >>> predicted = PredictionsAt(12.0, [0.8, 0.4, 0.9])
+    >>> predicted, predicted.end
+    (PredictionsAt(n=3, time 12), 12.0)
+    >>> predicted.known_at(np.array([6.0, 12.0]))
+    False
+    """
+
+    time: float
+    probabilities: npt.NDArray[np.floating[Any]]
+    source: str = "at one time"
+    n_rounded: int = field(default=0, init=False)
+    matched: Matching | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        [time] = times = as_times(as_vector(self.time, "times", single=True), "times")
+        table = as_probability_table(self.probabilities, "probabilities", times, column=True)
+        object.__setattr__(self, "n_rounded", count_rounded(table, "probabilities", times))
+        object.__setattr__(self, "time", float(time))
+        object.__setattr__(self, "probabilities", read_only(table))
+
+    @classmethod
+    def trusted(
+        cls, time: float, probabilities: npt.NDArray[np.floating[Any]], source: str, n_rounded: int = 0
+    ) -> PredictionsAt:
+        """From an array of shape (n, 1) that was checked already."""
+        made = object.__new__(cls)
+        values = {"time": time, "probabilities": read_only(probabilities), "source": source}
+        made.__dict__.update(values, n_rounded=n_rounded)
+        return made
+
+    def __len__(self) -> int:
+        return int(self.probabilities.shape[0])
+
+    def taken(self, rows: AnyRows) -> PredictionsAt:
+        """Those of some subjects."""
+        return PredictionsAt.trusted(self.time, self.probabilities[rows], self.source, self.n_rounded)
+
+    def __repr__(self) -> str:
+        return f"PredictionsAt(n={len(self)}, time {self.time:g})"
+
+    @property
+    def times(self) -> FloatArray:
+        """The one time, in an array as the times of curves are."""
+        return np.array([self.time])
+
+    @property
+    def end(self) -> float:
+        """The one time."""
+        return self.time
+
+    @property
+    def limit(self) -> str:
+        """Why there are no survival curves."""
+        return f"predicts at time {self.time:g} alone"
+
+    def known_at(self, times: FloatArray) -> bool:
+        """Whether all of the ``times`` are the one time."""
+        return bool((times == self.time).all())
+
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """The probabilities of some ``rows``, once for each of the ``times``."""
+        if not self.known_at(times):
+            other = times[times != self.time][0]
+            raise ValueError(
+                f"several times are needed for times = {other:g}, but there is a prediction at {self.time:g} alone."
+            )
+        values = np.asarray(_taken(self.probabilities, rows), dtype=np.float64)
+        values = np.clip(values, 0.0, 1.0) if self.n_rounded else values
+        return values if times.size == 1 else np.repeat(values, times.size, axis=1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskScores(Predicted):
+    """One number for each subject, the greater the riskier: enough for discrimination, and for nothing else.
+
+    Examples
+    --------
+    >>> scores = RiskScores([0.3, -1.2, 0.8])
+    >>> scores
+    RiskScores(n=3)
+    >>> scores.marker(np.array([1.0, 2.0]), slice(0, 2))
+    array([[ 0.3,  0.3],
+           [-1.2, -1.2]])
+    """
+
+    risk: FloatArray
+    source: str = "risk score"
+    matched: Matching | None = field(default=None, init=False)
+    name: InitVar[str] = "scores"
+
+    def __post_init__(self, name: str) -> None:
+        object.__setattr__(self, "risk", read_only(as_vector(self.risk, name, copy=True)))
+
+    def __len__(self) -> int:
+        return int(self.risk.size)
+
+    def taken(self, rows: AnyRows) -> RiskScores:
+        """Those of some subjects."""
+        return RiskScores(self.risk[rows], self.source)
+
+    def __repr__(self) -> str:
+        return f"RiskScores(n={len(self)})"
+
+    @property
+    def limit(self) -> str:
+        """Why there are no survival curves."""
+        return "is a risk score"
+
+    def known_at(self, times: FloatArray) -> bool:
+        """There are no probabilities at any time."""
+        return False
+
+    def read(self, times: FloatArray, rows: Any) -> FloatArray:
+        """There are no probabilities."""
+        raise ValueError("a risk score orders subjects; it is not a survival curve.")
+
+    def marker(self, times: FloatArray, rows: Any) -> FloatArray:
+        """The score at every time."""
+        return np.repeat(self.risk[rows][:, None], times.size, axis=1)
+
+
+#: Probabilities at several times, or at one.
+Probabilities = Predictions | PredictionsAt
+
+
+def on_times(
+    times: FloatArray,
+    table: npt.NDArray[np.floating[Any]],
+    interpolation: Interpolation | None = None,
+    tail: Tail | None = None,
+    source: str = "curves",
+    n_rounded: int = 0,
+) -> Probabilities:
+    """What a checked table of probabilities is: curves, or, of one time without a tail, a prediction there alone."""
+    if times.size == 1 and tail is None:
+        return PredictionsAt.trusted(float(times[0]), table, source, n_rounded)
+    return Predictions.trusted(times, table, interpolation, tail, source, n_rounded)
+
+
+def _by_columns(table: npt.NDArray[Any]) -> bool:
+    """Whether the values of a column lie side by side in memory, and not those of a row."""
+    return table.strides[0] == table.itemsize and table.strides[1] != table.itemsize
+
+
+def _on_lines(
+    table: npt.NDArray[np.floating[Any]],
+    left: IntArray,
+    right: IntArray,
+    weight: FloatArray,
+    room: FloatArray | None = None,
+) -> FloatArray:
+    """Columns between two of a table each, where 1 is to the left of the first: in double precision.
+
+    In single precision a line would be rounded once more.
+    """
+    if not _by_columns(table):
+        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
+        result[:, left < 0] = 1.0  # S(0) = 1 is implied
+        if weight.any():
+            result += weight * (table[:, right] - result)
+        return result
+    columns = np.empty((left.size, len(table))) if room is None else room[:, : len(table)]
+    rise = np.empty(len(table))
+    for column, before, after, share in zip(columns, left, right, weight, strict=True):
+        column[:] = table[:, before] if before >= 0 else 1.0
+        if share:
+            np.subtract(table[:, after], column, out=rise)
+            rise *= share
+            column += rise
+    return columns.T
+
+
+def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
+    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block.
+
+    These are as a rule in Fortran order, where neighbours are read at once.
+    """
+    if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
+        return table[rows]
+    if table.strides[0] == 0:  # one curve for all
+        return np.broadcast_to(table[0], (rows.size, table.shape[1]))
+    if table.flags.c_contiguous and table.flags.aligned:
+        return table.take(rows, axis=0)
+    first, last = int(rows.min()), int(rows.max())
+    if last - first < _NEIGHBOURS * rows.size:
+        # Column by column, each of which lies close together.
+        return np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
+    return table[rows]

@@ -1,0 +1,174 @@
+"""Step functions, ours and those in scikit-survival's manner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._checks import (
+    FloatArray,
+    Side,
+    as_floats,
+    as_probabilities,
+    as_vector,
+    broadcast,
+    check_choice,
+    check_length,
+    check_number,
+    read_only,
+    refuse_first,
+)
+from cocensor._numerics import lookup, scalar_like
+
+# Probabilities that differ by less are one probability: 1 − 0.1 − 0.4 has reached the median.
+QUANTILE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunction:
+    """A right-continuous step function: ``initial`` before the first jump, ``values[j]`` from ``times[j]`` on.
+
+    Parameters
+    ----------
+    times : array-like of shape (k,)
+        Where it jumps, strictly increasing.
+    values : array-like of shape (k,)
+        The value from each of these on.
+    initial : float
+        The value before the first jump.
+
+    Examples
+    --------
+    >>> from cocensor import StepFunction
+    >>> f = StepFunction([1.0, 3.0], [0.75, 0.25], initial=1.0)
+    >>> f([0.5, 1.0, 3.0])
+    array([1.  , 0.75, 0.25])
+    >>> f(3.0, side="left")
+    0.75
+    >>> f.integrate(0.0, 4.0)
+    2.75
+    """
+
+    times: FloatArray
+    values: FloatArray
+    initial: float = 1.0
+
+    def __post_init__(self) -> None:
+        times = as_vector(self.times, "times", copy=True)
+        values = as_vector(self.values, "values", copy=True)
+        check_length(values, "values", times.size, "times")
+        check_increasing(times)
+        object.__setattr__(self, "times", read_only(times))
+        object.__setattr__(self, "values", read_only(values))
+        object.__setattr__(self, "initial", check_number(self.initial, "initial"))
+
+    @classmethod
+    def trusted(cls, times: FloatArray, values: FloatArray, initial: float = 1.0) -> Self:
+        """From arrays that are right and belong to the caller: nothing is checked or copied."""
+        function = object.__new__(cls)
+        for name, value in (("times", read_only(times)), ("values", read_only(values)), ("initial", initial)):
+            object.__setattr__(function, name, value)
+        return function
+
+    def __call__(self, t: npt.ArrayLike, side: Side = "right") -> Any:
+        """The value at ``t``, after (``side="right"``) or before (``"left"``) a jump there."""
+        check_choice(side, "side", ("left", "right"))
+        t = as_floats(t, "t")
+        index = lookup(self.times, t, side)
+        if not self.values.size:
+            return scalar_like(np.full(t.shape, self.initial), t)
+        # No copy of all values: a part of a sample may ask for few of them.
+        return scalar_like(np.where(index > 0, self.values[np.maximum(index - 1, 0)], self.initial), t)
+
+    def integrate(self, lower: npt.ArrayLike, upper: npt.ArrayLike) -> Any:
+        r"""The exact integral :math:`\int_{lower}^{upper} f(t)\,dt`; the two broadcast.
+
+        Sums run from the largest ``upper`` downwards (from a single ``lower`` upwards when there are
+        several ``upper``), so that the area under a small tail is not the difference of two large ones.
+        """
+        lower, upper = as_floats(lower, "lower"), as_floats(upper, "upper")
+        start, stop = broadcast(lower=lower, upper=upper)
+        if not start.size:
+            return np.zeros(start.shape)
+        if (start > stop).any():
+            refuse_first(start > stop, start, f"lower must not exceed upper, {stop[start > stop][0]:g}")
+        anchor = float(lower) if upper.ndim and not lower.ndim else float(upper.max())
+        return scalar_like(self._antiderivative(stop, anchor) - self._antiderivative(start, anchor), start)
+
+    def quantile(self, p: npt.ArrayLike) -> Any:
+        r"""For a falling function, :math:`\inf\{t : f(t) \le 1 - p\}`, and infinity where f stays above."""
+        p = as_probabilities(p, "p")
+        # -values is sorted; the first index with values <= 1 - p.
+        index = np.searchsorted(-self.values, p - 1.0 - QUANTILE_TOLERANCE, side="left")
+        reached = np.append(self.times, np.inf)[index]
+        return scalar_like(np.where(self.initial <= 1.0 - p, 0.0, reached), p)
+
+    def _padded(self) -> FloatArray:
+        return np.concatenate(([self.initial], self.values))
+
+    def _antiderivative(self, t: FloatArray, anchor: float) -> FloatArray:
+        """∫ f from ``anchor`` to ``t`` on either side of it, summed outwards from the anchor."""
+        split = int(np.searchsorted(self.times, anchor, side="right"))
+        knots = np.concatenate((self.times[:split], [anchor], self.times[split:]))
+        heights = np.concatenate((self._padded()[: split + 1], self._padded()[split:]))
+        areas = np.diff(knots) * heights[1:-1]
+        below = -np.cumsum(areas[:split][::-1])[::-1]
+        primitive = np.concatenate((below, [0.0], np.cumsum(areas[split:])))
+        index = lookup(knots, t, "right") - 1
+        # Below the anchor take the knot above, so that the sum still starts at the anchor.
+        index = np.where(t < anchor, index + 1, index)
+        height = np.where(t < anchor, heights[index], heights[index + 1])
+        return primitive[index] + (t - knots[index]) * height
+
+
+def evaluate_step_functions(functions: Sequence[Any], times: FloatArray) -> FloatArray:
+    """Step functions in scikit-survival's manner at ``times``: 1 before their first step, (n, len(times)).
+
+    They have ``x`` and ``y`` and, where present, the affine ``a`` and ``b``, and stay at their last value.
+    """
+    result = np.empty((len(functions), times.size))
+    shared = functions[0].x
+    index = np.searchsorted(shared, times, side="right")
+    for row, function in enumerate(functions):
+        own = index if function.x is shared else np.searchsorted(function.x, times, side="right")
+        values = getattr(function, "a", 1.0) * np.asarray(function.y) + getattr(function, "b", 0.0)
+        result[row] = np.where(own > 0, values[np.maximum(own - 1, 0)], 1.0)
+    return result
+
+
+def are_step_functions(values: Any) -> bool:
+    """Whether these are what scikit-survival's ``predict_survival_function`` returns."""
+    if not isinstance(values, list | tuple | np.ndarray) or not len(values):
+        return False
+    return hasattr(values[0], "x") and hasattr(values[0], "y")
+
+
+def last_known(function: Any) -> float:
+    """The end of what a step function was learned from, as scikit-survival has it."""
+    domain = getattr(function, "domain", None)
+    return float(function.x[-1] if domain is None or domain[1] is None else domain[1])
+
+
+def as_step_functions(functions: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
+    """Step functions in a list; anything else is refused."""
+    functions = list(functions)
+    if not functions:
+        raise ValueError("functions is empty: at least one curve is needed.")
+    for row, function in enumerate(functions):
+        if not (hasattr(function, "x") and hasattr(function, "y")):
+            kind = type(function).__name__
+            raise TypeError(
+                f"functions must be step functions with x and y, but row {row} is of type {kind}."
+            )
+    return functions
+
+
+def check_increasing(times: FloatArray) -> None:
+    """Refuse times that do not increase strictly."""
+    if (np.diff(times) <= 0).any():
+        repeated = np.concatenate(([False], np.diff(times) <= 0))
+        refuse_first(repeated, times, "times must increase strictly")

@@ -1,0 +1,536 @@
+"""Right-censored outcomes, validated once and frozen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._cached import cached_property
+from cocensor._checks import (
+    BoolArray,
+    FloatArray,
+    as_events,
+    as_flags,
+    as_frame,
+    as_times,
+    as_vector,
+    as_weights,
+    broadcast,
+    check_length,
+    column_values,
+    listed,
+    read_only,
+    refuse_at,
+    refuse_first,
+    spelled,
+    to_numpy,
+)
+from cocensor._notes import Note, noted
+from cocensor._numerics import in_bins
+from cocensor.data.dates import from_dates, from_follow_up
+from cocensor.data.ids import check_same_order, row_labels
+from cocensor.data.risk_table import RiskTable
+
+# Censorings look like an unmarked end of study where so much of follow-up, up to its end, has so many of them.
+_LAST = 0.1
+_LEAST = 10
+_SHARE = 0.25
+_RATE = 5.0
+_ENDED = re.compile(
+    r"administrative|\b(end|close) of (the )?(study|trial|follow)|\bdata (lock|cut)|\bstudy (end|clos)", re.I
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Survival:
+    r"""Right-censored outcomes :math:`(t_i, \delta_i)`, validated once and frozen.
+
+    With latent event time :math:`E_i` and dropout time :math:`C_i`, a subject shows
+    :math:`t_i = \min(E_i, C_i)` and :math:`\delta_i = 1[E_i \le C_i]`. A censored subject may be marked
+    as *administratively* censored (end of the study): then only :math:`C_i > t_i` is known of its
+    dropout, and the end of the study is taken to be independent of both E and C.
+
+    Parameters
+    ----------
+    time : array-like of shape (n,)
+        Observed times, finite and not negative. A zero time is allowed: an event at zero makes
+        :math:`S(0) < 1`; what cannot use one (a density, a logarithm of time) says so.
+    event : array-like of shape (n,)
+        True or 1 where the event was observed, False or 0 where it was not.
+    administrative : array-like of shape (n,), optional
+        True where the follow-up ended with the study; never together with ``event``.
+    reason : array-like of shape (n,), optional
+        Why each dropout left, such as "moved away": a text for each. Nothing is read of those who did not drop out.
+
+    Notes
+    -----
+    At one time events come first, then dropouts, then administrative censorings. Lists, numpy arrays,
+    columns of pandas, polars and pyarrow frames, and torch tensors are taken; see also
+    :meth:`from_frame`, :meth:`coerce` and, for an end of study that no column marks, :meth:`from_dates` and
+    :meth:`from_follow_up`. The arrays are copied, so that what is cached stays true.
+
+    Examples
+    --------
+    >>> from cocensor import Survival
+    >>> y = Survival([5.0, 3.0, 3.0, 8.0], [1, 1, 0, 0])
+    >>> y
+    Survival(n=4, events=2, censored=50.0%, times 3 to 8)
+    >>> y.risk_table.at_risk.tolist()
+    [4, 2, 1]
+    """
+
+    time: FloatArray
+    event: BoolArray
+    administrative: BoolArray | None = None
+    reason: npt.NDArray[np.object_] | None = None
+    #: The index of ``time``, where it is a column of pandas: predictions with these labels are put into its order.
+    labels: Any = field(default=None, init=False)
+
+    def __init__(self, time: Any, event: Any, administrative: Any = None, reason: Any = None) -> None:
+        times = as_times(as_vector(time, "time", copy=True), "time")
+        if not times.size:
+            raise ValueError("time is empty: at least one subject is needed.")
+        times += 0.0  # -0.0 becomes 0.0
+        events = as_events(event)
+        check_length(events, "event", times.size, "time")
+        check_same_order(row_labels(time), row_labels(event), ("time", "event"))
+        flags = None
+        if administrative is not None:
+            flags = as_flags(administrative, "administrative")
+            check_length(flags, "administrative", times.size, "time")
+            if (flags & events).any():
+                refuse_first(flags & events, flags, "administrative must be false where event is true")
+            flags = read_only(flags)
+        # A frozen dataclass assigns its fields this way.
+        object.__setattr__(self, "time", read_only(times))
+        object.__setattr__(self, "event", read_only(events))
+        object.__setattr__(self, "administrative", flags)
+        object.__setattr__(self, "labels", row_labels(time))
+        why = None if reason is None else read_only(as_reasons(reason, self.dropout))
+        object.__setattr__(self, "reason", why)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        time: str,
+        event: str,
+        administrative: str | None = None,
+        reason: str | None = None,
+    ) -> Survival:
+        """Outcomes from the named columns of a pandas, polars or pyarrow frame.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from cocensor import Survival
+        >>> frame = pd.DataFrame({"months": [5.0, 3.0], "died": [True, False]})
+        >>> Survival.from_frame(frame, time="months", event="died")
+        Survival(n=2, events=1, censored=50.0%, times 3 to 5)
+        """
+        from cocensor.data.tables import Columns, Table
+
+        columns = Columns(event, time, administrative, reason=reason)
+        return columns.read(Table.of(frame, "frame"))
+
+    @classmethod
+    def trusted(
+        cls,
+        time: FloatArray,
+        event: BoolArray,
+        administrative: BoolArray | None = None,
+        reason: npt.NDArray[np.object_] | None = None,
+        labels: Any = None,
+    ) -> Survival:
+        """Return outcomes of arrays that were checked already, and belong to the caller."""
+        outcomes = object.__new__(cls)
+        columns = {"time": time, "event": event, "administrative": administrative, "reason": reason}
+        for name, array in columns.items():
+            object.__setattr__(outcomes, name, None if array is None else read_only(array))
+        return outcomes._labelled(labels)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Survival]) -> Survival:
+        """Return the outcomes of several parts of one sample, which have the same columns."""
+        if len(parts) == 1:
+            return parts[0]
+
+        def of_all(name: str) -> Any:
+            columns = [getattr(part, name) for part in parts]
+            return None if columns[0] is None else np.concatenate(columns)
+
+        return cls.trusted(*map(of_all, ("time", "event", "administrative", "reason")))
+
+    @classmethod
+    def from_dates(
+        cls,
+        entry: Any,
+        exit: Any,
+        event: Any,
+        data_lock: Any,
+        *,
+        unit: Literal["days", "weeks", "months", "years"] = "days",
+        date_format: str | None = None,
+        reason: Any = None,
+    ) -> Survival:
+        r"""Outcomes from the days on which subjects entered and left, and the day of the data lock.
+
+        A time is :math:`\text{exit} - \text{entry}`. Whoever is censored on the day of the data lock was censored by
+        the end of the study, whoever is censored before it dropped out.
+
+        Parameters
+        ----------
+        entry, exit : array-like of shape (n,)
+            Days: texts in ISO form such as "2021-03-31" or in that of ``date_format``, dates of Python, or columns of
+            dates of any frame. Where the event was not seen, ``exit`` is the last day under observation. A time of day
+            is refused, but for midnight.
+        event : array-like of shape (n,)
+            True or 1 where the event was observed.
+        data_lock : date, or array-like of shape (n,)
+            The last day that data tell of, of all subjects or of each: who was still under observation then has it as
+            ``exit``. An ``exit`` after it is refused.
+        unit : {"days", "weeks", "months", "years"}
+            Of the times; a month is 30.4375 days and a year 365.25.
+        date_format : str, optional
+            How texts spell dates, in the directives of :meth:`datetime.datetime.strptime`: "%d/%m/%Y" for "31/03/2021".
+        reason : array-like of shape (n,), optional
+            Why each dropout left.
+
+        Examples
+        --------
+        >>> from cocensor import Survival
+        >>> entry, exit = ["2020-01-01", "2020-03-01", "2020-07-01"], ["2020-01-31", "2020-05-01", "2020-12-31"]
+        >>> y = Survival.from_dates(entry, exit, [1, 0, 0], data_lock="2020-12-31")
+        >>> y.time.tolist(), y.administrative.tolist()
+        ([30.0, 61.0, 183.0], [False, False, True])
+        """
+        check_same_order(row_labels(entry), row_labels(exit), ("entry", "exit"))
+        check_same_order(row_labels(entry), row_labels(event), ("entry", "event"))
+        made = cls(*from_dates(entry, exit, event, data_lock, unit, date_format), reason)
+        return made._labelled(row_labels(entry))
+
+    @classmethod
+    def from_follow_up(cls, time: Any, event: Any, follow_up: Any, *, reason: Any = None) -> Survival:
+        r"""Outcomes of subjects for each of whom it is known how long the study would have observed them.
+
+        Whoever is censored at the time :math:`t_i \ge f_i` was censored by the end of the study, whoever is censored
+        before dropped out. Times that differ by at most 1e-6 of :math:`f_i`, the rounding of single precision, are the
+        same; a time beyond that is refused.
+
+        Parameters
+        ----------
+        time, event : array-like of shape (n,)
+            As of :class:`Survival`.
+        follow_up : float, or array-like of shape (n,)
+            The time :math:`f_i` at which the study would have ended for each subject, or one for all.
+        reason : array-like of shape (n,), optional
+            Why each dropout left.
+
+        Examples
+        --------
+        >>> from cocensor import Survival
+        >>> Survival.from_follow_up([2.0, 5.0, 4.0], [1, 0, 0], follow_up=[6.0, 5.0, 5.5]).administrative
+        array([False,  True, False])
+        """
+        check_same_order(row_labels(time), row_labels(event), ("time", "event"))
+        return cls(*from_follow_up(time, event, follow_up), reason)._labelled(row_labels(time))
+
+    @classmethod
+    def from_latent(cls, event_time: Any, dropout_time: Any, study_end: Any = None) -> Survival:
+        r"""What a study shows of latent times: the first of event, dropout and end of the study.
+
+        Ties go to the event, then to the dropout. Simulations use it, where all three are known.
+
+        Examples
+        --------
+        >>> from cocensor import Survival
+        >>> Survival.from_latent([2.0, 5.0, 9.0], [3.0, 4.0, 9.5], study_end=8.0).administrative
+        array([False, False,  True])
+        """
+        e, c = broadcast(
+            event_time=as_times(event_time, "event_time"),
+            dropout_time=as_times(dropout_time, "dropout_time"),
+        )
+        time = np.minimum(e, c)
+        if study_end is None:
+            return cls(time, e <= c)
+        end, _ = broadcast(study_end=as_times(study_end, "study_end"), event_time=time)
+        ended = end < time
+        return cls(np.where(ended, end, time), (e <= c) & ~ended, ended)
+
+    @classmethod
+    def coerce(cls, y: Any, name: str = "y") -> Survival:
+        """``y`` itself, or built from a scikit-survival structured array or a tuple.
+
+        A structured array has one boolean field (the event) and one numeric field (the time); a tuple is
+        ``(time, event)``, ``(time, event, administrative)`` or ``(time, event, administrative, reason)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from cocensor import Survival
+        >>> y = np.array([(True, 5.0), (False, 3.0)], dtype=[("cens", bool), ("time", float)])
+        >>> Survival.coerce(y)
+        Survival(n=2, events=1, censored=50.0%, times 3 to 5)
+        """
+        if isinstance(y, cls):
+            return y
+        if isinstance(y, tuple) and len(y) in (2, 3, 4):
+            return cls(*y)
+        names = getattr(getattr(y, "dtype", None), "names", None)
+        if names is not None:
+            flags = [field for field in names if y.dtype[field].kind == "b"]
+            numbers = [field for field in names if y.dtype[field].kind in "iuf"]
+            if len(flags) == 1 and len(numbers) == 1:
+                return cls(y[numbers[0]], y[flags[0]])
+            raise ValueError(
+                f"{name} must have one boolean and one numeric field, but its fields are {y.dtype.descr}."
+            )
+        raise TypeError(
+            f"{name} must be a Survival, a structured array or a tuple (time, event), "
+            f"but is of type {type(y).__name__}{what_to_write(y, name)}."
+        )
+
+    def __len__(self) -> int:
+        return int(self.time.size)
+
+    def __getitem__(self, rows: Any) -> Survival:
+        """The outcomes of some rows: a slice, a mask or indices (repeats allowed, as in a bootstrap)."""
+        index = np.atleast_1d(np.arange(len(self))[rows])
+        if not index.size:
+            raise ValueError("time is empty: at least one subject is needed.")
+
+        def some(column: Any) -> Any:
+            return None if column is None else column[index]
+
+        columns = (self.time, self.event, self.administrative, self.reason, self.labels)
+        return Survival.trusted(*map(some, columns))
+
+    def _labelled(self, labels: Any) -> Survival:
+        object.__setattr__(self, "labels", labels)
+        return self
+
+    def equals(self, other: Survival) -> bool:
+        """Whether these are the same outcomes, subject by subject; why dropouts left does not tell subjects apart."""
+        return self is other or all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("time", "event", "dropout")
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Survival, (self.time, self.event, self.administrative, self.reason)
+
+    def __repr__(self) -> str:
+        censored = 100.0 * (1.0 - self.n_events / len(self))
+        ended = "" if self.administrative is None else f", administrative={int(self.administrative.sum())}"
+        why = "" if self.reason is None else f", reasons={len(self.reasons)}"
+        return (
+            f"Survival(n={len(self)}, events={self.n_events}, censored={censored:.1f}%{ended}{why}, "
+            f"times {self.time.min():g} to {self.t_max:g})"
+        )
+
+    @cached_property
+    def n_events(self) -> int:
+        """How many events were observed."""
+        return int(np.count_nonzero(self.event))
+
+    @property
+    def dropout(self) -> BoolArray:
+        """Who was censored otherwise than by the end of the study."""
+        return ~self.event if self.administrative is None else ~self.event & ~self.administrative
+
+    @cached_property
+    def reasons(self) -> tuple[str, ...]:
+        """The reasons of dropouts, the most frequent first; empty where none are named."""
+        if self.reason is None:
+            return ()
+        names, counts = np.unique(self.reason[self.dropout].astype(str), return_counts=True)
+        return tuple(names[np.argsort(-counts, kind="stable")].tolist())
+
+    @cached_property
+    def t_max(self) -> float:
+        """The largest observed time."""
+        return float(self.time.max())
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Indices that sort the times; rows tied in time keep their order."""
+        return read_only(np.argsort(self.time, kind="stable"))
+
+    @cached_property
+    def risk_table(self) -> RiskTable:
+        """Distinct times with the numbers at risk, of events and of censorings; sorted only once."""
+        # A time that is not negative leaves its sign bit unused, and the bits of such floats order as
+        # integers do. Shifted left, they make room for "censored" in the lowest bit: one sort of plain
+        # integers orders by time, events first, in less than half the time of an argsort. Ordered by bins before,
+        # they take half of that again.
+        keys = self.time.view(np.uint64) << np.uint64(1)
+        keys |= ~self.event
+        bins = in_bins(self.time, self.time.min(), self.time.max())
+        if bins is not None:
+            keys = keys[np.argsort(bins, kind="stable")]
+        keys.sort(kind="stable")
+        censored = (keys & np.uint64(1)).astype(bool)
+        keys >>= np.uint64(1)
+        times = keys.view(np.float64)
+        n = times.size
+        count: type[np.signedinteger[Any]] = np.int32 if n < 2**31 else np.int64
+        first = np.flatnonzero(np.concatenate(([True], times[1:] != times[:-1])))
+        if first.size == n:
+            leaving = censored.astype(count)
+            at_risk = np.arange(n, 0, -1, dtype=count)
+            events = (~censored).astype(count)
+        else:
+            times = times[first]
+            at_risk = (n - first).astype(count)
+            leaving = np.add.reduceat(censored, first, dtype=count)
+            events = -np.diff(at_risk, append=0) - leaving
+        if self.administrative is None:
+            return RiskTable(times, at_risk, events, leaving, None)
+        ends = np.searchsorted(times, np.sort(self.time[self.administrative]))
+        ended = np.bincount(ends, minlength=times.size).astype(count)
+        return RiskTable(times, at_risk, events, leaving - ended, ended)
+
+    def weighted_risk_table(self, sample_weight: Any) -> RiskTable:
+        """The same table for case weights, where a subject of weight w counts w times.
+
+        Whoever has the weight 0 is left out.
+
+        Examples
+        --------
+        >>> from cocensor import Survival
+        >>> y = Survival([5.0, 3.0, 3.0, 8.0], [1, 1, 0, 0])
+        >>> y.weighted_risk_table([2, 1, 0, 0.5]).at_risk.tolist()
+        [3.5, 2.5, 0.5]
+        """
+        weight = as_weights(sample_weight, len(self))
+        times, row = np.unique(self.time[weight > 0], return_inverse=True)
+
+        def total(kind: BoolArray) -> FloatArray:
+            return np.asarray(np.bincount(row, (weight * kind)[weight > 0]), dtype=np.float64)
+
+        events, dropouts = total(self.event), total(self.dropout)
+        ended = None if self.administrative is None else total(self.administrative)
+        # Summed in the order in which RiskTable takes them off again: who leaves last leaves exactly nobody.
+        kinds = [events, dropouts, np.zeros_like(events) if ended is None else ended]
+        at_risk = np.cumsum(np.column_stack(kinds).ravel()[::-1])[::-1][:: len(kinds)]
+        return RiskTable(times, at_risk, events, dropouts, ended)
+
+
+def unmarked_end(samples: Mapping[str, Survival]) -> list[Note]:
+    """A caution where censorings pile up at the end of follow-up and none is marked as administrative.
+
+    It is given where the last tenth of follow-up, up to the largest time, has at least 10 censorings and at least a
+    quarter of all, and their rate per time at risk is there at least 5 times that before. Dropout at a steady rate does
+    not look like that. Ends of study that are spread out, as where subjects enter over years, are not found: none can
+    tell them from dropout.
+
+    Parameters
+    ----------
+    samples : dict
+        Outcomes by what a sample is called.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> event, dropout = rng.exponential(size=(2, 200))
+    >>> y = Survival(np.minimum(np.minimum(event, dropout), 0.5), event <= np.minimum(dropout, 0.5))
+    >>> [note.kind for note in unmarked_end({"sample": y})]
+    ['caution']
+    >>> unmarked_end({"sample": Survival.from_latent(event, dropout)})
+    []
+    """
+    found = {name: share for name, y in samples.items() if (share := _share_at_end(y)) is not None}
+    if not found:
+        return []
+    return [noted("unmarked_end", shares=found)]
+
+
+def ended_by_reason(samples: Mapping[str, Survival]) -> list[Note]:
+    """A caution where a reason for dropout reads like the end of the study.
+
+    Examples
+    --------
+    >>> y = Survival([1.0, 2.0, 3.0], [True, False, False], reason=["", "moved", "End of study"])
+    >>> [dict(note.values) for note in ended_by_reason({"test sample": y})]
+    [{'reason': 'End of study', 'sample': 'test sample'}]
+    """
+    return [
+        noted("reason_reads_as_end", reason=reason, sample=name)
+        for name, y in samples.items()
+        for reason in y.reasons
+        if _ENDED.search(reason)
+    ]
+
+
+def _share_at_end(y: Survival) -> float | None:
+    """The share of the censorings that lie in the last tenth of follow-up, where that looks like the end of a study."""
+    if y.administrative is not None:
+        return None
+    start = (1.0 - _LAST) * y.t_max
+    late = int(np.count_nonzero(~y.event & (y.time > start)))
+    early = len(y) - y.n_events - late
+    if late < _LEAST or late < _SHARE * (late + early):
+        return None
+    exposed_late, exposed_early = np.maximum(y.time - start, 0.0).sum(), np.minimum(y.time, start).sum()
+    return late / (late + early) if late * exposed_early >= _RATE * early * exposed_late else None
+
+
+def structured(time: FloatArray, happens: BoolArray) -> npt.NDArray[Any]:
+    """Times and what happens at them as scikit-survival takes outcomes."""
+    array = np.empty(time.size, dtype=[("event", bool), ("time", np.float64)])
+    array["event"], array["time"] = happens, time
+    return array
+
+
+def as_reasons(
+    values: Any, dropout: BoolArray, name: str = "reason", first: int = 0
+) -> npt.NDArray[np.object_]:
+    """Return a text for each dropout, None for all others; refusals count rows from ``first`` on."""
+    values = column_values(values, name)
+    check_length(values, name, dropout.size, "time")
+    found = np.full(dropout.size, None, dtype=object)
+    for row in np.flatnonzero(dropout):
+        text = "" if values[row] is None else spelled(values[row]).strip()
+        if not text:
+            rule = f"{name} must be given for each dropout, if only as 'unknown'"
+            refuse_at((first + int(row),), values[row], rule)
+        found[row] = text
+    return found
+
+
+def what_to_write(y: Any, name: str) -> str:
+    """The end of a sentence that refuses ``y``: the call for a frame, or for an array of two columns, else nothing."""
+    if nw.dependencies.is_into_dataframe(y):
+        return _of_frame(as_frame(y, name), name)
+    if getattr(y, "ndim", None) == 2 and y.shape[1] == 2:
+        return _of_two_columns(to_numpy(y, name), name)
+    return ""
+
+
+def _of_frame(frame: nw.DataFrame[Any], name: str) -> str:
+    numeric = [each for each in frame.iter_columns() if each.dtype.is_numeric() or each.dtype == nw.Boolean]
+    flags = [each.name for each in numeric if _are_flags(each.drop_nulls().to_numpy())]
+    times = [each.name for each in numeric if each.name not in flags]
+    time, event = (repr(found[0]) if len(found) == 1 else "…" for found in (times, flags))
+    unsure = frame.columns and "…" in (time, event)
+    rest = f", where its columns are {listed(frame.columns)}" if unsure else ""
+    return f": write Survival.from_frame({name}, time={time}, event={event}){rest}"
+
+
+def _of_two_columns(table: Any, name: str) -> str:
+    first, second = _are_flags(table[:, 0]), _are_flags(table[:, 1])
+    time, event = (1, 0) if first and not second else (0, 1)
+    rest = " if its first column holds the times" if first == second else ""
+    return f": write Survival({name}[:, {time}], {name}[:, {event}]){rest}"
+
+
+def _are_flags(values: Any) -> bool:
+    return bool(np.isin(values, (0, 1)).all())

@@ -1,5 +1,0 @@
-"""The report: one HTML file that says in words what an evaluation found, with all numbers and no network."""
-
-from cocensor.report.page import write_report
-
-__all__ = ["write_report"]

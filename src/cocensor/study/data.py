@@ -1,0 +1,298 @@
+"""What an evaluation is about: predictions and outcomes ready to be scored, up to which time, under which copula."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from cocensor._cached import cached_property
+from cocensor._checks import FloatArray, Rows, check_whole, make_frame
+from cocensor._notes import Note
+from cocensor.adjustments import Fitted, Status
+from cocensor.adjustments.samples import Resample, Samples
+from cocensor.adjustments.whole import WholeSample
+from cocensor.copulas import Copula, Independence
+from cocensor.data import Predicted, Predictions, RiskTable, TimeAxis, TimeGrid
+from cocensor.estimators import KaplanMeier
+from cocensor.inference.influence import Subsample
+from cocensor.joint import CopulaChoice
+from cocensor.metrics import Metric
+from cocensor.study.hint import CopulaHint
+
+#: Of intervals that are asked for where the evaluation itself has none.
+DEFAULT_LEVEL = 0.95
+#: The name of the reference curve, which no model can have.
+REFERENCE = ""
+# Curves on grids of their own are kept at the times of the evaluation, if all of them together stay below this.
+_MOST_KEPT = 512 * 2**20
+
+
+@dataclass(frozen=True)
+class Horizon:
+    """Where the interval of the scores ends, who decided it, and why, in words."""
+
+    time: float
+    by: Literal["default", "predictions", "asked", "times"]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How a bootstrap draws: how many samples, and the seed of all of them; ``notes`` say what came of it."""
+
+    n_resamples: int = 500
+    seed: int = 0
+    notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_whole(self.n_resamples, "n_resamples", 2)
+        check_whole(self.seed, "seed", 0)
+
+
+@dataclass(frozen=True, eq=False)
+class AssumedCopula:
+    """What adjustments by name assume about event and dropout.
+
+    ``origin`` is "selected" (``hint`` is what was found), "given", "independence", or "unused" where no adjustment
+    takes a copula from the plan.
+    """
+
+    copula: Copula = field(default_factory=Independence)
+    origin: Literal["selected", "given", "independence", "unused"] = "unused"
+    hint: CopulaHint | None = None
+
+    @property
+    def choice(self) -> CopulaChoice | None:
+        """What :func:`select_copula` found, where the table rests on it."""
+        return None if self.hint is None else self.hint.choice
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """More test subjects than are held: those at hand were drawn from them.
+
+    Attributes
+    ----------
+    whole : WholeSample
+        All test subjects.
+    learning : EvaluationData
+        Those that adjustments were fitted to, the ones at hand among them, with the predictions that this took.
+    rows : array
+        Where the subjects at hand are among these.
+    metrics : frozenset of str
+        The names of the metrics whose values are those of all test subjects; others are of the subjects at hand.
+    risk_table : RiskTable
+        How many of all are at risk at some times, and what happened to them before the next.
+    reasons : dict of int
+        How many dropouts left for each reason, the most frequent first.
+    """
+
+    whole: WholeSample
+    learning: EvaluationData
+    rows: Rows = field(repr=False)
+    metrics: frozenset[str]
+    risk_table: RiskTable = field(repr=False)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def subsample(self, n: int) -> Subsample:
+        """How the subjects at hand stand for n, themselves or all."""
+        return Subsample(n, self.learning.samples.y_test, self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluationData:
+    """What is scored, at which times, by which metrics, and under which copula.
+
+    Attributes
+    ----------
+    predictions : dict of Predictions
+        By model; those whose predictions were refused have none.
+    samples : Samples
+    grid : TimeGrid
+        The times that scores over time are averaged over.
+    metrics : tuple of Metric
+    models : tuple of str
+        The names of all models.
+    horizon : Horizon
+        The end of the interval that scores are averaged over, and why.
+    confidence_level : float or None
+        Of intervals; None where none are wanted.
+    time_axis : TimeAxis
+        What time is called, and its unit.
+    assumed : AssumedCopula
+        What adjustments that take their copula from the plan assume, and where it is from.
+    library : module or None
+        Of the data frames that tables are made with; None for pandas or pyarrow.
+    streamed : Streamed or None
+        Of whom the test subjects were drawn, where these are more than are held.
+    """
+
+    predictions: Mapping[str, Predicted]
+    samples: Samples
+    grid: TimeGrid
+    metrics: tuple[Metric, ...]
+    models: tuple[str, ...]
+    horizon: Horizon
+    confidence_level: float | None = 0.95
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
+    assumed: AssumedCopula = field(default_factory=AssumedCopula)
+    library: Any = field(default=None, repr=False)
+    streamed: Streamed | None = None
+
+    @property
+    def times(self) -> FloatArray:
+        """The times that scores over time are averaged over, in the order given."""
+        return self.grid.times
+
+    @property
+    def at(self) -> tuple[float, ...]:
+        """The single times that metrics are scored at."""
+        return tuple(sorted({each.at for each in self.metrics if each.at is not None}))
+
+    @property
+    def level(self) -> float:
+        """Of intervals that are asked for in any case."""
+        return self.confidence_level or DEFAULT_LEVEL
+
+    @property
+    def covariates(self) -> tuple[str, ...] | None:
+        """The columns that adjustments are given; None where they are given none."""
+        x = self.samples.learned_from.x
+        x = self.samples.x_test if x is None else x
+        return None if x is None else tuple(x.labels)
+
+    def frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
+        """A data frame of the library that the covariates came in, else of pandas or pyarrow."""
+        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
+        return make_frame(dict(zip(columns, lists, strict=True)), self.library)
+
+    @cached_property
+    def in_order(self) -> tuple[Metric, ...]:
+        """The metrics, those that share their times one after the other: first those over all times."""
+        return tuple(
+            sorted(
+                self.metrics, key=lambda by: (by.single_times == "only" or by.at is not None, by.at or 0.0)
+            )
+        )
+
+    @property
+    def learning(self) -> EvaluationData:
+        """Of the test subjects that adjustments are fitted to."""
+        return self if self.streamed is None else self.streamed.learning
+
+    @property
+    def n_test(self) -> int:
+        """The number of test subjects, whether they are held or not."""
+        return len(self.samples.y_test) if self.streamed is None else self.streamed.whole.n
+
+    @property
+    def anybody_left(self) -> bool:
+        """Whether there are dropouts among the test subjects."""
+        if self.streamed is None:
+            return bool(self.samples.y_test.dropout.any())
+        return self.streamed.whole.n_dropouts > 0
+
+    @property
+    def risk_table(self) -> RiskTable:
+        """Of all test subjects."""
+        return self.samples.y_test.risk_table if self.streamed is None else self.streamed.risk_table
+
+    def n_events_by(self, t: float) -> int:
+        """How many of all test subjects have the event up to a time, which is the horizon where they are not held."""
+        if self.streamed is None:
+            y = self.samples.y_test
+            return int(np.count_nonzero(y.event & (y.time <= t)))
+        table = self.streamed.risk_table
+        return int(table.events[table.times <= t].sum())
+
+    def status(self, fitted: Fitted, grid: TimeGrid) -> Status:
+        """Who of the test subjects is event-free."""
+        if self.streamed is None:
+            return self.samples.status(fitted, grid)
+        given = {**self.predictions, REFERENCE: self.reference}
+        found = fitted.status(self.samples.y_test, grid, self.samples.x_test, given, self.streamed.whole)
+        return found.replaced(subsample=self.streamed.subsample(found.n))
+
+    def grid_of(self, metric: Metric) -> TimeGrid:
+        """The times at which a metric needs a status."""
+        return metric.grid(self.grid)
+
+    def scored_by(self, metric: Metric) -> tuple[str, ...]:
+        """The models whose predictions are enough for a metric."""
+        known = self.predictions
+        return tuple(
+            name for name in self.models if name in known and metric.can_score(known[name], self.grid)
+        )
+
+    @cached_property
+    def reference(self) -> Predicted:
+        """The Kaplan–Meier curve of the training sample, or of the test sample without one, for everybody."""
+        return self._reference(self.grid)
+
+    def reference_curve(self, grid: TimeGrid) -> FloatArray:
+        """The same at some times."""
+        return np.asarray(self._kaplan_meier.predict(grid.sorted, tail="last"))
+
+    def _reference(self, grid: TimeGrid) -> Predicted:
+        curve = self.reference_curve(grid)
+        everybody = np.broadcast_to(curve, (len(self.samples.y_test), curve.size))
+        return Predictions.trusted(grid.sorted, everybody, source="reference curve")
+
+    @cached_property
+    def _kaplan_meier(self) -> Any:
+        samples = self.learning.samples
+        return KaplanMeier().fit(samples.y_test if samples.y_train is None else samples.y_train)
+
+    def read_at(self, grid: TimeGrid) -> Mapping[str, Predicted]:
+        """Predictions as they are scored at other times, the reference among them."""
+        if grid == self.grid:
+            return self.at_the_times
+        return {**self.predictions, REFERENCE: self._reference(grid)}
+
+    @cached_property
+    def at_the_times(self) -> dict[str, Predicted]:
+        """Predictions as they are scored, the reference among them; no curve is read twice where that is affordable."""
+        times = self.grid.sorted
+        size = sum(8 * len(each) * times.size for each in self.predictions.values())
+        affordable = self.streamed is None and size <= _MOST_KEPT
+        kept = {name: each.on(times) if affordable else each for name, each in self.predictions.items()}
+        return kept | {REFERENCE: self.reference}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ResampledData(EvaluationData):
+    """An evaluation of subjects drawn from those of another, at its times; no prediction is copied."""
+
+    everyone: EvaluationData
+    resample: Resample
+
+    @classmethod
+    def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
+        """That of a resample, without intervals of its own."""
+        return cls(
+            predictions=_drawn(everyone.predictions, resample.test),
+            samples=resample.samples,
+            grid=everyone.grid,
+            metrics=everyone.metrics,
+            models=everyone.models,
+            horizon=everyone.horizon,
+            confidence_level=None,
+            time_axis=everyone.time_axis,
+            everyone=everyone,
+            resample=resample,
+        )
+
+    @cached_property
+    def at_the_times(self) -> dict[str, Predicted]:
+        """As those of everyone: the reference curve is a prediction like the others, and stays as it is."""
+        return _drawn(self.everyone.at_the_times, self.resample.test)
+
+    def _reference(self, grid: TimeGrid) -> Predicted:
+        return self.everyone._reference(grid).drawn(self.resample.test)
+
+
+def _drawn(predictions: Mapping[str, Predicted], rows: Rows) -> dict[str, Predicted]:
+    return {name: each.drawn(rows) for name, each in predictions.items()}

@@ -1,0 +1,606 @@
+"""The result of an evaluation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._cached import cached_property
+from cocensor._checks import Progress, as_tuple, check_choice, check_whole, escaped
+from cocensor._notes import Note
+from cocensor._views import view
+from cocensor.inference import Comparison, Estimates, compare
+from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
+from cocensor.study.bootstrap import bootstrapped
+from cocensor.study.checks import Check
+from cocensor.study.data import REFERENCE, EvaluationData, Resampling
+from cocensor.study.hint import CopulaHint, hinted
+from cocensor.study.judge import first_choice, judge_among
+from cocensor.study.lookup import Results, adjustment_named, metric_named
+from cocensor.study.plan import Plan, SensitivityPlan
+from cocensor.study.scores import AdjustmentScores, Score, about_intervals, scores_by
+
+if TYPE_CHECKING:
+    from cocensor.study.report import Phases, Report
+    from cocensor.study.sensitivity import Bounds, PlausibleTau, Sensitivity
+    from cocensor.study.tables import TableKind
+    from cocensor.study.verdict import Verdict
+
+# An error by rounding alone, as of the AUC of a constant.
+_NO_ERROR = 1e-14
+NOT_ASKED = "no interval was requested"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """What :func:`evaluate` returns: scores of models under several assumptions about the censoring.
+
+    It holds what its plan asked for, and remembers nothing: a further analysis, such as :meth:`sensitivity`, returns a
+    result of its own, and a view shows what it is handed.
+
+    Attributes
+    ----------
+    plan : Plan
+        What was asked for.
+    data : EvaluationData
+        What was scored: predictions, samples, times, horizon, metrics, and the copula that was assumed.
+    results : dict of AdjustmentScores
+        By adjustment, asked for by name or label: what it is, its fits, its scores, and notes.
+    notes : tuple of Note
+        What was decided on the way; each of the ``results`` has its own.
+    checks : tuple of Check
+        What looks like a mistake among predictions and outcomes. A model with one that disqualifies has scores, but no
+        rank, and is not called best.
+    truth : AdjustmentScores or None
+        For simulated data, the scores by the true event times; no verdict counts them.
+
+    Notes
+    -----
+    All methods name things alike: ``metric`` is a metric by name or label, by default the first; ``adjustment`` is one
+    of the ``results`` by name or label, by default the ``primary`` one; ``at`` is a single time; ``model`` is one of
+    ``models``; ``progress`` is called with the number of finished steps and of all.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
+    >>> round(float(result.score("good")), 4), result.verdict.leader
+    (0.1044, 'good')
+    >>> comparison = result.compare("good", "flat")
+    >>> round(comparison.difference, 4), round(comparison.standard_error, 4)
+    (-0.1081, 0.0448)
+    """
+
+    plan: Plan
+    data: EvaluationData
+    results: dict[str, AdjustmentScores]
+    notes: tuple[Note, ...] = ()
+    checks: tuple[Check, ...] = ()
+    truth: AdjustmentScores | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "results", Results(self.results))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models."""
+        return self.data.models
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the metrics."""
+        return tuple(metric.name for metric in self.data.metrics)
+
+    @property
+    def primary(self) -> str:
+        """The adjustment that answers come from unless another is named.
+
+        Imputation given as much as there is, else the first adjustment that rests on a copula; one that does not vote
+        (:attr:`Adjustment.votes`) comes last.
+        """
+        return first_choice([each for each in self.results.values() if each.answered], self.metrics[0])
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who leads by the first metric under the primary adjustment, and whom the data tell from the best.
+
+        At the one dependence that was assumed, it is the weaker verdict: that of :meth:`sensitivity` says how far it
+        holds.
+        """
+        from cocensor.study.verdict import verdict_of
+
+        return verdict_of(self)
+
+    # --- scores ------------------------------------------------------------------------------------------
+
+    def score(
+        self, model: str, metric: str | None = None, adjustment: str | None = None, *, at: float | None = None
+    ) -> Score:
+        """One score with its sampling error, by default by the first metric and under the primary adjustment.
+
+        Its ``value`` is NaN where the adjustment gives none; its ``skill`` is against the reference curve. ``at`` asks
+        for the value at one time, any up to the horizon: of a metric at single times, or of one that is an average over
+        time.
+        """
+        check_choice(model, "model", self.models)
+        by, scores = self._scores(metric, adjustment, at)
+        value, errors = scores.value(by.name, model), scores.errors.get(by.name)
+        missing = (*scores.notes_of("missing"), *(note for note in self.notes if note.kind == "missing"))
+        about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
+        return Score(
+            **(self._error(errors, model) | {"value": value, "bound": scores.bound(by.name, model)}),
+            **about,
+            range=by.range,
+            notes=tuple(note for note in missing if note.about.model in (None, model))
+            if np.isnan(value)
+            else (),
+            skill=Score(**self._skill(by, scores, model), **about, range=(-np.inf, 1.0)),
+        )
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        metric: str | None = None,
+        adjustment: str | None = None,
+        *,
+        at: float | None = None,
+    ) -> Comparison:
+        """The score of a minus that of b, with its sampling error and the p-value of no difference.
+
+        Both are scored on the same subjects, so that the error of the difference is mostly far smaller than that of
+        either score. NaN where one of them has no score.
+        """
+        for model in (a, b):
+            check_choice(model, "model", self.models)
+        by, scores = self._scores(metric, adjustment, at)
+        errors = scores.errors.get(by.name)
+        if errors is not None and {a, b} <= set(errors.names):
+            return compare(errors, a, b)
+        difference = scores.value(by.name, a) - scores.value(by.name, b)
+        bound = scores.bound(by.name, a) + scores.bound(by.name, b)
+        why = self._error(errors, a)["missing"] or self._error(errors, b)["missing"]
+        return Comparison(a, b, float(difference), np.nan, missing=why, bound=bound)
+
+    def table(
+        self,
+        kind: TableKind = "scores",
+        metric: str | None = None,
+        adjustment: str | None = None,
+        *,
+        at: float | None = None,
+    ) -> Any:
+        """A tidy table, as a data frame: of all metrics and adjustments, or of one.
+
+        Parameters
+        ----------
+        kind : {"scores", "differences", "ranks", "curves", "profiles"}
+            Scores: one row per metric, adjustment and model, with error, interval, skill and rank; ``best`` says
+            whether the data do not tell the model from the best, and ``truth`` is the score by true event times, where
+            these are known. Differences: one row per pair of models, with p-values adjusted for their number. Ranks:
+            by model its rank, the ranks that the intervals of differences leave open (``lowest`` to ``highest``), and
+            whether multiple comparisons with the best keep it (``may_be_best``, which allows for the number of models).
+            Curves: values over time, with an interval each and a band that holds the whole curve. Profiles: the curves
+            behind values at one time, such as ROC curves, likewise.
+        metric, adjustment : str, optional
+            By default all.
+        at : float, optional
+            With ``metric``, the value at this time.
+
+        Returns
+        -------
+        frame
+            Of the library that the covariates came in, else of pandas or pyarrow.
+        """
+        from cocensor.study.tables import table_of
+
+        return table_of(self, kind, metric, adjustment, at)
+
+    def bootstrap(
+        self,
+        n_resamples: int = 500,
+        *,
+        seed: int = 0,
+        adjustments: str | Sequence[str] | None = None,
+        progress: Progress | None = None,
+        n_jobs: int | None = None,
+    ) -> Evaluation:
+        """The same evaluation with errors and intervals from the bootstrap, for any adjustment.
+
+        Test subjects are drawn with replacement, and so are those of the training sample where there is one. To every
+        resample the adjustment is fitted again. Joint models start from their fit to all, and keep its columns, knots,
+        and kind of times; the weights of their ridges are chosen again. Models, reference curve, horizon and copula
+        stay as they are, also a selected copula: intervals are about the given models under that copula. A resample
+        without an answer is left out; a note says so where these are more than 5 %, and with half of them there is no
+        interval.
+
+        Parameters
+        ----------
+        n_resamples : int
+        seed : int
+            The same seed draws the same subjects, whatever the number of threads.
+        adjustments : str or sequence of str, optional
+            Of those evaluated; by default all. The others keep their errors.
+        progress : callable, optional
+            Called with the number of finished resamples and of all.
+        n_jobs : int, optional
+            Number of threads; by default one for each core.
+
+        Returns
+        -------
+        Evaluation
+            Its intervals are by percentiles; ``confidence_interval(method="basic")`` asks for others.
+
+        Examples
+        --------
+        >>> import cocensor as cc
+        >>> from cocensor.simulate import SyntheticDesign
+        >>> data = SyntheticDesign(n=300, n_features=2).draw(0)
+        >>> cox = {k: cc.CoxPH().fit(data.X[:, :k], data.y) for k in (1, 2)}
+        >>> curves = {f"{k}": model.predict_survival_function(data.X[:, :k]) for k, model in cox.items()}
+        >>> result = cc.evaluate(curves, data.y, adjustments="ipcw", metrics="ibs")
+        >>> resampled = result.bootstrap(200)
+        >>> for found in (result, resampled):
+        ...     print(found.score("2").confidence_interval(), found.compare("1", "2").standard_error)
+        ConfidenceInterval(low=0.0987..., high=0.1166...) 0.00109...
+        ConfidenceInterval(low=0.0990..., high=0.1158...) 0.00113...
+        """
+        if self.data.streamed is not None:
+            raise ValueError(
+                f"an evaluation of {self.data.n_test:,} test subjects that are read in parts has no bootstrap: its "
+                "intervals are analytic."
+            )
+        how = Resampling(n_resamples, seed)
+        if n_jobs is not None:
+            check_whole(n_jobs, "n_jobs")
+        names = tuple(self.results) if adjustments is None else as_tuple(adjustments, "adjustments", str)
+        names = tuple(adjustment_named(self.results, name, argument="adjustments") for name in names)
+        chosen = {name: self.results[name] for name in names}
+        results = {**self.results, **bootstrapped(self.data, chosen, how, progress, n_jobs)}
+        kept = tuple(note for note in self.notes if note.code != "intervals_are_about")
+        return replace(
+            self,
+            # A plan resamples all adjustments, or none.
+            plan=replace(self.plan, n_resamples=how.n_resamples, seed=how.seed)
+            if adjustments is None
+            else self.plan,
+            data=replace(self.data, confidence_level=self.data.level),
+            results=results,
+            notes=(*kept, about_intervals(results)),
+        )
+
+    # --- calibration and benefit -------------------------------------------------------------------------
+
+    def calibration_curve(
+        self, model: str, at: float, adjustment: str | None = None, *, n_groups: int = 10
+    ) -> CalibrationCurve:
+        """Predicted against observed chances of the event by ``at``, any time up to the horizon.
+
+        See :func:`survival_calibration_curve`.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+        at : float
+            The time.
+        adjustment : str, optional
+            By default the primary one.
+        n_groups : int
+            Groups of similar predicted risk, at least 2.
+
+        Returns
+        -------
+        CalibrationCurve
+        """
+        from cocensor.study.details import calibration_curve
+
+        return calibration_curve(self, model, at, adjustment, n_groups)
+
+    def d_calibration(
+        self, model: str, adjustment: str | None = None, *, n_cells: int = 10
+    ) -> DCalibrationResult:
+        """Whether events fall evenly on the levels of predicted curves, with a test; see :func:`d_calibration`.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+        adjustment : str, optional
+            By default the primary one.
+        n_cells : int
+            Number of cells of equal width, at least 2.
+
+        Returns
+        -------
+        DCalibrationResult
+        """
+        from cocensor.study.details import d_calibration
+
+        return d_calibration(self, model, adjustment, n_cells)
+
+    def decision_curve(
+        self, at: float, adjustment: str | None = None, *, thresholds: npt.ArrayLike | None = None
+    ) -> dict[str, DecisionCurve]:
+        """By model the net benefit of acting on its predictions for ``at``, over risk thresholds.
+
+        Of all models that predict a chance for this time; see :func:`decision_curve`.
+        """
+        from cocensor.study.details import decision_curve
+
+        return decision_curve(self, at, adjustment, thresholds)
+
+    # --- further analyses --------------------------------------------------------------------------------
+
+    def sensitivity(
+        self,
+        families: str | Sequence[str] | None = None,
+        taus: Any = None,
+        adjustments: str | Sequence[str] | None = None,
+        *,
+        hazard_ratios: Any = None,
+        hazard_ratio_by: Any = None,
+        plausible: Any = None,
+        benchmarks: PlausibleTau | None = None,
+        progress: Progress | None = None,
+    ) -> Sensitivity:
+        """Every score over copula families and Kendall's τ, and over the hazard ratio after dropout.
+
+        For the adjustments that rest on a copula. Copula-Graphic curves need an Archimedean family: adjustments that
+        rest on them have no answer under others. A family takes part at the τ that it reaches; τ = 0 is independence
+        under all of them, and so is a hazard ratio of 1. Families are followed away from it, each point from the one
+        before, in parallel threads; the hazard ratio moves with the margins of the fit at independence. What is not
+        given is as in the ``sensitivity`` of the plan.
+
+        Parameters
+        ----------
+        families : str or sequence of str, optional
+            By default "clayton", "frank", "gumbel", "joe", "gaussian" and "hazard_ratio".
+        taus : array-like, optional
+            By default tenths from -0.3, or from the lower end of the plausible range where that lies below, to 0.9;
+            families take part where they reach.
+        adjustments : str or sequence of str, optional
+            Of those evaluated; by default all that rest on a copula.
+        hazard_ratios : array-like, optional
+            Of the event after a dropout, against those alike who are still under observation; by default 0.5, 1, 1.5,
+            2, 3 and 5.
+        hazard_ratio_by : array-like or str, optional
+            Whose ratio moves alone, beside that of everybody: a label for each test subject, the name of a column of
+            numbers in ``x_test``, or "reason", the default where ``y_test`` names at least two.
+        plausible : (float, float), optional
+            From which to which τ the dependence is held plausible; by default up to 0.2, or up to three times what all
+            covariates together induce.
+        benchmarks : PlausibleTau, optional
+            What :meth:`benchmarks` returned, where it was asked already.
+        progress : callable, optional
+            Called with the number of finished grid points and of all.
+
+        Examples
+        --------
+        >>> import cocensor as cc
+        >>> from cocensor.simulate import SyntheticDesign
+        >>> data = SyntheticDesign(n=600, copula=cc.Clayton.from_tau(0.5)).draw(0)
+        >>> train, test = data[:300], data[300:]
+        >>> cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+        ...        for k in (3, 10)}
+        >>> models = {f"{k} covariates": curves for k, curves in cox.items()}
+        >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
+        >>> found = result.sensitivity(["clayton", "frank"], [0.0, 0.3, 0.6])
+        >>> found.verdict.leader, found.verdict.state
+        ('10 covariates', 'settled_at_independence')
+        >>> round(found.verdict.robustness.tau, 2), round(found.verdict.robustness.hazard_ratio, 1)
+        (0.26, 1.7)
+        """
+        from cocensor.study.sensitivity import sensitivity
+
+        asked = SensitivityPlan.of(families, taus, adjustments, hazard_ratios, plausible)
+        given = {"families": families, "taus": taus, "adjustments": adjustments}
+        given |= {"hazard_ratios": hazard_ratios, "plausible": plausible}
+        changes = {name: getattr(asked, name) for name, value in given.items() if value is not None}
+        plan = replace(self.plan.sensitivity, **changes)
+        return sensitivity(self, plan, hazard_ratio_by, benchmarks, progress)
+
+    def bounds(self, metric: str | None = None, at: float | None = None) -> Bounds:
+        """Bounds of scores and differences, whatever the dependence; see :class:`~cocensor.study.sensitivity.Bounds`.
+
+        Parameters
+        ----------
+        metric : str, optional
+            By default the first of the evaluation. A mean of losses (such as ``"ibs"``, ``"brier"`` or
+            ``"net_benefit"``), or the AUC at one time.
+        at : float, optional
+            Asks for the value at one time.
+        """
+        from cocensor.study.sensitivity import find_bounds
+
+        return find_bounds(self, metric_of(self, metric, at))
+
+    def benchmarks(self, progress: Progress | None = None) -> PlausibleTau:
+        """Which dependence the measured covariates would induce, had they not been measured: benchmarks of τ.
+
+        Of the training sample where it has covariates, else of the test sample; see :func:`cocensor.plausible_tau`.
+        """
+        from cocensor.study.sensitivity import plausible_tau
+
+        sample = self.data.samples.learned_from
+        sample = sample if sample.x is not None else self.data.samples.test
+        if sample.x is None:
+            raise ValueError("x_test is needed: benchmarks of dependence are made of covariates.")
+        return replace(plausible_tau(sample.x, sample.y, progress=progress), library=self.data.library)
+
+    def suggest_copula(self) -> CopulaHint:
+        """Which copula fits best, given the predictions and any covariates: a hint, on which no score depends.
+
+        Without a judge, given the covariates of the sample that adjustments learn from. What was selected for the
+        scores is not selected again.
+        """
+        if self.data.assumed.hint is not None:
+            return self.data.assumed.hint
+        judges = [each.fitted for each in self.results.values() if "predictions" in each.adjustment.needs]
+        judge = judge_among([fitted for fitted in judges if fitted is not None])
+        return hinted(self.data.learning.samples, judge)
+
+    def full(
+        self,
+        *,
+        sensitivity: Sensitivity | None = None,
+        hint: bool = False,
+        phases: Phases | None = None,
+    ) -> Report:
+        """All that a report shows: sensitivity, bounds, benchmarks, and the curves behind scores, with intervals.
+
+        Parameters
+        ----------
+        sensitivity : Sensitivity, optional
+            What :meth:`sensitivity` returned, if it was asked for anything in particular.
+        hint : bool
+            Whether to select the copula that fits best, too, which may take longer than all the rest.
+        phases : callable, optional
+            Called with the name of each phase; what it returns is called with the number of finished steps and of all.
+
+        Returns
+        -------
+        Report
+            Its ``to_html`` and ``to_json`` write what it holds.
+        """
+        from cocensor.study.report import full_report
+
+        return full_report(self, sensitivity=sensitivity, hint=hint, phases=phases)
+
+    # --- views -------------------------------------------------------------------------------------------
+
+    def plot(self, ax: Any = None, *, at_risk: bool = True) -> Any:
+        """Values of the first metric over time; returns the axes (a :class:`~cocensor.views.plots.ScoreCurveDisplay`).
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Of Matplotlib, to draw into; by default a new figure.
+        at_risk : bool
+            Whether numbers at risk stand below the axis.
+        """
+        return view("plots.ScoreCurveDisplay").from_evaluation(self).plot(ax=ax, at_risk=at_risk)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None, **analyses: Any) -> str:
+        """All numbers and all that they rest on, as text, also written to ``path`` if there is one.
+
+        ``analyses`` are those of :meth:`to_html`; ``full().to_json(path)`` has all.
+        """
+        from cocensor.study.report import Report
+
+        return Report(self, **analyses).to_json(path)
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        *,
+        sensitivity: Sensitivity | None = None,
+        bounds: Bounds | Sequence[Bounds] = (),
+        benchmarks: PlausibleTau | None = None,
+        hint: CopulaHint | None = None,
+    ) -> Path:
+        """The report, one file that needs no network, with the analyses that it is handed.
+
+        ``full().to_html(path)`` runs all that a report has a place for.
+
+        Parameters
+        ----------
+        path : path
+            Where it is written; a file there is replaced.
+        title : str, optional
+            Its heading.
+        sensitivity, bounds, benchmarks, hint
+            What :meth:`sensitivity`, :meth:`bounds`, :meth:`benchmarks` and :meth:`suggest_copula` returned.
+
+        Returns
+        -------
+        Path
+        """
+        from cocensor.study.report import Report
+        from cocensor.study.sensitivity import Bounds
+
+        listed = (bounds,) if isinstance(bounds, Bounds) else tuple(bounds)
+        shown = Report(self, sensitivity=sensitivity, bounds=listed, benchmarks=benchmarks, hint=hint)
+        return shown.to_html(path, title)
+
+    def __repr__(self) -> str:
+        return escaped(view("text.evaluation_as_text")(self))
+
+    def _repr_html_(self) -> str:
+        return escaped(view("text.evaluation_as_html")(self))
+
+    # --- inside ------------------------------------------------------------------------------------------
+
+    def _scores(
+        self, metric: str | None, adjustment: str | None, at: float | None
+    ) -> tuple[Metric, AdjustmentScores]:
+        """A metric, and the scores by it: those that there are, or new ones at one time."""
+        return scores_at(self, metric_of(self, metric, at), adjustment)
+
+    def _skill(self, by: Metric, scores: AdjustmentScores, model: str) -> dict[str, Any]:
+        """The skill of a model, and what is known of its error."""
+        base, errors = scores.reference.get(by.name), scores.errors.get(by.name)
+        value = np.nan if base is None else by.skill(scores.value(by.name, model), base.value)
+        if errors is not None:
+            known = by.has_skill and np.isfinite(by.best) and {model, REFERENCE} <= set(errors.names)
+            errors = errors.skills([model], REFERENCE, by.best) if known else errors.only([])
+        error = self._error(errors, model)
+        if not by.has_skill:
+            error["missing"] = f"skill is not defined for the {by.label}"
+        return error | {"value": value}
+
+    @staticmethod
+    def _error(errors: Estimates | None, model: str) -> dict[str, Any]:
+        """What is known of the error of a model's score."""
+        if errors is not None and model in errors.names:
+            known = errors.estimate(model)
+            if known.standard_error <= _NO_ERROR:
+                return {"standard_error": np.nan, "missing": "every subject has the same loss"}
+            return {
+                "standard_error": known.standard_error,
+                "replicates": known.replicates,
+                "missing": known.missing,
+                "bound": known.bound,
+            }
+        why = NOT_ASKED if errors is None else "there is no score"
+        return {"standard_error": np.nan, "missing": why}
+
+
+def metric_of(evaluation: Evaluation, name: str | None = None, at: float | None = None) -> Metric:
+    """A metric of an evaluation by name or label, by default its first; with ``at``, that whose value is at this time.
+
+    A time past the horizon is refused.
+    """
+    data = evaluation.data
+    metric = metric_named(data.metrics, name, at, data.time_axis.unit)
+    if at is not None:
+        metric.grid(data.grid)
+    return metric
+
+
+def results_of(evaluation: Evaluation, adjustment: str | None = None) -> AdjustmentScores:
+    """All scores under an adjustment by name or label, by default the primary one."""
+    return evaluation.results[evaluation.primary if adjustment is None else adjustment]
+
+
+def scores_at(
+    evaluation: Evaluation, metric: Metric, adjustment: str | None
+) -> tuple[Metric, AdjustmentScores]:
+    """A metric, and the scores by it under an adjustment: those that there are, or new ones at its time."""
+    data, scores = evaluation.data, results_of(evaluation, adjustment)
+    if metric in data.metrics:
+        return metric, scores
+    scored = scores_by(data, scores, metric)
+    if scores.resampling is None:
+        return metric, scored
+    again = bootstrapped(replace(data, metrics=(metric,)), {scores.name: scored}, scores.resampling)
+    return metric, again[scores.name]

@@ -1,0 +1,219 @@
+"""A cheap look at one model: whether its predictions are nonsense, and what mends them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cocensor._cached import cached_property
+from cocensor._checks import FloatArray
+from cocensor.data import Predicted, RiskScores, Survival, TimeAxis
+from cocensor.inference import Estimate
+from cocensor.study.probe import Probe
+from cocensor.study.time_scale import TimeScale, nearest_scale, time_scale
+
+if TYPE_CHECKING:
+    from cocensor.study.evaluation import Evaluation
+
+#: Of the interval that a skill, or a concordance, must lie below a limit with.
+LEVEL = 0.95
+_WORST_SKILL = -0.1
+# A skill that is rounded to 0 % is told as no worse than 0.
+_LEAST_WORSE = 0.005
+#: Fewer events tell next to nothing.
+FEW_EVENTS = 10
+# What mends a model has about no negative skill, and is better by so much.
+_MENDED, _MENDS_BY = -0.05, 0.1
+# A concordance of ties is ½ but for this.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What a mistake likely comes from: a code, and what its sentence is filled with.
+
+    ``code`` is "risks" (given for survival), "flag" (of the event, inverted), "unit" (of time), "rows" (of other
+    subjects), "negative" (of a risk score), "opposite" (coding of a covariate), "level" (of the probabilities),
+    "ranks" or "may_rank_nothing" (too few subjects to tell).
+    """
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What a cheap look at one model found."""
+
+    model: str
+    predictions: Predicted
+    probe: Probe
+    skill: Estimate
+    #: What the reference curve may gain by being fitted to the subjects that it is held against.
+    by_chance: float
+    risk: FloatArray
+    #: The concordance, whose error is asked for where it matters alone.
+    order: float
+    scale: TimeScale | None
+    constant: bool
+    n_models: int
+    time_axis: TimeAxis
+
+    @classmethod
+    def at(
+        cls,
+        evaluation: Evaluation,
+        probe: Probe,
+        model: str,
+        predictions: Predicted,
+        risk: FloatArray,
+        order: float,
+    ) -> Look:
+        """At a model, whose risk and concordance are known."""
+        constant = _is_constant(probe, predictions)
+        return cls(
+            model,
+            predictions,
+            probe,
+            _skill(evaluation, probe, model, predictions),
+            probe.gain_by_chance if evaluation.data.samples.y_train is None else 0.0,
+            risk,
+            order,
+            time_scale(probe, predictions),
+            constant,
+            len(evaluation.data.predictions),
+            evaluation.data.time_axis,
+        )
+
+    @cached_property
+    def concordance(self) -> Estimate:
+        """With its error."""
+        return self.probe.concordance(self.risk)
+
+    @property
+    def is_negative(self) -> bool:
+        """Whether the skill is strongly negative."""
+        if self.n_events < FEW_EVENTS:
+            return False
+        high = self.skill.confidence_interval(LEVEL).high
+        by_chance = self.by_chance
+        return self.skill.value + by_chance < _WORST_SKILL and not high + by_chance >= 0
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the skill is above 0 by its interval, or says nothing: of a risk score, or of few events."""
+        value, low = self.skill.value, self.skill.confidence_interval(LEVEL).low
+        if self.n_events < FEW_EVENTS or np.isnan(value):
+            return True
+        return value > 0 and not low <= 0
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether the skill is below 0 by its interval, by half a percent or more."""
+        value, high = self.skill.value + self.by_chance, self.skill.confidence_interval(LEVEL).high
+        return self.n_events >= FEW_EVENTS and value < -_LEAST_WORSE and high + self.by_chance < 0
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the risk is the opposite of the outcome, beyond chance."""
+        if self.n_events < FEW_EVENTS or not self.order < 0.5:
+            return False
+        return self.highest_concordance < 0.5 - _ROUNDING
+
+    @property
+    def highest_concordance(self) -> float:
+        """The upper limit of the concordance, for all models at once."""
+        return self.concordance.confidence_interval(1.0 - (1.0 - LEVEL) / self.n_models).high
+
+    @cached_property
+    def n_events(self) -> int:
+        """Up to the horizon, of those that are looked at."""
+        y = self.probe.outcomes
+        return int(np.count_nonzero(y.event & (y.time <= self.probe.times[-1])))
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the model is nonsense."""
+        return self.is_negative or self.is_against or self.scale is not None
+
+    def _unit(self, scale: TimeScale) -> Cause:
+        """That times may be in two units."""
+        return Cause("unit", scale.units(self.time_axis.unit))
+
+    def cause(self) -> Cause:
+        """What mends it, by trying; else what such a model mostly comes from."""
+        if isinstance(self.predictions, RiskScores):
+            return Cause("negative")
+        if self.scale is not None and not (self.is_negative or self.is_against):
+            return self._unit(self.scale)
+        times = self.probe.grid(self.predictions)
+        curves = self.probe.read(self.predictions, times)
+        tried = [
+            (self._try(1.0 - curves, times), Cause("risks")),
+            (self._try(curves, times, self.probe.turned), Cause("flag")),
+        ]
+        scale = self.scale or nearest_scale(self.probe, self.predictions)
+        if scale is not None:
+            tried.append((self._try_scaled(scale), self._unit(scale)))
+        now = self._try(curves, times)
+        skill, best = max(tried, key=lambda each: each[0])
+        if skill > max(_MENDED, now + _MENDS_BY):
+            return best
+        if self.scale is not None:
+            return self._unit(self.scale)
+        if self.is_against:
+            return Cause("opposite")
+        low, high = self.concordance.confidence_interval(LEVEL)
+        if low > 0.5 or self.constant or not high >= 0.5:
+            return self._off_level(curves, times)
+        return Cause("rows")
+
+    def _off_level(self, curves: FloatArray, times: FloatArray) -> Cause:
+        """That the order is right and the probabilities are not."""
+        observed = float(self.probe.kaplan_meier.predict(times[-1], tail="last"))
+        when, mean = self.time_axis.said(times[-1]), float(curves[:, -1].mean())
+        return Cause(
+            "level", {"time": when, "predicted": mean, "observed": observed, "constant": self.constant}
+        )
+
+    def _try(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> float:
+        """The skill of other curves, or by other outcomes; the least there is where it is unknown."""
+        found = self.probe.skills({self.model: curves}, times, y)[self.model].value
+        return found if np.isfinite(found) else -np.inf
+
+    def _try_scaled(self, scale: TimeScale) -> float:
+        """The skill at scaled times, as far as they are known."""
+        return self._try(self.probe.read(self.predictions, scale.scaled(self.predictions)), scale.times)
+
+
+def _skill(evaluation: Evaluation, probe: Probe, model: str, predictions: Predicted) -> Estimate:
+    """By the first proper score that the model has, or by the integrated Brier score; NaN of risk scores."""
+    if isinstance(predictions, RiskScores):
+        return Estimate(np.nan, np.nan)
+    proper = [by for by in evaluation.data.metrics if by.has_skill and by.needs_curves]
+    found = next(
+        (
+            skill
+            for by in proper
+            if (skill := evaluation.score(model, by.name).skill) is not None and np.isfinite(skill.value)
+        ),
+        None,
+    )
+    if found is not None and np.isfinite(found.standard_error):
+        return found
+    times = probe.grid(predictions)
+    cheap = probe.skills({model: probe.read(predictions, times)}, times)[model]
+    return cheap if found is None else Estimate(found.value, cheap.standard_error)
+
+
+def _is_constant(probe: Probe, predictions: Predicted) -> bool:
+    """Whether all subjects are predicted the same."""
+    if len(predictions) < 2:
+        return False
+    if isinstance(predictions, RiskScores):
+        return bool(np.ptp(predictions.risk) == 0)
+    values = probe.read(predictions, probe.grid(predictions))
+    return bool((values == values[:1]).all())

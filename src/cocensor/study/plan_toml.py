@@ -1,0 +1,219 @@
+"""A plan in TOML, and back: all that is not as it is by default, by registered names."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import Any
+
+from cocensor._checks import check_choice
+from cocensor.adjustments import Adjustment, adjustment, adjustment_names, needs_copula
+from cocensor.copulas import Copula, Independence, copula, copula_families
+from cocensor.metrics import Metric, metric
+from cocensor.metrics.registry import metric_kinds
+from cocensor.study.plan import AtRisk, Plan, Planned, SensitivityPlan
+
+_SENSITIVITY = "sensitivity"
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def plan_to_toml(plan: Plan) -> str:
+    """The plan, a line for each argument that is not as it is by default."""
+    return "".join(f"{key} = {toml_value(value)}\n" for key, value in plan_values(plan).items()).rstrip("\n")
+
+
+def plan_values(plan: Plan) -> dict[str, Any]:
+    """The arguments of :meth:`Plan.of` that are not as they are by default, as TOML can hold them."""
+    default, values = Plan.of(), dict[str, Any]()
+    if plan.adjustments != default.adjustments or plan.adjustment_set != default.adjustment_set:
+        values["adjustments"] = plan.adjustment_set or _adjustment_values(plan.adjustments)
+    if not plan.default_metrics:
+        values["metrics"] = [_metric_value(each) for each in plan.metrics]
+    for name in ("times", "at", "covariates", "n_resamples", "seed"):
+        value = getattr(plan, name)
+        if value != getattr(default, name):
+            values[name] = list(value) if isinstance(value, tuple) else value
+    if plan.covariates is None:
+        values["covariates"] = []
+    if plan.confidence_level != default.confidence_level:
+        values["confidence_level"] = "none" if plan.confidence_level is None else plan.confidence_level
+    horizon = plan.horizon
+    if horizon is not None:
+        values["horizon"] = {"at_risk": horizon.share} if isinstance(horizon, AtRisk) else horizon
+    if plan.copula is not None:
+        values["copula"] = plan.copula if isinstance(plan.copula, str) else _copula_value(plan.copula)
+    for name, value in (("time_name", plan.time_axis.name), ("time_unit", plan.time_axis.unit)):
+        if value is not None:
+            values[name] = value
+    over = {
+        each.name: list(getattr(plan.sensitivity, each.name))
+        for each in fields(SensitivityPlan)
+        if getattr(plan.sensitivity, each.name) != each.default
+    }
+    return values | ({_SENSITIVITY: over} if over else {})
+
+
+def _adjustment_values(planned: tuple[Planned, ...]) -> Any:
+    """Registered names, or these by the names that were given to them."""
+    registered = {each.name: _registered(each) for each in planned}
+    plain = all(name == known and copula is None for name, (known, copula) in registered.items())
+    if plain:
+        return list(registered)
+    return {
+        name: known if copula is None else {"name": known, "copula": copula}
+        for name, (known, copula) in registered.items()
+    }
+
+
+def _registered(planned: Planned) -> tuple[str, dict[str, Any] | None]:
+    """The registered name that makes an adjustment, and its copula where that is its own."""
+    own = getattr(planned.adjustment, "copula", None)
+    for name in adjustment_names():
+        if needs_copula(name):
+            if isinstance(own, Copula) and adjustment(name, copula=own) == planned.adjustment:
+                return name, None if planned.takes_copula else _copula_value(own)
+        elif adjustment(name) == planned.adjustment:
+            return name, None
+    raise ValueError(
+        f"adjustments must be registered to be written to a file, but no name makes {planned.adjustment!r}: "
+        "register_adjustment gives it one."
+    )
+
+
+def _metric_value(value: Metric) -> Any:
+    """The name of a registered metric, with its settings where it has some that are not the default."""
+    if metric_kinds().get(value.family) is not type(value):
+        raise ValueError(
+            f"metrics must be registered to be written to a file, but no name makes {value!r}: register_metric gives "
+            "it one."
+        )
+    kind: Any = value
+    settings = {
+        each.name: getattr(value, each.name)
+        for each in fields(kind)
+        if each.init and getattr(value, each.name) != each.default
+    }
+    return {"name": value.family, **settings} if settings else value.family
+
+
+def _copula_value(value: Copula) -> dict[str, Any]:
+    if copula_families().get(value.name) is not type(value):
+        raise ValueError(f"copula must be of a known family to be written to a file, but is {value!r}.")
+    if value.is_independence:
+        return {"family": value.name}
+    for tau in (float(f"{value.tau:.6g}"), float(value.tau)):  # which readers know better
+        if copula(value.name, tau=tau) == value:
+            return {"family": value.name, "tau": tau}
+    return {"family": value.name, "theta": float(value.theta)}
+
+
+def toml_value(value: Any) -> str:
+    """A value in TOML."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{toml_key(key)} = {toml_value(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        # JSON escapes what TOML must have escaped, but for one character.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, int | float):
+        return repr(float(value) if isinstance(value, float) else value)
+    raise ValueError(f"a file can hold texts, numbers and lists of these, but not {value!r}.")
+
+
+def toml_key(key: str) -> str:
+    """A key in TOML, in quotes where it must be."""
+    return key if key.replace("_", "a").replace("-", "a").isalnum() and key.isascii() else toml_value(key)
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def plan_from_toml(text: str) -> Plan:
+    """The plan in a text of TOML."""
+    try:
+        values = tomllib.loads(text)
+    except (RecursionError, ValueError) as error:
+        raise ValueError(f"a plan must be TOML, but is not: {error}.") from None
+    return Plan.of(**plan_arguments(values))
+
+
+def plan_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of :meth:`Plan.of` that stand in a TOML file."""
+    arguments = dict(values)
+    check_keys(values, [*_KEYS, _SENSITIVITY], "a plan")
+    if "adjustments" in values:
+        arguments["adjustments"] = _adjustments_of(values["adjustments"])
+    if "metrics" in values:
+        listed = values["metrics"] if isinstance(values["metrics"], list) else [values["metrics"]]
+        arguments["metrics"] = "default" if listed == ["default"] else [_metric_of(each) for each in listed]
+    if "copula" in values:
+        arguments["copula"] = _copula_of(values["copula"])
+    if values.get("confidence_level") == "none":
+        arguments["confidence_level"] = None
+    if values.get("covariates") == []:
+        arguments["covariates"] = None
+    if _SENSITIVITY in values:
+        over = values[_SENSITIVITY]
+        check_keys(over, [each.name for each in fields(SensitivityPlan)], "sensitivity")
+        arguments[_SENSITIVITY] = dict(over)
+    return arguments
+
+
+def check_keys(values: Any, known: list[str], what: str) -> None:
+    """Refuse keys of a table that it does not have, with the nearest that it has."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{what} must be a table of keys and values, but is {values!r}.")
+    for key in values:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"its keys are {', '.join(known)}."
+            raise ValueError(f"{what} has no key {key!r}: {hint}")
+
+
+def _adjustments_of(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _adjustment_of(each, name) for name, each in value.items()}
+    return value
+
+
+def _adjustment_of(value: Any, called: str) -> str | Adjustment:
+    if not isinstance(value, Mapping):
+        # An object that was given without a name is called by what it is.
+        made = adjustment(value) if value in adjustment_names() and not needs_copula(value) else None
+        return made if made is not None and repr(made) == called else str(value)
+    check_keys(value, ["name", "copula"], "an adjustment")
+    if "name" not in value:
+        raise ValueError(f"an adjustment must have a name, but is {dict(value)!r}.")
+    return adjustment(value["name"], copula=_copula_of(value.get("copula", Independence())))
+
+
+def _metric_of(value: Any) -> Metric:
+    if not isinstance(value, Mapping):
+        return metric(value)
+    if "name" not in value:
+        raise ValueError(f"a metric with settings must have a name, but is {dict(value)!r}.")
+    return metric(**value)
+
+
+def _copula_of(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    check_keys(value, ["family", "tau", "theta"], "copula")
+    if "family" not in value:
+        raise ValueError(f"copula must have a family, but is {dict(value)!r}.")
+    check_choice(value["family"], "the family of copula", tuple(copula_families()))
+    return copula(value["family"], tau=value.get("tau"), theta=value.get("theta"))
+
+
+_KEYS = (
+    *("adjustments", "metrics", "times", "at", "horizon", "copula", "covariates", "confidence_level"),
+    *("n_resamples", "seed", "time_name", "time_unit"),
+)

@@ -1,0 +1,446 @@
+"""From samples, predictions and a plan to what is scored: which covariates, until when, at which times, by what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from cocensor._checks import FloatArray, check_length
+from cocensor._namespaces import is_foreign, kind_of
+from cocensor._notes import Note, noted
+from cocensor._numerics import settled
+from cocensor.adjustments import Adjustment, Fitted, Imputation
+from cocensor.adjustments.samples import Samples
+from cocensor.data import (
+    Matching,
+    Predicted,
+    Predictions,
+    PredictionsAt,
+    RiskScores,
+    Survival,
+    TimeAxis,
+    TimeGrid,
+    ended_by_reason,
+    unmarked_end,
+)
+from cocensor.data.covariates import Covariates, chosen_covariates
+from cocensor.data.ids import check_same_order, row_labels
+from cocensor.metrics import BrierScore, Metric, time_grid
+from cocensor.metrics.single_time import label_without_time, time_in_name
+from cocensor.study.data import EvaluationData, Horizon
+from cocensor.study.plan import (
+    DEFAULT_METRICS,
+    AtRisk,
+    Plan,
+    as_metrics,
+    check_differ,
+    takes_single_times,
+)
+
+N_TIMES = 100
+DEFAULT_HORIZON = AtRisk(0.05)
+_QUARTILES = (0.25, 0.5, 0.75)
+
+
+def prepared(
+    plan: Plan,
+    samples: Samples,
+    predictions: Mapping[str, Predicted],
+    refused: Mapping[str, Exception],
+    models: Sequence[str],
+    times: tuple[FloatArray, Horizon],
+    notes: list[Note],
+) -> EvaluationData:
+    """What is scored, by the metrics that can do so, and until when; ``notes`` get what was decided.
+
+    ``refused`` are why models have no predictions; ``times`` what :func:`times_of_samples` has said.
+    """
+    (grid, horizon), faults = times, dict(refused)
+    if plan.times is not None or plan.horizon is not None:
+        asked = "horizon" if plan.times is None else "times"
+        predictions, short = _reaching(predictions, horizon.time, asked)
+        faults |= short
+    if not predictions:
+        raise next(iter(faults.values()))
+    grid, horizon = _within_predictions(samples, predictions, grid, horizon)
+    faults |= _outside_horizon(predictions, horizon)
+    predictions = {name: each for name, each in predictions.items() if name not in faults}
+    if not predictions:
+        raise next(iter(faults.values()))
+    notes += [noted("refused", model=name, why=str(fault)) for name, fault in faults.items()]
+    if plan.times is None:
+        grid = _met_by_steps(grid, predictions, horizon)
+    else:
+        notes += _moved_by_times(samples, predictions, horizon)
+    if samples.folds is not None:
+        notes += [
+            noted("ranked_across_folds", model=name)
+            for name, each in predictions.items()
+            if isinstance(each, RiskScores)
+        ]
+    grid_of_times = TimeGrid.of(grid)
+    metrics = _metrics(plan, samples.y_test, grid_of_times, predictions, faults, horizon, notes)
+    if samples.y_train is None:
+        notes.append(noted("no_training_sample"))
+    return EvaluationData(
+        predictions,
+        samples,
+        grid_of_times,
+        metrics,
+        tuple(models),
+        horizon,
+        plan.confidence_level,
+        plan.time_axis,
+    )
+
+
+# --- covariates -------------------------------------------------------------------------------------------
+
+
+def usable_samples(
+    samples: Samples, covariates: Any, adjustments: Mapping[str, Adjustment | Fitted]
+) -> tuple[Samples, list[Note]]:
+    """The samples with the covariates that adjustments may be given, and what there is to say of both.
+
+    Covariates that cannot be used are refused where they are named or an adjustment would use them; else nobody misses
+    them.
+    """
+    parts = [
+        (sample, x, y)
+        for sample, x, y in ((samples.test, "x_test", "y_test"), (samples.train, "x_train", "y_train"))
+        if sample is not None and sample.x is not None
+    ]
+    if samples.x_train is not None and samples.x_test is None:
+        raise ValueError("x_test is needed where x_train is given.")
+    for sample, x, y in parts:
+        if _is_outcome(sample.x):
+            raise TypeError(
+                f"{x} must be covariates, but is an outcome: training outcomes go in as y_train=."
+            )
+        check_length(sample.x, x, len(sample), y)
+        check_same_order(row_labels(sample.x), sample.y.labels, (x, y))
+    by_name = not (covariates is None or isinstance(covariates, str))
+    if by_name and not parts:
+        raise ValueError("x_test is needed where covariates are named.")
+    tables: dict[str, Covariates] = {}
+    reading = [each for each in adjustments.values() if _reads_covariates(each)]
+    if parts and covariates is not None:
+        try:
+            chosen = chosen_covariates(covariates, [(sample.x, x) for sample, x, _ in parts])
+            tables = {x: table for (_, x, _), table in zip(parts, chosen, strict=True)}
+        except ValueError:
+            if reading or covariates != "all":
+                raise
+    train = None if samples.train is None else replace(samples.train, x=tables.get("x_train"))
+    usable = Samples(replace(samples.test, x=tables.get("x_test")), train)
+    _check_needs(usable, adjustments)
+    fitted_to = {"x_test" if fitted_to_test(each, usable) else "x_train" for each in reading}
+    notes = _about_levels({name: each for name, each in tables.items() if name in fitted_to})
+    return usable, notes
+
+
+def about_censoring(samples: Samples) -> list[Note]:
+    """Cautions where censorings look like the end of a study that nobody marked."""
+    test, train = samples.y_test, samples.y_train
+    by_name = {"test sample": test}
+    if not (train is None or train.equals(test)):
+        by_name["training sample"] = train
+    return unmarked_end(by_name) + ended_by_reason(by_name)
+
+
+def fitted_to_test(each: Adjustment | Fitted, samples: Samples) -> bool:
+    """Whether an adjustment is fitted to the test sample, or, fitted already, is applied to it alone."""
+    needs_predictions = bool(_needs(each) & {"prediction", "predictions"})
+    return samples.train is None or isinstance(each, Fitted) or needs_predictions
+
+
+def _needs(each: Adjustment | Fitted) -> frozenset[str]:
+    return (each.adjustment if isinstance(each, Fitted) else each).needs
+
+
+def _reads_covariates(each: Adjustment | Fitted) -> bool:
+    """Whether an adjustment is given covariates, where there are any."""
+    if isinstance(each, Imputation) and "everything" in each.given:
+        return True
+    return "covariates" in _needs(each)
+
+
+def _check_needs(samples: Samples, adjustments: Mapping[str, Adjustment | Fitted]) -> None:
+    """Refuse an adjustment that needs covariates where the sample that it learns from has none."""
+    for name, each in adjustments.items():
+        x = samples.x_test if fitted_to_test(each, samples) else samples.x_train
+        if "covariates" in _needs(each) and x is None:
+            lacking = "x_test" if samples.x_test is None else "x_train"
+            raise ValueError(
+                f"covariates are needed for the adjustment {name!r}: there are none in {lacking}."
+            )
+
+
+def _is_outcome(x: Any) -> bool:
+    """Whether covariates are outcomes, which the order of scikit-survival's arguments invites."""
+    if isinstance(x, Survival):
+        return True
+    names = x.dtype.names if isinstance(x, np.ndarray) else None
+    return names is not None and len(names) == 2 and any(x.dtype[each].kind == "b" for each in names)
+
+
+def _about_levels(tables: Mapping[str, Covariates]) -> list[Note]:
+    """Notes on the indicators that become of categories in the samples fitted to, by name."""
+    samples_of: dict[tuple[str, int, str], list[str]] = {}
+    for name, table in tables.items():
+        for k in table.levels:
+            levels = table.levels_seen(k)
+            if len(levels) > 1:
+                samples_of.setdefault((table.labels[k], len(levels), levels[0]), []).append(name)
+    return [
+        noted(
+            "categorical",
+            covariate=covariate,
+            levels=n_levels,
+            reference=reference,
+            sample=None if len(names) == len(tables) else names[0],
+        )
+        for (covariate, n_levels, reference), names in samples_of.items()
+    ]
+
+
+# --- predictions ------------------------------------------------------------------------------------------
+
+
+def about_predictions(predicted: Any, predictions: Predicted, model: str) -> list[Note]:
+    """What was decided in reading the predictions of a model."""
+    if isinstance(predicted, tuple) and len(predicted) == 2:
+        predicted = predicted[1]
+    notes = []
+    if is_foreign(predicted):
+        notes.append(noted("from_another_library", model=model, kind=kind_of(predicted)))
+    return [*notes, *rounded(predictions.n_rounded, model), *matching_note(predictions.matched, model)]
+
+
+def rounded(n_rounded: int, model: str) -> list[Note]:
+    """That some probabilities of a model are off by rounding, where that is so."""
+    return [noted("rounded", model=model, n=n_rounded)] if n_rounded else []
+
+
+def matching_note(how: Matching | None, model: str | None = None, **values: Any) -> list[Note]:
+    """How predictions were matched to the test subjects, where their labels leave room for doubt."""
+    return [] if how is None else [noted(f"matched_by_{how}", model=model, **values)]
+
+
+def _reaching(
+    predictions: Mapping[str, Predicted], end: float, asked: str
+) -> tuple[dict[str, Predicted], dict[str, Exception]]:
+    """The predictions that are known up to ``end``, which was asked for by ``asked``, and why others are left out."""
+    verb = "reach" if asked == "times" else "is"
+    faults: dict[str, Exception] = {
+        name: ValueError(
+            f"{asked} must not pass {each.end:g}, the end of models[{name!r}], but {verb} {end:g}."
+        )
+        for name, each in predictions.items()
+        if isinstance(each, Predictions) and each.end < end
+    }
+    return {name: each for name, each in predictions.items() if name not in faults}, faults
+
+
+# --- times ------------------------------------------------------------------------------------------------
+
+
+def times_of_samples(plan: Plan, samples: Samples) -> tuple[FloatArray, Horizon]:
+    """The times to score at as far as the samples decide it, and why they end where they do."""
+    if plan.times is not None:
+        times = np.array(plan.times)
+        _grid(samples, 2, float(times.max()))  # warns where next to nobody is left
+        return times, Horizon(float(times.max()), "times", "the times were given")
+    return _by_rule(samples, plan.horizon)
+
+
+def _by_rule(samples: Samples, horizon: str | float | AtRisk | None) -> tuple[FloatArray, Horizon]:
+    """Equally spaced times up to a horizon, or up to the default one, and why they end there."""
+    rule = DEFAULT_HORIZON if horizon is None else horizon
+    grid = _grid(samples, N_TIMES, rule)
+    both = "the test sample" if samples.train is None else "both samples"
+    if isinstance(rule, AtRisk):
+        reason = f"the largest time with at least {100 * rule.share:g} % of {both} at risk"
+    else:
+        reason = f"the last time of {both}" if rule == "t_max" else "as asked"
+    by: Literal["default", "asked"] = "default" if horizon is None else "asked"
+    return grid, Horizon(float(grid[-1]), by, reason)
+
+
+def _grid(samples: Samples, n: int, horizon: str | float | AtRisk) -> FloatArray:
+    """Equally spaced times that all samples reach."""
+    rule = {"at_risk": horizon.share} if isinstance(horizon, AtRisk) else horizon
+    return time_grid(samples.learned_from.y, samples.y_test, n=n, horizon=rule)
+
+
+def _within_predictions(
+    samples: Samples, predictions: Mapping[str, Predicted], grid: FloatArray, horizon: Horizon
+) -> tuple[FloatArray, Horizon]:
+    """The times that all curves are known at; without any, those up to the last time of a prediction."""
+    curves = [each.end for each in predictions.values() if not isinstance(each, PredictionsAt)]
+    if curves:
+        known, reason = min(curves), "the largest time up to which all predictions are known"
+    else:
+        last = min(y.t_max for y in (samples.y_test, samples.y_train) if y is not None)
+        within = [each.end for each in predictions.values() if 0 < each.end <= last]
+        known, reason = max(within, default=np.inf), "the last time that is predicted"
+    if horizon.time <= known and (curves or horizon.by != "default" or not np.isfinite(known)):
+        return grid, horizon
+    return _grid(samples, N_TIMES, known), Horizon(known, "predictions", reason)
+
+
+def _moved_by_times(samples: Samples, predictions: Mapping[str, Predicted], horizon: Horizon) -> list[Note]:
+    """That scores end elsewhere than they would without the times given, where that is so."""
+    try:
+        otherwise = _within_predictions(samples, predictions, *_by_rule(samples, None))[1]
+    except ValueError:  # without times there would be no scores
+        return []
+    if np.isclose(horizon.time, otherwise.time, rtol=1e-9, atol=0.0):
+        return []
+    return [noted("horizon_by_times", time=horizon.time, otherwise=otherwise.time, reason=otherwise.reason)]
+
+
+def _outside_horizon(predictions: Mapping[str, Predicted], horizon: Horizon) -> dict[str, Exception]:
+    """Why predictions at one time alone cannot be scored: it is 0, or past the end."""
+    end = f"but scores end at {horizon.time:g}, {horizon.reason}."
+    return {
+        name: ValueError(f"models[{name!r}] {each.limit}, {end if each.time else 'before any event.'}")
+        for name, each in predictions.items()
+        if isinstance(each, PredictionsAt) and not 0 < each.time <= horizon.time
+    }
+
+
+def _met_by_steps(grid: FloatArray, predictions: Mapping[str, Predicted], horizon: Horizon) -> FloatArray:
+    """The grid, in which a step of a curve that rounding puts behind a time has happened there."""
+    for each in predictions.values():
+        if isinstance(each, Predictions):
+            grid = np.maximum(grid, settled(grid, each.times))
+    return np.minimum(grid, horizon.time)
+
+
+# --- metrics ----------------------------------------------------------------------------------------------
+
+
+def _metrics(
+    plan: Plan,
+    y: Survival,
+    grid: TimeGrid,
+    predictions: Mapping[str, Predicted],
+    refused: Mapping[str, Exception],
+    horizon: Horizon,
+    notes: list[Note],
+) -> tuple[Metric, ...]:
+    """The metrics that score, those at single times at each of these."""
+    at, metrics = plan.at, plan.metrics
+    if at is None and plan.default_metrics:
+        at, decided = _default_times(y, grid.times, predictions, plan.time_axis)
+        notes += decided
+    if at and at[-1] > horizon.time:
+        raise ValueError(f"at must not pass {horizon.time:g}, {horizon.reason}, but has {at[-1]:g}.")
+    if plan.default_metrics:
+        metrics = _default_metrics(at or (), predictions)
+    wanted = at_single_times(metrics, at or ())
+    able, left_out = _scorable(wanted, predictions, grid, plan.default_metrics, refused)
+    notes += [*left_out, *_unscored(able, predictions, grid)]
+    return tuple(each.in_unit(plan.time_axis.unit) for each in able)
+
+
+def at_single_times(metrics: Sequence[Metric], at: Sequence[float]) -> tuple[Metric, ...]:
+    """The metrics, with those that take single times at each of these; all that have no other value alone there."""
+    placed = list[Metric]()
+    for each in metrics:
+        times = at if takes_single_times(each) else ()
+        if not times or each.single_times == "also":
+            placed.append(each)
+        placed += [each.at_time(t) for t in times if each.at_time(t) not in metrics]
+    check_differ(placed)
+    return tuple(placed)
+
+
+def _default_metrics(at: Sequence[float], predictions: Mapping[str, Predicted]) -> tuple[Metric, ...]:
+    """The default ones; where models predict at one time alone, with the Brier score there.
+
+    That comes first where it compares models, and the first of the default ones would not.
+    """
+    first, *others = as_metrics(DEFAULT_METRICS)
+    there = [BrierScore(t) for t in _single_predictions(predictions) if t in at]
+    curves = [each for each in predictions.values() if isinstance(each, Predictions)]
+    return (first, *there, *others) if len(curves) > 1 else (*there, first, *others)
+
+
+def _default_times(
+    y: Survival, times: FloatArray, predictions: Mapping[str, Predicted], axis: TimeAxis
+) -> tuple[tuple[float, ...], list[Note]]:
+    """A few single times within ``times``, and a note that says which and why."""
+    quartiles = []
+    if not all(isinstance(each, PredictionsAt) for each in predictions.values()):
+        quartiles = _event_quartiles(y, times)
+    predicted = _single_predictions(predictions)
+    # Times that would be called the same are one.
+    at = {time_in_name(t): t for t in (*quartiles, *predicted)}
+    if not at:
+        return (), []
+    note = noted("single_times", quartiles=quartiles, predicted=predicted, unit=axis.unit)
+    return tuple(sorted(at.values())), [note]
+
+
+def _single_predictions(predictions: Mapping[str, Predicted]) -> list[float]:
+    """The times of models that predict at one time alone."""
+    return sorted({each.time for each in predictions.values() if isinstance(each, PredictionsAt)})
+
+
+def _event_quartiles(y: Survival, times: FloatArray) -> list[float]:
+    """Quartiles of the observed event times within ``times``, rounded to two digits."""
+    first, end = float(times.min()), float(times.max())
+    seen = y.time[y.event & (y.time >= first) & (y.time <= end) & (y.time > 0)]
+    return sorted({_in_two_digits(float(t), end) for t in np.quantile(seen, _QUARTILES)}) if seen.size else []
+
+
+def _in_two_digits(t: float, end: float) -> float:
+    """A time rounded to two digits; down where it would pass ``end``."""
+    near = float(f"{t:.2g}")
+    if near <= end:
+        return near
+    unit = 10.0 ** (np.floor(np.log10(t)) - 1)
+    return float(f"{np.floor(t / unit) * unit:.2g}")
+
+
+def _scorable(
+    metrics: Sequence[Metric],
+    predictions: Mapping[str, Predicted],
+    times: TimeGrid,
+    as_a_set: bool,
+    refused: Mapping[str, Exception],
+) -> tuple[tuple[Metric, ...], list[Note]]:
+    """The metrics that can score a model, and a note on those left out; asked for by name, one is refused instead.
+
+    Of a metric at several times that can score somebody at one of them, the others are left out.
+    """
+    able = [each for each in metrics if any(each.can_score(of, times) for of in predictions.values())]
+    lost = [each for each in metrics if each not in able]
+    if not lost:
+        return tuple(metrics), []
+    families = {each.family for each in able}
+    hopeless = [each for each in lost if not (families if as_a_set else each.family in families)]
+    if hopeless:
+        why = "; ".join(f"{name!r} {of.limit}" for name, of in predictions.items())
+        others = "".join(f" {name!r} is refused: {fault}" for name, fault in refused.items())
+        raise ValueError(f"metric {hopeless[0].name!r} needs survival curves, but {why}.{others}")
+    return tuple(able), [noted("metrics_left_out", metrics=[each.name for each in lost])]
+
+
+def _unscored(metrics: Sequence[Metric], predictions: Mapping[str, Predicted], times: TimeGrid) -> list[Note]:
+    """Why models that predict no survival curves have no value by some metrics."""
+    notes = []
+    for name, of in predictions.items():
+        left = [each for each in metrics if not each.can_score(of, times)]
+        time = of.time if isinstance(of, PredictionsAt) else None
+        if left and time is not None and len(left) < len(metrics):
+            notes.append(noted("only_at_one_time", model=name, time=time))
+        elif left:
+            labels = list(dict.fromkeys(map(label_without_time, left)))
+            notes.append(noted("needs_curves", model=name, time=time, metrics=labels))
+    return notes

@@ -1,0 +1,196 @@
+"""An evaluation with the analyses that are shown beside it: what a report and its numbers are made of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cocensor._checks import Progress
+from cocensor._files import write_whole
+from cocensor._views import view
+from cocensor._warnings import FitWarning, collected
+from cocensor.joint import DependenceProfile
+from cocensor.metrics import CalibrationCurve, DCalibration, DCalibrationResult, DecisionCurve
+from cocensor.study.curves import CurveErrors, curve_errors, profile_errors
+from cocensor.study.evaluation import Evaluation, results_of
+from cocensor.study.hint import CopulaHint
+from cocensor.study.sensitivity import Bounds, MarginCurves, PlausibleTau, Sensitivity, margin_curves
+from cocensor.study.verdict import Verdict
+
+#: Called with the name of a phase; what it returns is called with the number of finished steps and of all.
+Phases = Callable[[str], Progress]
+_CALIBRATION = ("ici", "e50", "e90", "d_calibration")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """An evaluation and the analyses that it is shown with; made by :meth:`Evaluation.full`.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    sensitivity : Sensitivity or None
+    bounds : tuple of Bounds
+        By metric.
+    benchmarks : PlausibleTau or None
+        By default those of the sensitivity analysis.
+    hint : CopulaHint or None
+        By default the one that the scores rest on, if they do.
+    profile : DependenceProfile or None
+        The likelihood over τ behind the hint.
+    survival : MarginCurves or None
+        Survival curves of the sample, under other dependences too.
+    curves, profiles : dict of CurveErrors
+        By metric and adjustment: values over time, and curves behind values at one time, with their errors.
+    calibration : dict of CalibrationCurve
+        By adjustment, model and time.
+    d_calibration : dict of DCalibrationResult
+        By adjustment and model.
+    decision_curves : dict of dict of DecisionCurve
+        By adjustment and time, and then by model.
+    """
+
+    evaluation: Evaluation
+    sensitivity: Sensitivity | None = None
+    bounds: tuple[Bounds, ...] = ()
+    benchmarks: PlausibleTau | None = None
+    hint: CopulaHint | None = None
+    profile: DependenceProfile | None = None
+    survival: MarginCurves | None = None
+    curves: Mapping[tuple[str, str], CurveErrors] = field(default_factory=dict)
+    profiles: Mapping[tuple[str, str], CurveErrors] = field(default_factory=dict)
+    calibration: Mapping[tuple[str, str, float], CalibrationCurve] = field(default_factory=dict)
+    d_calibration: Mapping[tuple[str, str], DCalibrationResult] = field(default_factory=dict)
+    decision_curves: Mapping[tuple[str, float], dict[str, DecisionCurve]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        bounds: Any = self.bounds
+        defaults = {
+            "bounds": (bounds,) if isinstance(bounds, Bounds) else tuple(bounds),
+            "benchmarks": self.benchmarks or (self.sensitivity and self.sensitivity.benchmarks),
+            "hint": self.hint or self.evaluation.data.assumed.hint,
+        }
+        for name, value in defaults.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def verdict(self) -> Verdict:
+        """That of the sensitivity analysis, or the weaker one of the evaluation where there is none."""
+        return (self.sensitivity or self.evaluation).verdict
+
+    def bounds_by(self, metric: str | None = None) -> Bounds | None:
+        """The bounds of a metric, by default of the first; None where there are none."""
+        name = self.evaluation.metrics[0] if metric is None else metric
+        return next((each for each in self.bounds if each.metric.name == name), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers and all that they rest on, as JSON can hold them."""
+        numbers: dict[str, Any] = view("numbers.report_numbers")(self)
+        return numbers
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """:meth:`to_dict` as text, also written to ``path`` if there is one."""
+        text: str = view("numbers.as_json")(self.to_dict())
+        if path is not None:
+            write_whole(path, text + "\n")
+        return text
+
+    def to_html(self, path: str | os.PathLike[str], title: str | None = None) -> Path:
+        """The report, one file that needs no network.
+
+        Parameters
+        ----------
+        path : path
+            Where it is written; a file there is replaced.
+        title : str, optional
+            Its heading.
+
+        Returns
+        -------
+        Path
+        """
+        written: Path = view("html.write_report")(self, Path(path), title)
+        return written
+
+    def __repr__(self) -> str:
+        shown = [name for name, value in vars(self).items() if name != "evaluation" and value]
+        return f"Report of {', '.join(self.evaluation.models)}: {', '.join(shown) or 'scores alone'}"
+
+
+def full_report(
+    evaluation: Evaluation,
+    *,
+    sensitivity: Sensitivity | None = None,
+    hint: bool = False,
+    hazard_ratio_by: Any = None,
+    phases: Phases | None = None,
+    curves: bool = True,
+) -> Report:
+    """Run all that a report shows; without ``curves``, what is told beside the scores alone."""
+    phase = phases or (lambda name: lambda done, total: None)
+    report = Report(evaluation)
+    phase("Bounds without assumptions")
+    with suppress(ValueError):  # some metrics have none
+        report = replace(report, bounds=(evaluation.bounds(),))
+    if any(each.varies_with_copula and each.answered for each in evaluation.results.values()):
+        measured = None if sensitivity is None else sensitivity.benchmarks
+        if measured is None:
+            with suppress(ValueError):  # which the range tells
+                measured = evaluation.benchmarks(phase("Benchmarks from covariates"))
+        sensitivity = sensitivity or evaluation.sensitivity(
+            hazard_ratio_by=hazard_ratio_by,
+            benchmarks=measured,
+            progress=phase("Scoring under other dependence"),
+        )
+        report = replace(report, sensitivity=sensitivity, benchmarks=measured)
+        if hint:
+            phase("Looking for the copula that fits best")
+            report = replace(report, hint=evaluation.suggest_copula())
+    if curves and evaluation.data.confidence_level is not None:
+        report = _with_curves(report, phase)
+    if curves:
+        report = replace(report, survival=margin_curves(evaluation, progress=phase("Survival curves")))
+        choice = None if report.hint is None or not hint else report.hint.choice
+        if choice is not None and choice.profile_is_quick:
+            with collected(FitWarning):  # they are among the notes of the profile
+                report = replace(report, profile=choice.profile(progress=phase("Likelihood over τ")))
+    return report
+
+
+def _with_curves(report: Report, phase: Phases) -> Report:
+    """The curves of the report under the primary adjustment, with how far they may be off."""
+    evaluation, primary = report.evaluation, report.evaluation.primary
+    data, values = evaluation.data, results_of(evaluation).values
+    with_curves = data.scored_by(DCalibration())
+    curves: dict[tuple[str, str], CurveErrors] = {}
+    profiles: dict[tuple[str, str], CurveErrors] = {}
+    calibration: dict[tuple[str, str, float], CalibrationCurve] = {}
+    d_calibration: dict[tuple[str, str], DCalibrationResult] = {}
+    decisions: dict[tuple[str, float], dict[str, DecisionCurve]] = {}
+    for k, metric in enumerate(data.metrics):
+        phase(f"Intervals of curves: {metric.label}")(k, len(data.metrics))
+        found = values[metric.name]
+        time = data.horizon.time if metric.at is None else metric.at
+        if any(each.curve is not None for each in found.values()):
+            curves[metric.name, primary] = curve_errors(evaluation, metric.name)
+        if metric.family in _CALIBRATION:
+            for model in found:
+                calibration[primary, model, time] = evaluation.calibration_curve(model, time)
+                if model in with_curves and (primary, model) not in d_calibration:
+                    d_calibration[primary, model] = evaluation.d_calibration(model)
+        elif metric.family == "net_benefit" and found:
+            decisions[primary, time] = evaluation.decision_curve(time)
+        elif any(each.profile is not None for each in found.values()):
+            profiles[metric.name, primary] = profile_errors(evaluation, metric.name)
+    return replace(
+        report,
+        curves=curves,
+        profiles=profiles,
+        calibration=calibration,
+        d_calibration=d_calibration,
+        decision_curves=decisions,
+    )

@@ -1,0 +1,371 @@
+"""The main job: models × adjustments × metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Never
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._checks import FloatArray, Progress, check_length, library_of, read_only, to_numpy
+from cocensor._notes import Note, noted
+from cocensor._parallel import one_blas_thread
+from cocensor._warnings import FitWarning, collected
+from cocensor.adjustments import Fitted, Oracle
+from cocensor.adjustments.samples import Samples
+from cocensor.copulas import Copula
+from cocensor.data import Predicted, Survival, as_predictions, subject_labels
+from cocensor.joint import CopulaChoice
+from cocensor.metrics import Metric
+from cocensor.study.between_times import read_as_steps
+from cocensor.study.checks import find_checks
+from cocensor.study.data import AssumedCopula, EvaluationData
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.hint import CopulaHint, hinted
+from cocensor.study.judge import judge_among
+from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
+from cocensor.study.prepare import (
+    about_censoring,
+    about_predictions,
+    prepared,
+    times_of_samples,
+    usable_samples,
+)
+from cocensor.study.scores import AdjustmentScores, about_intervals, fits_under, scores_of, scores_under
+from cocensor.study.truth import TRUTH, as_true_times
+
+_ONE_EACH = "every subject counts once, and as independent of the others"
+#: Why what users may look for is not there, by argument.
+NOT_YET = {
+    **dict.fromkeys(("weights", "sample_weight", "groups", "clusters", "cluster", "strata"), _ONE_EACH),
+    **dict.fromkeys(("entry", "landmark"), "every subject is under observation from time 0 on"),
+    "cause": "there is one event, and all else is censoring",
+}
+
+
+def evaluate(
+    models: Mapping[str, Any],
+    y_test: Any,
+    x_test: Any = None,
+    *,
+    y_train: Any = None,
+    x_train: Any = None,
+    adjustments: AskedAdjustment | Sequence[AskedAdjustment] | Mapping[str, AskedAdjustment] = "default",
+    metrics: str | Metric | Sequence[str | Metric] = "default",
+    times: npt.ArrayLike | None = None,
+    at: npt.ArrayLike | None = None,
+    horizon: HorizonRule = None,
+    copula: Any = None,
+    covariates: str | int | Sequence[str | int] | None = "all",
+    folds: Any = None,
+    true_times: npt.ArrayLike | None = None,
+    confidence_level: float | None = 0.95,
+    time_name: str | None = None,
+    time_unit: str | None = None,
+    n_resamples: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **unsupported: Never,
+) -> Evaluation:
+    """Score models under several assumptions about the censoring, on one and the same interval of time.
+
+    Parameters
+    ----------
+    models : dict
+        By name: :class:`Predictions`, a pair ``(times, array)``, an array (n_test, n_times) at ``times``, a frame with
+        times in its columns or its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted
+        estimator of scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``.
+        An array (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and
+        ``"concordance"``, score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone:
+        metrics at this time score it, no others do, and it does not move the horizon. A model whose predictions are
+        refused has no scores, and a note says why; a ``ValueError`` in the place of a model is such a refusal. The
+        others are scored without it.
+    y_test : Survival, structured array or tuple
+        Test outcomes. For out-of-fold predictions give all subjects once.
+    x_test : array or data frame, optional
+        Covariates: for adjustments that are given them, and for estimators that have yet to predict.
+    y_train, x_train : optional
+        The training sample, from which adjustments learn; for intervals it has no subject in common with the test
+        sample, or is the same. Without it they learn from the test sample, as R's riskRegression does.
+    adjustments : "default", or names, objects, or a dict of these
+        By default IPCW, and imputation given the predictions of all models and the covariates, where there are any:
+        the judge. ``"paper"`` adds the paper's IBS-Dep and CG-Q, which are biased even if censoring is independent:
+        they are shown, and no verdict counts them. Names are those of :func:`adjustment_names`; objects may be fitted
+        already, such as ``result.results["imputation"].fitted`` of another evaluation of the same subjects.
+    metrics : "default", or names or :func:`cocensor.metric` objects
+        ``"default"`` is the integrated Brier score, the AUC over time and at single times, concordance, and the
+        integrated calibration index at single times. Verdicts are by the first metric.
+    times : array-like, optional
+        Times that scores over time are averaged over; by default 100 of them, equally spaced from 0 to the horizon.
+        The last of them is the horizon, and a note says where it would have been without.
+    at : float or array-like, optional
+        Single times, on the grid or not: metrics at single times, such as ``"brier"``, are scored at each, instead of
+        at the last time, and are called "brier at 12"; ``"auc"`` is scored at each beside its mean over time. For
+        ``metrics="default"`` it is by default the quartiles of the observed event times, and a note says which.
+    horizon : "t_max", number or {"at_risk": share}, optional
+        By default the largest time at which at least 5 % are at risk, in the training as in the test sample, and up to
+        which all predictions are known.
+    copula : None, Copula, CopulaChoice or "select"
+        The dependence of event and dropout given the predictions and any covariates, for adjustments by name
+        that rest on a copula: none by default, that is, independence. Data cannot check it: see
+        :meth:`Evaluation.sensitivity`, and :meth:`Evaluation.suggest_copula` for the one that fits best. With a given
+        or selected copula the verdict rests on it.
+    covariates : "all", names or numbers of columns, or None
+        Which columns adjustments may be given; estimators predict from all of ``x_test``. Texts and categories become
+        indicators of their levels in the sample that an adjustment is fitted to. None goes on without.
+    folds : array-like, optional
+        For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
+        models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and
+        concordance rank them as they are.
+    true_times : array-like, optional
+        For simulated or semi-synthetic data, the event time of every test subject, censored ones included. Scores by
+        them are :attr:`Evaluation.truth`: they stand beside the others, and no verdict counts them.
+    confidence_level : float or None
+        Of the intervals of scores and differences. They are about the given, trained models in the population of the
+        test sample, up to the horizon, and assume that the copula is correct where a score rests on one. None computes
+        none.
+    time_name, time_unit : str, optional
+        What time is called, such as "rfstime", and its unit, such as "days": for tables, axes and sentences. Nothing is
+        converted.
+    n_resamples : int, optional
+        Take errors and intervals from so many bootstrap samples instead, at 95 % if ``confidence_level`` is None; see
+        :meth:`Evaluation.bootstrap`.
+    seed : int
+        Of the bootstrap.
+    progress : callable, optional
+        Called with the number of finished adjustments and of all; then with those of resamples, if there are any.
+    **unsupported
+        What is not there, or not yet, such as ``weights``, ``groups`` and ``entry``: refused in a sentence.
+
+    Returns
+    -------
+    Evaluation
+
+    Notes
+    -----
+    Between its times a curve is a line, in whatever form it is given. It is a step function where it is known to be
+    one (predictions of scikit-survival's models, of lifelines' Cox model and of ours) or where
+    ``Predictions(times, array, interpolation="step")`` says so. Where nothing says which, a note tells what steps would
+    give, if that moves the first score under the primary adjustment by more than a tenth of its standard error (without
+    standard errors, by more than 1 %).
+
+    A frame or column of pandas whose labels are those of ``x_test``, or of ``y_test``, is put into their order; one
+    that is merely numbered, or has no labels, is taken by position; one that has other labels is refused. A note says
+    which, where it matters.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=2000, n_features=4, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:1000], data[1000:]
+    >>> full = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
+    >>> part = cc.CoxPH().fit(train.X[:, :1], train.y).predict_survival_function(test.X[:, :1])
+    >>> result = cc.evaluate({"all": full, "one": part}, test.y, test.X, y_train=train.y, x_train=train.X,
+    ...                      copula=cc.Clayton(2.0))
+    >>> round(float(result.score("all", metric="ibs", adjustment="ipcw")), 4)
+    0.1147
+    >>> result.verdict.leader, result.verdict.beaten
+    ('one', ('all',))
+    """
+    _refuse_keywords(unsupported)
+    plan = Plan.of(
+        adjustments=adjustments,
+        metrics=metrics,
+        times=times,
+        at=at,
+        horizon=horizon,
+        copula=copula,
+        covariates=covariates,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        seed=seed,
+        time_name=time_name,
+        time_unit=time_unit,
+    )
+    return run(
+        plan,
+        models,
+        y_test,
+        x_test,
+        y_train=y_train,
+        x_train=x_train,
+        folds=folds,
+        true_times=true_times,
+        fits=given_fits(adjustments),
+        choice=copula if isinstance(copula, CopulaChoice) else None,
+        progress=progress,
+    )
+
+
+def _refuse_keywords(given: Mapping[str, Any]) -> None:
+    """Refuse arguments that there are not, or not yet."""
+    for name in given:
+        if name in NOT_YET:
+            raise TypeError(f"{name} is not supported yet: {NOT_YET[name]}.")
+        raise TypeError(f"evaluate() got an unexpected keyword argument {name!r}.")
+
+
+@one_blas_thread
+def run(
+    plan: Plan,
+    models: Mapping[str, Any],
+    y_test: Any,
+    x_test: Any = None,
+    *,
+    y_train: Any = None,
+    x_train: Any = None,
+    folds: Any = None,
+    true_times: npt.ArrayLike | None = None,
+    fits: Mapping[str, Fitted] | None = None,
+    choice: CopulaChoice | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Do what a plan asks for; the other arguments are those of :func:`evaluate`.
+
+    ``fits`` are adjustments of the plan that were fitted elsewhere, by name, and ``choice`` is what chose its copula.
+    """
+    test = Survival.coerce(y_test, "y_test")
+    train = None if y_train is None else Survival.coerce(y_train, "y_train")
+    oracle = None if true_times is None else Oracle(as_true_times(true_times, test))
+    given = Samples.of(test, x_test, train, x_train, _as_folds(folds, len(test)))
+    fits = dict(fits or {})
+    as_they_are = {each.name: fits.get(each.name, each.adjustment) for each in plan.adjustments}
+    samples, notes = usable_samples(given, plan.covariates, as_they_are)
+    notes += about_censoring(samples)
+    times = times_of_samples(plan, samples)
+    _check_names(models)
+    asked_times = None if plan.times is None else np.array(plan.times)
+    predictions, refused = _predictions(models, x_test, asked_times, test, notes)
+    data = prepared(plan, samples, predictions, refused, tuple(models), times, notes)
+    library = next((found for x in (x_train, x_test) if (found := library_of(x)) is not None), None)
+    data, start = assuming(plan, replace(data, library=library), fits, choice, notes)
+    adjustments, left_out = plan.under(data.assumed.copula)
+    notes += left_out
+    report = progress or (lambda done, total: None)
+    report(0, len(adjustments))
+    results: dict[str, AdjustmentScores] = {}
+    for done, (name, (label, each)) in enumerate(adjustments.items(), start=1):
+        fitting = fits_under(data, name, label, fits.get(name, each), start)
+        results[name], start = scores_of(data, fitting.scores), fitting.start
+        report(done, len(adjustments))
+    truth = None if oracle is None else scores_under(data, TRUTH, TRUTH, oracle)
+    found = concluded(plan, data, results, notes, truth)
+    if plan.n_resamples is None:
+        return found
+    return found.bootstrap(plan.n_resamples, seed=plan.seed, progress=progress)
+
+
+def assuming(
+    plan: Plan,
+    data: EvaluationData,
+    fits: Mapping[str, Fitted],
+    choice: CopulaChoice | None,
+    notes: list[Note],
+) -> tuple[EvaluationData, Fitted | None]:
+    """What is scored, with the copula that the plan assumes; and a fit that others may start from, if there is one."""
+    if not plan.takes_copula:
+        if plan.copula is not None:
+            notes.append(noted("copula_unused"))
+        return replace(data, assumed=AssumedCopula()), None
+    if plan.copula is None:
+        return replace(data, assumed=AssumedCopula(origin="independence")), None
+    start: Fitted | None = None
+    if choice is not None:
+        assumed = AssumedCopula(choice.copula, "selected", CopulaHint(choice, "own"))
+    elif isinstance(plan.copula, Copula):
+        assumed = AssumedCopula(plan.copula, "given")
+    else:
+        judge, start = _fitted_judge(plan, data, fits)
+        hint = hinted(data.samples, judge)
+        if hint.choice is None:
+            notes.append(noted("no_copula_selected", why=str(hint.notes[0])))
+            return replace(data, assumed=AssumedCopula(origin="independence")), start
+        notes += hint.notes
+        assumed = AssumedCopula(hint.choice.copula, "selected", hint)
+    if not assumed.copula.is_independence:
+        copula = assumed.copula
+        notes.append(
+            noted("copula_assumed", family=copula.name, tau=float(copula.tau), origin=assumed.origin)
+        )
+    return replace(data, assumed=assumed), start
+
+
+def _fitted_judge(
+    plan: Plan, data: EvaluationData, fits: Mapping[str, Fitted]
+) -> tuple[Fitted | None, Fitted | None]:
+    """The judge at independence, before anything is scored, and the same where other copulas may start from it.
+
+    None where there is none, or it cannot be fitted.
+    """
+    judge = judge_among([fits.get(each.name, each.adjustment) for each in plan.adjustments])
+    if judge is None or isinstance(judge, Fitted):
+        return judge, None
+    try:
+        with collected(FitWarning) as warned:  # noted when it scores
+            fitted = data.samples.fit(judge, data.predictions)
+    except ValueError:
+        return None, None
+    return fitted, None if warned else fitted
+
+
+def concluded(
+    plan: Plan,
+    data: EvaluationData,
+    results: dict[str, AdjustmentScores],
+    notes: Sequence[Note],
+    truth: AdjustmentScores | None = None,
+) -> Evaluation:
+    """What comes back, with its checks."""
+    if not any(each.answered for each in results.values()):
+        reason = next(note for each in results.values() for note in each.notes_of("missing"))
+        raise ValueError(f"no adjustment can score any model: {reason}")
+    about = [] if data.confidence_level is None else [about_intervals(results)]
+    found = Evaluation(plan, data, results, (*notes, *about), truth=truth)
+    return replace(found, checks=find_checks(found), notes=(*found.notes, *read_as_steps(found)))
+
+
+def _as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:
+    """Labels of the fold that each of ``n`` test subjects was left out in."""
+    if folds is None:
+        return None
+    check_length(folds, "folds", n, "y_test")
+    labels = to_numpy(folds, "folds")
+    if labels.ndim != 1:
+        raise ValueError(f"folds must have one label per test subject, but its shape is {labels.shape}.")
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError(f"folds has no label in row {int(np.argmax(np.isnan(labels)))}.")
+    return read_only(labels)
+
+
+def _check_names(models: Any) -> None:
+    """Refuse models without a name each."""
+    if not isinstance(models, Mapping):
+        raise TypeError(
+            f"models must be a dict of names and predictions, but is of type {type(models).__name__}."
+        )
+    if not models:
+        raise ValueError("models is empty: at least one is needed.")
+    for name in models:
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"models must have strings as names, but one is {name!r}.")
+
+
+def _predictions(
+    models: Mapping[str, Any], x_test: Any, times: FloatArray | None, y: Survival, notes: list[Note]
+) -> tuple[dict[str, Predicted], dict[str, Exception]]:
+    """The predictions of every model by name, and why a model has none."""
+    predictions, refused = dict[str, Predicted](), dict[str, Exception]()
+    given: dict[str, Any] = {"times": times, "X": x_test, "labels": subject_labels(x_test, y.labels)}
+    for name, model in models.items():
+        try:
+            if isinstance(model, ValueError):
+                raise model
+            predictions[name] = as_predictions(model, len(y), name=f"models[{name!r}]", risk=True, **given)
+        except (TypeError, ValueError) as fault:
+            refused[name] = fault
+            continue
+        notes += about_predictions(model, predictions[name], name)
+    return predictions, refused

@@ -1,0 +1,275 @@
+"""What can be said of models whatever the dependence of event and dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cocensor._checks import FloatArray, check_choice, escaped, make_frame
+from cocensor._json import finite, finite_values
+from cocensor._notes import Note
+from cocensor._views import view
+from cocensor.data import RiskTable, TimeAxis
+from cocensor.inference import ConfidenceInterval, imbens_manski_constant
+from cocensor.metrics import Metric
+from cocensor.study.data import DEFAULT_LEVEL
+
+# Bounds and values that are computed otherwise differ by rounding.
+_ROUNDING = 1e-12
+_ERRORS = ("low_error", "high_error")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The lowest and the highest value that any dependence of event and dropout can give.
+
+    Attributes
+    ----------
+    low, high : float
+        Both are attained by some event times after the dropouts. NaN where there is no bound.
+    low_error, high_error : float
+        Their standard errors; NaN where there is none.
+    missing : str or None
+        Why there is no bound, or no standard error.
+    range : pair of float
+        What intervals are cut to.
+
+    Examples
+    --------
+    >>> from cocensor import Bound
+    >>> bound = Bound(0.10, 0.30, 0.01, 0.02)
+    >>> bound.holds(0.2), round(bound.width, 3)
+    (True, 0.2)
+    >>> [round(end, 4) for end in bound.confidence_interval()]
+    [0.0836, 0.3329]
+
+    References
+    ----------
+    Imbens, G. W., Manski, C. F. (2004). Confidence intervals for partially identified parameters. *Econometrica* 72,
+    1845–1857.
+    """
+
+    low: float
+    high: float
+    low_error: float = np.nan
+    high_error: float = np.nan
+    missing: str | None = None
+    range: tuple[float, float] = field(default=(-np.inf, np.inf), repr=False)
+
+    @property
+    def width(self) -> float:
+        """How much the dependence leaves open."""
+        return self.high - self.low
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies within, up to rounding."""
+        return bool(self.low - _ROUNDING <= value <= self.high + _ROUNDING)
+
+    def confidence_interval(self, level: float = 0.95) -> ConfidenceInterval:
+        """Holds the one true value, wherever within the bounds it lies, with this chance in large samples.
+
+        The bounds widened by :func:`imbens_manski_constant` standard errors. The lower bound is below the upper one in
+        every sample, so that the constant is valid. NaN where there are no standard errors; ``missing`` says why.
+        """
+        error = float(np.maximum(self.low_error, self.high_error))
+        constant = imbens_manski_constant(self.width, error, level)
+        ends = self.low - constant * self.low_error, self.high + constant * self.high_error
+        if self.range[0] <= self.low and self.high <= self.range[1]:
+            ends = tuple(np.clip(ends, *self.range).tolist())
+        return ConfidenceInterval(*ends)
+
+    def __neg__(self) -> Bound:
+        """That of the negative value."""
+        low, high = self.range
+        return Bound(-self.high, -self.low, self.high_error, self.low_error, self.missing, (-high, -low))
+
+
+class BoundCurve(NamedTuple):
+    """Bounds at each of some times."""
+
+    times: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds:
+    r"""Sharp bounds of scores, and of differences of two models, without any assumption about dropout.
+
+    Made by :meth:`Evaluation.bounds`. A subject that dropped out at c had its event at one unknown time after c, which
+    is taken to be the best for a model, or the worst. The score under every imputation of the event times lies within,
+    and so does the score by the true ones. An administrative censoring is independent, as marked: it is weighted, as
+    IPCW weighs a censoring, and not bounded. Weighted bounds hold the scores on average.
+
+    Bounds of a difference are sharp as well, and much narrower than the difference of bounds: both models face the same
+    event times.
+
+    Attributes
+    ----------
+    metric : Metric
+    models : tuple of str
+    level : float or None
+        Of intervals in the table and in words; None where none were asked for.
+    notes : tuple of Note
+    time_axis : TimeAxis
+        What time is called, and its unit.
+    risk_table : RiskTable or None
+        How many of the test sample are at risk.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 0, 1, 1])
+    >>> curves = {"good": [[0.6, 0.2], [0.9, 0.2], [0.8, 0.4], [0.9, 0.7]], "flat": [[0.7, 0.4]] * 4}
+    >>> result = cc.evaluate(curves, y, times=[1.5, 3.5], adjustments="ipcw", metrics="ibs")
+    >>> bounds = result.bounds()
+    >>> round(bounds["good"].low, 4), round(bounds["good"].high, 4)
+    (0.0938, 0.1688)
+    >>> round(bounds["good", "flat"].low, 4), round(bounds["good", "flat"].high, 4)
+    (-0.1063, -0.0562)
+    >>> bounds.certain("good", "flat")
+    'good'
+    >>> print(bounds.statement)
+    Whatever the dependence, good has a better score than flat in this sample, but chance may explain the difference:
+    its integrated Brier score is lower by 0.056 to 0.106 (95 % interval -0.047 to 0.159).
+    """
+
+    metric: Metric
+    models: tuple[str, ...]
+    level: float | None
+    _found: Mapping[tuple[str, ...], Bound]
+    _curves: Mapping[tuple[str, ...], BoundCurve] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    library: Any = None
+    #: Models that are not called better than another, whatever their scores.
+    disqualified: tuple[str, ...] = ()
+    time_axis: TimeAxis = field(default_factory=TimeAxis)
+    risk_table: RiskTable | None = None
+
+    def __getitem__(self, models: str | tuple[str, str]) -> Bound:
+        """The bound of a model, or of the score of the first less that of the second."""
+        key, turned = self._key(models)
+        if len(key) == 2 and key[0] == key[1]:
+            return Bound(0.0, 0.0, 0.0, 0.0)
+        return -self._found[key] if turned else self._found[key]
+
+    def over_time(self, a: str, b: str | None = None) -> BoundCurve:
+        """The bounds at each time of the evaluation, of a model or of its score less that of another.
+
+        Sharp for each time alone. Not all of a curve can be attained at once, as each event happens at one time: their
+        average over time is wider than the bounds of the average.
+        """
+        key, turned = self._key(a if b is None else (a, b))
+        if not self._curves:
+            raise ValueError(
+                f"metric must have values over time to be bounded, but {self.metric.name!r} has none."
+            )
+        if key not in self._curves:
+            raise ValueError(f"models must be two, or one with survival curves, but are {' and '.join(key)}.")
+        times, low, high = self._curves[key]
+        return BoundCurve(times, -high, -low) if turned else BoundCurve(times, low, high)
+
+    def certain(self, a: str, b: str, level: float | None = None) -> str | None:
+        """Which of two models is better whatever the dependence; None where that is open, or it is no contender.
+
+        By the bounds of the difference in this sample; with a ``level``, by their confidence interval.
+        """
+        bound = self[a, b]
+        low, high = (bound.low, bound.high) if level is None else bound.confidence_interval(level)
+        if self.metric.direction == "greater":
+            low, high = -high, -low
+        better = a if high < 0 else b if low > 0 else None
+        return None if better in self.disqualified else better
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """All pairs of models."""
+        return tuple(combinations(self.models, 2))
+
+    @property
+    def _level(self) -> float:
+        return self.level or DEFAULT_LEVEL
+
+    @property
+    def statement(self) -> str:
+        """Who beats whom whatever the dependence, by the intervals of the differences, and how much is open else.
+
+        By the bounds in this sample where no intervals were asked for.
+        """
+        return view("text.bounds_in_words")(self)
+
+    def table(self) -> Any:
+        """One row per model and per pair (``against`` is the other one): bounds, errors, interval, who is better."""
+        rows = [(name, None, *self._row(self[name]), None) for name in self.models]
+        rows += [(a, b, *self._row(self[a, b]), self.certain(a, b, self.level)) for a, b in self.pairs]
+        columns = ("model", "against", "low", "high", *_ERRORS, "interval_low", "interval_high", "better")
+        lists = map(list, zip(*rows, strict=True))
+        return make_frame(dict(zip(columns, lists, strict=True)), library=self.library)
+
+    def _row(self, bound: Bound) -> tuple[float, ...]:
+        interval = bound.confidence_interval(self._level)
+        return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bounds of all models and pairs; returns the axes (see :class:`~cocensor.views.plots.BoundsDisplay`)."""
+        return view("plots.BoundsDisplay").from_bounds(self).plot(ax=ax)
+
+    def plot_over_time(self, minus: str | None = None, ax: Any = None, *, at_risk: bool = True) -> Any:
+        """Bounds at each time, or those of differences from one model; returns the axes.
+
+        See :class:`~cocensor.views.plots.BoundCurvesDisplay`.
+        """
+        return view("plots.BoundCurvesDisplay").from_bounds(self, minus).plot(ax=ax, at_risk=at_risk)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers as JSON can hold them; curves over time are each for itself sharp."""
+        return {
+            "metric": self.metric.name,
+            "label": self.metric.label,
+            "direction": self.metric.direction,
+            "at": self.metric.at,
+            "level": self.level,
+            "models": {name: self._numbers(name) for name in self.models},
+            "pairs": [
+                {
+                    "a": a,
+                    "b": b,
+                    **self._numbers((a, b)),
+                    "certain": self.certain(a, b),
+                    "certain_by_interval": self.certain(a, b, self.level),
+                }
+                for a, b in self.pairs
+            ],
+            "times": next(iter(self._curves.values())).times.tolist() if self._curves else None,
+            "statement": self.statement,
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+    def _numbers(self, models: str | tuple[str, str]) -> dict[str, Any]:
+        bound, (key, _) = self[models], self._key(models)
+        numbers = dict(zip(("low", "high", *_ERRORS), self._row(bound), strict=False))
+        found: dict[str, Any] = {name: finite(value) for name, value in numbers.items()}
+        found["interval"] = finite_values(np.array(bound.confidence_interval(self._level)))
+        found["missing"] = bound.missing
+        curve = self._curves.get(key)
+        found["curve"] = (
+            None if curve is None else {end: finite_values(getattr(curve, end)) for end in ("low", "high")}
+        )
+        return found
+
+    def __repr__(self) -> str:
+        return escaped(view("text.bounds_as_text")(self))
+
+    def _key(self, models: str | tuple[str, str]) -> tuple[tuple[str, ...], bool]:
+        """The models as they are kept, and whether they were asked for the other way round."""
+        key = models if isinstance(models, tuple) else (models,)
+        if len(key) not in (1, 2):
+            raise ValueError(f"models must be one or two, but are {len(key)}.")
+        for name in key:
+            check_choice(name, "model", self.models)
+        turned = len(key) == 2 and self.models.index(key[0]) > self.models.index(key[1])
+        return (key[::-1] if turned else key), turned

@@ -1,0 +1,397 @@
+"""Scores over a grid of assumed dependences, with their sampling errors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from cocensor._checks import FloatArray, check_choice
+from cocensor._notes import Note
+from cocensor.inference import (
+    AxisCurve,
+    Band,
+    Comparison,
+    Estimates,
+    Lead,
+    TippingPoint,
+    Uncertainty,
+    compare,
+    lead,
+    may_be_best,
+    simultaneous_quantile,
+    tipping_points,
+    uncertainty,
+)
+from cocensor.inference.ignorance import check_range
+from cocensor.study.evaluation import Evaluation, metric_of
+from cocensor.study.lookup import adjustment_named
+from cocensor.study.plan import HAZARD_RATIO
+from cocensor.study.scores import AdjustmentScores
+from cocensor.study.standing import counted, rankable
+
+if TYPE_CHECKING:
+    from cocensor.study.sensitivity.changes import Change
+
+#: The line on which the hazard ratio of everybody moves.
+ALL = "all"
+#: By adjustment, line and point.
+Answers = dict[str, dict[str, dict[float, AdjustmentScores]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The difference of two models, score(a) − score(b), along a grid.
+
+    Attributes
+    ----------
+    grid : Grid
+    a, b : str
+    smaller : bool
+        Whether the smaller score is the better one.
+    curves : dict of AxisCurve
+        The difference by line.
+    """
+
+    grid: Grid
+    a: str
+    b: str
+    smaller: bool
+    curves: dict[str, AxisCurve]
+
+    def lead(self, line: str | None = None) -> Lead | None:
+        """How far one of the two is better beyond chance, outward from independence; by default on all lines.
+
+        See :func:`cocensor.inference.lead`: a fixed sequence of tests, which needs no correction. None where they
+        cannot be distinguished at independence, or the better one may not be called best. ``sign`` is that of
+        score(a) − score(b).
+        """
+        held = lead(self.curves, line)
+        if held is None or self.better(held.sign) not in rankable(self.grid.evaluation):
+            return None
+        return held.on(self.grid.at_position)
+
+    def better(self, sign: float) -> str:
+        """The better model where the difference has this sign."""
+        return self.a if (sign < 0) == self.smaller else self.b
+
+    def tipping_points(self, line: str | None = None) -> tuple[TippingPoint, ...]:
+        """Where the order of the two turns, with intervals, nearest to independence first."""
+        return tuple(point.on(self.grid.at_position) for point in tipping_points(self.curves, line))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Grid:
+    r"""Every score over lines of points, and what their errors say.
+
+    Along Kendall's τ lines are families of copulas. Along the hazard ratio ρ after dropout they say whose ratio moves,
+    that of "all" or of one reason or group while the others stay at 1: up to a dropout at c, event and dropout are
+    independent given z; from then on the hazard is ρ times that of those alike in z who are still under observation,
+    :math:`q(t) = [S_E(t \mid z)/S_E(c \mid z)]^\rho`, with margins that are fitted once, at independence, which is
+    ρ = 1. Between two ratios values are taken to move along lines in log ρ, which is what :meth:`position` gives.
+
+    A *value* of the grid is the score of a model, or its difference from that of another: score(model) − score(minus).
+    ``metric`` and ``adjustment`` are those of the evaluation, by default its first and its primary one.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    axis : {"tau", "hazard_ratio"}
+    lines : tuple of str
+    points : tuple of float
+    answers : dict of AdjustmentScores
+        By adjustment, line and point.
+    missing : dict of Note
+        By adjustment and line, why there is no answer, or none at some point.
+    """
+
+    evaluation: Evaluation
+    axis: Literal["tau", "hazard_ratio"]
+    lines: tuple[str, ...]
+    points: tuple[float, ...]
+    answers: Answers
+    missing: dict[tuple[str, str], Note]
+
+    @property
+    def is_of_ratios(self) -> bool:
+        """Whether it runs along hazard ratios after dropout."""
+        return self.axis == "hazard_ratio"
+
+    def position(self, point: float) -> float:
+        """Where a point lies on the axis along which values are taken to move on lines; 0 is independence."""
+        return math.log(point) if self.is_of_ratios else point
+
+    def at_position(self, position: float) -> float:
+        """The point that lies there; a ratio of the grid comes back as it was."""
+        return float(f"{math.exp(position):.12g}") if self.is_of_ratios else position
+
+    @property
+    def primary(self) -> str:
+        """The primary adjustment of the evaluation, or the first with an answer here, by preference a voting one."""
+        order = (self.evaluation.primary, *counted(self.evaluation), *self.answers)
+        return next(name for name in order if name in self.answers)
+
+    @property
+    def level(self) -> float:
+        """Of all intervals: that of the evaluation."""
+        return self.evaluation.data.level
+
+    # --- at one point ----------------------------------------------------------------------------------
+
+    def values(
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
+    ) -> dict[str, float]:
+        """The scores of the models at one point; those without one are missing."""
+        by, answer = metric_of(self.evaluation, metric).name, self._answer(line, point, adjustment)
+        return {} if answer is None else {model: each.value for model, each in answer.values[by].items()}
+
+    def errors(
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
+    ) -> Estimates | None:
+        """The scores at one point with their errors; None where there is none."""
+        answer = self._answer(line, point, adjustment)
+        return None if answer is None else answer.errors.get(metric_of(self.evaluation, metric).name)
+
+    def ranks(
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
+    ) -> dict[str, int]:
+        """The ranks of the models that may be ranked at one point; those without a score are missing."""
+        values, able = self.values(line, point, metric, adjustment), rankable(self.evaluation)
+        return metric_of(self.evaluation, metric).ranks({m: v for m, v in values.items() if m in able})
+
+    def best_at(
+        self, line: str, point: float, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[str, ...]:
+        """The model with the best score at one point, and those that its interval there does not tell from it.
+
+        The same intervals tell how far a lead goes (:meth:`Pair.lead`). Without intervals, those with the best score.
+        """
+        ranked = self.ranks(line, point, metric, adjustment)
+        errors = self.errors(line, point, metric, adjustment)
+        if errors is None:
+            return tuple(model for model, rank in ranked.items() if rank == 1)
+        direction = metric_of(self.evaluation, metric).direction
+        kept = may_be_best(errors.only(list(ranked)), direction, self.level)
+        return tuple(sorted(kept, key=lambda model: ranked[model]))
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        line: str,
+        point: float,
+        metric: str | None = None,
+        adjustment: str | None = None,
+    ) -> Comparison:
+        """The score of a minus that of b at one point of the grid; NaN where one of them has none."""
+        for model in (a, b):
+            check_choice(model, "model", self.evaluation.models)
+        check_choice(line, "line" if self.is_of_ratios else "family", self.lines)
+        if point not in self.points:
+            grid = ", ".join(f"{each:g}" for each in self.points)
+            name = "ratio" if self.is_of_ratios else "tau"
+            raise ValueError(f"{name} must be a point of the grid, which has {grid}, but is {point!r}.")
+        errors = self.errors(line, point, metric, adjustment)
+        if errors is not None and {a, b} <= set(errors.names):
+            return compare(errors, a, b)
+        values = self.values(line, point, metric, adjustment)
+        difference = values.get(a, np.nan) - values.get(b, np.nan)
+        return Comparison(a, b, difference, np.nan, missing="there is no interval at this point")
+
+    def hazard_ratio(self, line: str, point: float, adjustment: str | None = None) -> float:
+        """The mean hazard ratio right after leaving that a point stands for: τ on the clinic's scale.
+
+        Under a copula, the geometric mean over the dropouts whose status is imputed, against those alike who are still
+        under observation; 1 at τ = 0. Between two τ of the grid its logarithm is taken to move along a line. NaN where
+        it is not known.
+        """
+        if self.is_of_ratios:
+            return point
+        check_choice(line, "family", self.lines)
+        along = self.answers[self.adjustment(adjustment)].get(line, {})
+        ratios = {0.0: 1.0} | {at: each.hazard_ratio or np.nan for at, each in along.items() if at != 0}
+        taus = sorted(ratios)
+        logs = np.log([ratios[at] for at in taus])
+        return float(np.exp(np.interp(point, taus, logs, left=np.nan, right=np.nan)))
+
+    # --- over all points -------------------------------------------------------------------------------
+
+    def leaders(
+        self, metric: str | None = None, adjustment: str | None = None
+    ) -> dict[str, dict[float, tuple[str, ...]]]:
+        """The model with the best score by line and point, whether or not it can be distinguished from others.
+
+        Where no model may be ranked, nobody, at every point that has a score.
+        """
+        name, able = self.adjustment(adjustment), rankable(self.evaluation)
+        by_line = {}
+        for line, answers in self.answers[name].items():
+            scored = [point for point in answers if self.values(line, point, metric, name)]
+            ranked = {point: self.ranks(line, point, metric, name) for point in scored}
+            by_line[line] = {
+                point: tuple(m for m, rank in r.items() if rank == 1)
+                for point, r in ranked.items()
+                if r or not able
+            }
+        return {line: by_point for line, by_point in by_line.items() if by_point}
+
+    def best(
+        self, metric: str | None = None, adjustment: str | None = None
+    ) -> dict[str, dict[float, tuple[str, ...]]]:
+        """The models that cannot be distinguished from the best by line and point."""
+        return {
+            line: {point: self.best_at(line, point, metric, adjustment) for point in by_point}
+            for line, by_point in self.leaders(metric, adjustment).items()
+        }
+
+    def reference(self, metric: str | None = None, adjustment: str | None = None) -> str:
+        """The model with the best score nearest to independence, which others are compared with by default.
+
+        The first model where none may be ranked.
+        """
+        if not rankable(self.evaluation):
+            return self.evaluation.models[0]
+        by_point = next(iter(self.leaders(metric, adjustment).values()))
+        at = {point: self.position(point) for point in by_point}
+        return by_point[min(by_point, key=lambda point: (abs(at[point]), -at[point]))][0]
+
+    def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
+        """Where the best model changes, line by line; one that merely ties with another stays."""
+        from cocensor.study.sensitivity.changes import changes
+
+        return changes(self, metric, self.adjustment(adjustment))
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Rows of a table: metric, adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
+        with_errors = self.evaluation.data.confidence_level is not None
+        for metric in self.evaluation.metrics:
+            for adjustment, by_line in self.answers.items():
+                for line, by_point in by_line.items():
+                    for point in by_point:
+                        place = self.place(adjustment, line, point)
+                        errors = self.errors(line, point, metric, adjustment)
+                        ranks = self.ranks(line, point, metric, adjustment)
+                        for model, value in self.values(line, point, metric, adjustment).items():
+                            limits = self._limits(errors, model) if with_errors else ()
+                            yield metric, adjustment, *place, model, value, *limits, ranks.get(model)
+
+    def place(self, adjustment: str, line: str, point: float) -> tuple[str, str | None, float, float]:
+        """Where a point is in tables: its family, reason, τ and hazard ratio after dropout."""
+        if self.is_of_ratios:
+            return HAZARD_RATIO, None if line == ALL else line, np.nan, point
+        return line, None, point, self.hazard_ratio(line, point, adjustment)
+
+    def _limits(self, errors: Estimates | None, model: str) -> tuple[float, ...]:
+        if errors is None:
+            return np.nan, np.nan, np.nan
+        estimate = errors.estimate(model)
+        return (estimate.standard_error, *estimate.confidence_interval(self.level))
+
+    # --- along lines -----------------------------------------------------------------------------------
+
+    def along(
+        self,
+        model: str,
+        minus: str | None = None,
+        metric: str | None = None,
+        adjustment: str | None = None,
+    ) -> dict[str, AxisCurve]:
+        """By line a value along the axis of :meth:`position`, each with its own interval."""
+        curves = {}
+        for line, answers in self.answers[self.adjustment(adjustment)].items():
+            values, errors = self._on_line(line, model, minus, metric, adjustment)
+            positions = np.array([self.position(point) for point in answers])
+            curves[line] = AxisCurve.normal(positions, values, errors, self.level)
+        return curves
+
+    def bands(
+        self,
+        model: str,
+        minus: str | None = None,
+        metric: str | None = None,
+        adjustment: str | None = None,
+    ) -> dict[str, Band]:
+        """By line limits of a value that hold its whole curve, on all lines at once."""
+        rows = self._rows_of_errors(model, minus, metric, adjustment)
+        quantile = simultaneous_quantile(rows, self.level)
+        bands = {}
+        for line, curve in self.along(model, minus, metric, adjustment).items():
+            reach = np.where(curve.standard_errors == 0, 0.0, quantile * curve.standard_errors)
+            bands[line] = Band(curve.values - reach, curve.values + reach, quantile)
+        return bands
+
+    def pair(self, a: str, b: str, metric: str | None = None, adjustment: str | None = None) -> Pair:
+        """Two models along the grid: how far one leads, and where their order turns."""
+        by = metric_of(self.evaluation, metric)
+        return Pair(self, a, b, by.direction == "smaller", self.along(a, b, by.name, adjustment))
+
+    def uncertainty(
+        self,
+        low: float,
+        high: float,
+        model: str,
+        minus: str | None = None,
+        line: str | None = None,
+        metric: str | None = None,
+        adjustment: str | None = None,
+    ) -> Uncertainty:
+        """Intervals of a value where the point is held to lie between ``low`` and ``high``, on all lines or one.
+
+        See :func:`cocensor.inference.uncertainty`.
+        """
+        curves = self.along(model, minus, metric, adjustment)
+        check_range(low, high, [self.at_position(at) for curve in curves.values() for at in curve.positions])
+        spread = uncertainty(curves, self.position(low), self.position(high), line)
+        return replace(spread, missing=tuple((name, self.at_position(at)) for name, at in spread.missing))
+
+    def _on_line(
+        self, line: str, model: str, minus: str | None, metric: str | None, adjustment: str | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Along the answers of a line a value, and its standard error; NaN for what is not."""
+        wanted = [model] if minus is None else [model, minus]
+        for name in wanted:
+            check_choice(name, "model", self.evaluation.models)
+        by = metric_of(self.evaluation, metric).name
+        answers = self.answers[self.adjustment(adjustment)][line]
+        both = np.full((2, len(answers)), np.nan)
+        for k, each in enumerate(answers.values()):
+            both[0, k] = each.value(by, model) - (0.0 if minus is None else each.value(by, minus))
+            errors = each.errors.get(by)
+            if errors is None or not all(name in errors.names for name in wanted):
+                continue
+            at = tuple(map(errors.names.index, wanted))
+            both[1, k] = (errors.standard_errors if minus is None else errors.apart.standard_errors)[at]
+        return both[0], both[1]
+
+    def _rows_of_errors(
+        self, model: str, minus: str | None, metric: str | None, adjustment: str | None
+    ) -> FloatArray:
+        """Rows of the errors of a value at all answers, line by line; NaN for what is not."""
+        by = metric_of(self.evaluation, metric).name
+        answers = [
+            each for line in self.answers[self.adjustment(adjustment)].values() for each in line.values()
+        ]
+        most = max((len(each.batches[by]) for each in answers if each.batches), default=1)
+        rows = np.full((most, len(answers)), np.nan)
+        for k, each in enumerate(answers):
+            errors = each.errors.get(by)
+            if errors is None or not {model, minus} - {None} <= set(errors.names):
+                continue
+            own = each.batches[by]
+            rows[:, k] = 0.0
+            rows[: len(own), k] = own[:, errors.index(model)]
+            if minus is not None:
+                rows[: len(own), k] -= own[:, errors.index(minus)]
+        return rows
+
+    def _answer(self, line: str, point: float, adjustment: str | None) -> AdjustmentScores | None:
+        return self.answers[self.adjustment(adjustment)].get(line, {}).get(point)
+
+    def adjustment(self, name: str | None) -> str:
+        """The name of an adjustment that has an answer here, by name or label; by default the primary one."""
+        if name is None:
+            return self.primary
+        return adjustment_named(self.evaluation.results, name, self.answers)

@@ -1,0 +1,120 @@
+"""The dependence that a factor induces which acts on event and dropout and is left out of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf, log, pi, sqrt
+
+import numpy as np
+
+from cocensor._checks import FloatArray, check_number
+
+# Nodes of the integral over a normal factor, in the logarithm of its distance from 0: on this scale the trapezoidal
+# rule converges geometrically, however strong the factor.
+_LOG_DISTANCE = np.arange(-40.0, 3.6, 0.1)
+_MOST = log(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Contrasts:
+    r"""How two subjects that are alike in the rest differ in a factor, and how often.
+
+    With proportional hazards, and event and dropout independent given all covariates, two subjects that differ by d are
+    ranked by their event times with :math:`P(E_1 < E_2) - P(E_1 > E_2) = \tanh(d'\beta/2)`, by their dropout times
+    likewise with γ, so that leaving the factor out induces
+
+    .. math:: \tau = \sum_d w_d \tanh(d'\beta/2) \tanh(d'\gamma/2).
+    """
+
+    differences: FloatArray  # (m, columns)
+    weights: FloatArray  # (m,), the chance of each; what is missing to 1 is the chance of no difference
+
+    def taus(self, on_event: FloatArray, on_dropout: FloatArray) -> FloatArray:
+        """Kendall's τ by row of log hazard ratios, (rows, columns) each."""
+        differences = self.differences.T
+        ranked = np.tanh(0.5 * on_event @ differences)
+        ranked *= np.tanh(0.5 * on_dropout @ differences)
+        return ranked @ self.weights
+
+    def tau(self, on_event: FloatArray, on_dropout: FloatArray) -> float:
+        """Kendall's τ at log hazard ratios, one for each column."""
+        return float(self.taus(on_event[None], on_dropout[None])[0])
+
+    def aligned(self, on_event: FloatArray, on_dropout: FloatArray) -> float:
+        """What τ would be if the effects had the same sign in every pair."""
+        event, dropout = (np.abs(np.tanh(0.5 * self.differences @ each)) for each in (on_event, on_dropout))
+        return float((event * dropout) @ self.weights)
+
+
+def induced_tau(hazard_ratio_event: float, hazard_ratio_dropout: float) -> float:
+    r"""Kendall's τ of event and dropout that a hidden standard normal factor induces.
+
+    With hazard ratios :math:`e^\beta` on the event and :math:`e^\gamma` on dropout per standard deviation,
+    :math:`\tau = E[\tanh(\beta\Delta/2) \tanh(\gamma\Delta/2)]`, Δ ~ N(0, 2): two subjects differ by Δ. Assumes
+    proportional hazards, and that event and dropout are independent given the factor.
+
+    Parameters
+    ----------
+    hazard_ratio_event, hazard_ratio_dropout : float
+        Per standard deviation of the factor, above 0.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from cocensor import induced_tau
+    >>> round(induced_tau(1.5, 1.2), 3), round(induced_tau(1.5, 1 / 1.2), 3)
+    (0.034, -0.034)
+    """
+    ratios = {"hazard_ratio_event": hazard_ratio_event, "hazard_ratio_dropout": hazard_ratio_dropout}
+    logs = []
+    for name, ratio in ratios.items():
+        value = check_number(ratio, name)
+        if value <= 0:
+            raise ValueError(f"{name} must be above 0, but is {ratio}.")
+        logs.append(log(value))
+    return _normal_tau(*logs)
+
+
+def hidden_hazard_ratio(tau: float) -> float:
+    r"""How strong a hidden factor must be to induce τ: its hazard ratio per standard deviation, on event and dropout.
+
+    The factor is standard normal and acts alike on both: the root h of :math:`|\tau| = E[\tanh^2(\log(h) \Delta/2)]`,
+    Δ ~ N(0, 2). For negative τ it acts on dropout by 1/h. Infinite where h is beyond double precision.
+
+    Parameters
+    ----------
+    tau : float
+        Kendall's τ, strictly between −1 and 1.
+
+    Returns
+    -------
+    float
+        The hazard ratio h, at least 1.
+
+    Examples
+    --------
+    >>> from cocensor import hidden_hazard_ratio
+    >>> [round(hidden_hazard_ratio(tau), 2) for tau in (0.0, 0.1, 0.2, 0.4, 0.5, -0.5)]
+    [1.0, 1.64, 2.19, 4.21, 6.63, 6.63]
+    """
+    from scipy.optimize import brentq  # late: it takes a moment
+
+    size = abs(check_number(tau, "tau"))
+    if size >= 1.0:
+        raise ValueError(f"tau must lie strictly between -1 and 1, but is {tau}.")
+    if size == 0.0:
+        return 1.0
+    if _normal_tau(_MOST, _MOST) <= size:
+        return inf
+    # tanh² is at most the square of its argument, so that τ is at most half the squared log hazard ratio.
+    return exp(brentq(lambda effect: _normal_tau(effect, effect) - size, sqrt(2.0 * size) * 0.99, _MOST))
+
+
+def _normal_tau(on_event: float, on_dropout: float) -> float:
+    distance = np.exp(_LOG_DISTANCE)
+    density = np.exp(-0.5 * distance**2) * distance * (2.0 * 0.1 / sqrt(2.0 * pi))
+    half = distance / sqrt(2.0)
+    return float((np.tanh(on_event * half) * np.tanh(on_dropout * half)) @ density)

@@ -1,0 +1,149 @@
+"""The result of a sensitivity analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import combinations
+from typing import Any
+
+from cocensor._cached import cached_property
+from cocensor._checks import escaped
+from cocensor._views import view
+from cocensor.inference import Comparison
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.sensitivity.benchmark_result import PlausibleTau
+from cocensor.study.sensitivity.changes import Tip, tips
+from cocensor.study.sensitivity.grid import Grid
+from cocensor.study.sensitivity.plausible import PlausibleRange
+from cocensor.study.verdict import Verdict, verdict_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """Every score over families of copulas and τ, and over the hazard ratio after dropout.
+
+    Made by :meth:`Evaluation.sensitivity`.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+    over_tau : Grid
+        Scores along Kendall's τ, a line for each family of copulas.
+    over_ratio : Grid or None
+        Scores along the hazard ratio after dropout, of all and by reason or group; None where that was not asked for or
+        no adjustment takes it.
+    plausible : PlausibleRange
+        The τ that are held plausible: as asked for, or by the measured covariates.
+    benchmarks : PlausibleTau or None
+        Measured covariates as benchmarks of τ; None where there is none that tells.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (1, 3)}
+    >>> result = cc.evaluate(models, test.y, y_train=train.y, adjustments="cg_q", copula=cc.Clayton(2.0), metrics="ibs")
+    >>> over = result.sensitivity("clayton", [0.0, 0.4, 0.8])
+    >>> {tau: round(over.over_tau.values("clayton", tau)["1"], 3) for tau in over.over_tau.points}
+    {0.0: 0.113, 0.4: 0.11, 0.8: 0.114}
+    """
+
+    evaluation: Evaluation
+    over_tau: Grid
+    over_ratio: Grid | None
+    plausible: PlausibleRange
+    benchmarks: PlausibleTau | None
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who leads by the first metric under the primary adjustment, and how far that holds."""
+        return verdict_of(self.evaluation, self)
+
+    def compare(
+        self,
+        a: str,
+        b: str,
+        family: str,
+        tau: float,
+        metric: str | None = None,
+        adjustment: str | None = None,
+    ) -> Comparison:
+        """The score of a minus that of b at one point of the grid; NaN where one of them has none."""
+        return self.over_tau.compare(a, b, family, tau, metric, adjustment)
+
+    def hazard_ratio(self, family: str, tau: float, adjustment: str | None = None) -> float:
+        """The mean hazard ratio right after leaving that a copula stands for: τ on the clinic's scale.
+
+        The geometric mean over the dropouts whose status is imputed, against those alike who are still under
+        observation; 1 at τ = 0. Between two τ of the grid its logarithm is taken to move along a line. NaN where it is
+        not known.
+        """
+        return self.over_tau.hazard_ratio(family, tau, adjustment)
+
+    def table(self) -> Any:
+        """One row per metric, adjustment, family, τ or hazard ratio, and model: score, error, interval, and rank.
+
+        The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
+        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of :meth:`hazard_ratio`.
+        """
+        data = self.evaluation.data
+        order = {name: k for k, name in enumerate(self.evaluation.metrics)}
+        rows = sorted((row for grid in self.grids for row in grid.rows()), key=lambda row: order[row[0]])
+        errors = () if data.confidence_level is None else ("standard_error", "low", "high")
+        where = ("family", "reason", "tau", "hazard_ratio")
+        return data.frame(("metric", "adjustment", *where, "model", "score", *errors, "rank"), rows)
+
+    @property
+    def grids(self) -> tuple[Grid, ...]:
+        """That over τ, and that over hazard ratios where there is one."""
+        return (self.over_tau,) if self.over_ratio is None else (self.over_tau, self.over_ratio)
+
+    def tips(
+        self, a: str, b: str, metric: str | None = None, adjustment: str | None = None
+    ) -> tuple[Tip, ...]:
+        """Where the order of two models turns or becomes uncertain, on every scale; see :class:`Tip`.
+
+        Under copulas, then by hazard ratio after dropout; each nearest to independence first.
+        """
+        name = self.over_tau.adjustment(adjustment)
+        return tips(list(self.grids), self.benchmarks, a, b, metric, name)
+
+    def tips_table(self) -> Any:
+        """One row per metric, adjustment, pair of models and tipping point; see :class:`Tip`."""
+        names = [each.name for each in fields(Tip)]
+        rows = [
+            (metric, adjustment, a, b, *(getattr(tip, name) for name in names))
+            for metric in self.evaluation.metrics
+            for adjustment in self.over_tau.answers
+            for a, b in combinations(self.evaluation.models, 2)
+            for tip in self.tips(a, b, metric, adjustment)
+        ]
+        return self.evaluation.data.frame(("metric", "adjustment", "a", "b", *names), rows)
+
+    @property
+    def statement(self) -> str:
+        """The answer in words, by the primary adjustment and the first metric of the evaluation."""
+        return str(view("text.sensitivity_in_words")(self))
+
+    def plot(self, ax: Any = None, *, line: str | Sequence[str] | None = None) -> Any:
+        """Scores along τ and hazard ratios; returns the axes (a :class:`~cocensor.views.plots.SensitivityDisplay`).
+
+        With ``line``, along the hazard ratio after dropout of "all", or of reasons or groups, a panel each.
+        """
+        return view("plots.SensitivityDisplay").from_sensitivity(self, line=line).plot(ax=ax)
+
+    def plot_differences(
+        self, reference: str | None = None, ax: Any = None, *, line: str | Sequence[str] | None = None
+    ) -> Any:
+        """Scores minus that of one model; returns the axes (a :class:`~cocensor.views.plots.DifferenceDisplay`).
+
+        ``line`` is that of :meth:`plot`.
+        """
+        return view("plots.DifferenceDisplay").from_sensitivity(self, reference, line=line).plot(ax=ax)
+
+    def __repr__(self) -> str:
+        return escaped(view("text.sensitivity_as_text")(self))

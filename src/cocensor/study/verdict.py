@@ -1,0 +1,372 @@
+"""Who leads, who is beaten, who ties, and how far that holds: data, from which every view takes its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+from cocensor._checks import escaped
+from cocensor._json import finite
+from cocensor._views import view
+from cocensor.adjustments import IPCW, Imputation
+from cocensor.copulas import Copula
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.reach import (
+    Along,
+    LeadingRange,
+    Limit,
+    OverRatios,
+    Reach,
+    Span,
+    along,
+    first_point,
+    over_ratios_of,
+    standing_at_start,
+    weakest,
+)
+from cocensor.study.sensitivity.benchmark_result import PlausibleTau
+from cocensor.study.sensitivity.grid import Grid
+from cocensor.study.sensitivity.plausible import PlausibleRange
+from cocensor.study.standing import Standing, counted, rankable, standing
+
+if TYPE_CHECKING:
+    from cocensor.study.sensitivity.result import Sensitivity
+
+#: The first that applies: no model may be called best; the data tell none apart wherever that was looked; one model
+#: leads all others wherever in the plausible range the dependence lies; it does so at independence; or neither.
+State = Literal["no_usable_model", "tie", "settled", "settled_at_independence", "not_settled"]
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """The smallest dependence at which a lead is lost, in the family where that comes first.
+
+    Attributes
+    ----------
+    tau : float
+        Kendall's τ.
+    hazard_ratio : float
+        Of the event right after leaving; NaN where it is not known.
+    family : str
+    against : str
+        The model that the lead is lost against.
+    within_plausible : bool
+        Whether that lies within the plausible range.
+    """
+
+    tau: float
+    hazard_ratio: float
+    family: str
+    against: str
+    within_plausible: bool
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What a verdict is told under.
+
+    Attributes
+    ----------
+    adjustment, label : str
+    tau : float or None
+        Kendall's τ of event and dropout given what is known of subjects; None where no copula is assumed.
+    family : str or None
+        Of the copula; None at independence, and where every family tells the same.
+    hazard_ratio : float or None
+        Right after leaving; None where it is not known.
+    given : tuple of str
+        What is known of subjects: "predictions", "covariates".
+    anybody_left : bool
+        Whether there are dropouts at all.
+    """
+
+    adjustment: str
+    label: str
+    tau: float | None
+    family: str | None = None
+    hazard_ratio: float | None = None
+    given: tuple[str, ...] = ()
+    anybody_left: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Who leads by one metric under one assumption, as far as the data tell, and how far that holds.
+
+    Attributes
+    ----------
+    state : str
+        "no_usable_model" (none may be called best), "tie" (the data tell no two models apart, wherever that was
+        looked), "settled" (one model leads all others, at every dependence of the plausible range, all of which was
+        tried), "settled_at_independence" (one model leads all others where independence, or the dependence that was
+        assumed, holds), or "not_settled".
+    assumption : Assumption
+    standing : Standing
+        Under the assumption.
+    unscored : tuple of str
+        The models that may be ranked and have no score.
+    by_metric : dict of Standing
+        By all metrics of the evaluation, under the same adjustment.
+    plausible : PlausibleRange or None
+        The τ that are held plausible, and where that is from; None without a sensitivity analysis.
+    plausible_ratios : pair of float or None
+        The hazard ratios right after leaving that its ends stand for, under every family.
+    over_tau : Along or None
+        How far the standing holds over Kendall's τ, and who may be best where; None without a sensitivity analysis.
+    silent : tuple of str
+        The families without an answer.
+    spans : dict of Span
+        Of the score of the only model that may be ranked: "plausible", over the part of the plausible range that was
+        tried, and "grid".
+    strongest_covariate : str or None
+        The measured covariate that would induce most dependence.
+    over_ratios : OverRatios or None
+        How far the lead holds over the hazard ratio after dropout.
+    """
+
+    state: State
+    assumption: Assumption
+    standing: Standing = field(repr=False)
+    unscored: tuple[str, ...] = ()
+    by_metric: Mapping[str, Standing] = field(default_factory=dict, repr=False)
+    plausible: PlausibleRange | None = None
+    plausible_ratios: tuple[float, float] | None = None
+    over_tau: Along | None = field(default=None, repr=False)
+    silent: tuple[str, ...] = ()
+    spans: Mapping[str, Span] = field(default_factory=dict, repr=False)
+    strongest_covariate: str | None = None
+    over_ratios: OverRatios | None = field(default=None, repr=False)
+
+    @property
+    def metric(self) -> str:
+        """The metric that it is told by."""
+        return self.standing.metric.name
+
+    @property
+    def adjustment(self) -> str:
+        """The adjustment that it is told under."""
+        return self.assumption.adjustment
+
+    @property
+    def leader(self) -> str | None:
+        """The model that alone may be best; None where several may, or there is nothing to lead."""
+        first = _first(self.standing)
+        return first[0] if len(first) == 1 and len(self.standing.scores) > 1 else None
+
+    @property
+    def beaten(self) -> tuple[str, ...]:
+        """The models that the data tell from each that may be best."""
+        return self.standing.beaten
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The models that may be best, where these are several."""
+        first = _first(self.standing)
+        return first if len(first) > 1 else ()
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """The models that are not among the best, but cannot be told from each of them."""
+        return self.standing.behind
+
+    @property
+    def tried(self) -> tuple[float, ...]:
+        """The τ of the grid that have an answer."""
+        return () if self.over_tau is None else self.over_tau.tried
+
+    @property
+    def stretches(self) -> tuple[LeadingRange, ...]:
+        """From which to which τ the same models may be best."""
+        return () if self.over_tau is None else self.over_tau.stretches
+
+    @property
+    def reach(self) -> Reach | None:
+        """How far the standing holds over τ under every family; None where it does not at its start."""
+        return None if self.over_tau is None else self.over_tau.reach
+
+    @property
+    def covered(self) -> tuple[float, float] | None:
+        """The part of the plausible range that the grid covers; None where that is none."""
+        if self.plausible is None or not self.tried:
+            return None
+        low, high = max(self.plausible.low, self.tried[0]), min(self.plausible.high, self.tried[-1])
+        return (low, high) if low <= high else None
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the grid covers all of the plausible range."""
+        return self.plausible is not None and self.covered == (self.plausible.low, self.plausible.high)
+
+    @property
+    def holds_in_plausible(self) -> bool:
+        """Whether the lead holds all over the part of the plausible range that was tried."""
+        return (
+            self.covered is not None and self.reach is not None and all(map(self.reach.holds, self.covered))
+        )
+
+    @property
+    def robustness(self) -> Robustness | None:
+        """Where the lead is lost first; None where there is none, or it is not lost."""
+        lost = [] if self.reach is None else [limit for limit in self.reach.limits if not limit.is_silent]
+        if not lost or self.leader is None or not self.standing.beaten:
+            return None
+        nearest = lost[0]
+        within = self.plausible is not None and self.plausible.low <= nearest.at <= self.plausible.high
+        against = next((model for model in nearest.models if model != self.leader), nearest.models[-1])
+        return Robustness(nearest.at, nearest.hazard_ratio, str(nearest.line), against, within)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as JSON can hold it."""
+        robust = self.robustness
+        return {
+            "state": self.state,
+            "metric": self.metric,
+            "adjustment": self.adjustment,
+            "tau": self.assumption.tau,
+            "leader": self.leader,
+            "beaten": list(self.beaten),
+            "tied": list(self.tied),
+            "behind": list(self.behind),
+            "unscored": list(self.unscored),
+            "by_metric": {
+                name: {"best": list(each.best), "leaders": list(each.leaders)}
+                for name, each in self.by_metric.items()
+            },
+            "plausible": None if self.plausible is None else [self.plausible.low, self.plausible.high],
+            "stretches": [{**vars(each), "models": list(each.models)} for each in self.stretches],
+            "robustness": None
+            if robust is None
+            else {**vars(robust), "hazard_ratio": finite(robust.hazard_ratio)},
+            "statement": str(self),
+        }
+
+    def __str__(self) -> str:
+        return escaped(view("text.verdict_in_words")(self))
+
+
+def _first(found: Standing) -> tuple[str, ...]:
+    """Who may be best: by intervals where there are some, else by scores."""
+    return found.first if found.tells else found.leaders
+
+
+def verdict_of(evaluation: Evaluation, sensitivity: Sensitivity | None = None) -> Verdict:
+    """Who leads by the first metric under the primary adjustment, and over a sensitivity analysis how far that holds.
+
+    It is told at the dependence that the evaluation assumes, by the first adjustment from the primary one on that has
+    scores; over a grid of another adjustment, at its point nearest to independence. How far it holds goes outward from
+    there in any case.
+    """
+    metric = evaluation.data.metrics[0]
+    order = [evaluation.results[name] for name in dict.fromkeys((evaluation.primary, *counted(evaluation)))]
+    scores = next((each for each in order if each.values[metric.name]), order[0])
+    found, assumption = standing(evaluation, metric.name, scores.name), assumption_of(evaluation, scores.name)
+    grid = None if sensitivity is None else sensitivity.over_tau
+    # Scores that no verdict counts do not tell how far one holds.
+    if sensitivity is None or grid is None or not grid.leaders() or grid.primary not in counted(evaluation):
+        return _verdict(evaluation, found, assumption)
+    if grid.primary != scores.name or (assumption.tau == 0 and first_point(grid) != 0):
+        start = first_point(grid)
+        found, assumption = standing_at_start(grid, start), assumption_of(evaluation, grid.primary)
+        assumption = replace(assumption, tau=start, family=None, hazard_ratio=None)
+    return _verdict_over(sensitivity, found, assumption)
+
+
+def assumption_of(evaluation: Evaluation, adjustment: str) -> Assumption:
+    """What the scores under an adjustment assume."""
+    scores = evaluation.results[adjustment]
+    value, copula = scores.adjustment, getattr(scores.adjustment, "copula", None)
+    tau, family = None, None
+    if isinstance(value, IPCW):
+        tau = 0.0
+    elif isinstance(copula, Copula):
+        tau, family = float(copula.tau), None if copula.is_independence else copula.name
+    given = ["predictions"] if value.needs & {"prediction", "predictions"} else []
+    everything = isinstance(value, Imputation) and "everything" in value.given
+    if "covariates" in value.needs or (everything and evaluation.data.samples.x_test is not None):
+        given.append("covariates")
+    return Assumption(
+        adjustment,
+        scores.label,
+        0.0 if family is None and tau is not None else tau,
+        family,
+        scores.hazard_ratio,
+        tuple(given),
+        evaluation.data.anybody_left,
+    )
+
+
+def _verdict(evaluation: Evaluation, found: Standing, assumption: Assumption) -> Verdict:
+    """At one dependence."""
+    able = rankable(evaluation)
+    verdict = Verdict(
+        "not_settled",
+        assumption,
+        found,
+        tuple(model for model in able if model not in found.scores),
+        {each.name: standing(evaluation, each.name, found.adjustment) for each in evaluation.data.metrics},
+    )
+    return replace(verdict, state=_state(verdict))
+
+
+def _state(verdict: Verdict) -> State:
+    found = verdict.standing
+    if not found.scores:
+        return "no_usable_model"
+    alike = all(each.agreed and set(each.models) == set(found.scores) for each in verdict.stretches)
+    if found.tells and set(verdict.tied) == set(found.scores) and alike:
+        return "tie"
+    if verdict.leader is None or not found.tells or set(found.beaten) != set(found.scores) - {verdict.leader}:
+        return "not_settled"
+    return "settled" if verdict.is_covered and verdict.holds_in_plausible else "settled_at_independence"
+
+
+def _verdict_over(sensitivity: Sensitivity, found: Standing, assumption: Assumption) -> Verdict:
+    """Over a grid, from the point nearest to independence outward."""
+    grid, benchmarks = sensitivity.over_tau, sensitivity.benchmarks
+    over = along(grid, found)
+    if over.reach is not None and benchmarks is not None:
+        ends = (None if end is None else _with_multiple(end, benchmarks) for end in over.reach)
+        over = replace(over, reach=Reach(*ends))
+    verdict = replace(
+        _verdict(sensitivity.evaluation, found, assumption),
+        plausible=sensitivity.plausible,
+        over_tau=over,
+        silent=tuple(line for line in grid.lines if line not in grid.leaders()),
+        strongest_covariate=None if benchmarks is None else benchmarks.strongest.name,
+        over_ratios=None if sensitivity.over_ratio is None else over_ratios_of(sensitivity.over_ratio),
+    )
+    verdict = replace(verdict, plausible_ratios=_plausible_ratios(grid, verdict), spans=_spans(grid, verdict))
+    return replace(verdict, state=_state(verdict))
+
+
+def _with_multiple(limit: Limit, benchmarks: PlausibleTau) -> Limit:
+    return limit if limit.is_silent else replace(limit, multiple=benchmarks.multiple_for(limit.at))
+
+
+def _plausible_ratios(grid: Grid, verdict: Verdict) -> tuple[float, float] | None:
+    """The hazard ratios right after leaving that the plausible range stands for, where all of it was tried."""
+    if verdict.plausible is None or not verdict.is_covered:
+        return None
+    ends = verdict.plausible.low, verdict.plausible.high
+    low, high = (weakest(grid, [(family, tau) for family in grid.leaders()]) for tau in ends)
+    return (low, high) if isfinite(low) and isfinite(high) else None
+
+
+def _spans(grid: Grid, verdict: Verdict) -> dict[str, Span]:
+    """Between which values the score of the only model that may be ranked lies."""
+    able, tried = rankable(grid.evaluation), verdict.tried
+    if len(able) != 1 or able[0] not in verdict.standing.scores:
+        return {}
+    spans = {"grid": _span(grid, able[0], (tried[0], tried[-1]))}
+    if verdict.covered is not None and verdict.covered[0] < verdict.covered[1]:
+        spans["plausible"] = _span(grid, able[0], verdict.covered)
+    return spans
+
+
+def _span(grid: Grid, model: str, between: tuple[float, float]) -> Span:
+    spread = grid.uncertainty(*between, model)
+    if grid.evaluation.data.confidence_level is None:
+        return Span(*spread.ignorance)
+    return Span(*spread.ignorance, *spread.strong)

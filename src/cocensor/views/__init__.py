@@ -1,0 +1,1 @@
+"""Results as text, pages, plots and tables."""

@@ -1,0 +1,175 @@
+"""Grids of dependence on the page: what their lines and points are called, their tables, and who is best where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cocensor.study.evaluation import metric_of
+from cocensor.study.sensitivity import ALL, Grid, PlausibleRange, Sensitivity
+from cocensor.views.text.names import and_metric, family_name, listed, quoted
+
+# In a cell of the map; of more models, their number.
+_MOST_LETTERS = 3
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class GridTable:
+    """Which numbers of a grid a table shows: its lines, as they are called, by models, along the points in its head."""
+
+    caption: str
+    head: tuple[str, ...]
+    lines: dict[str, str]
+    notes: tuple[str, ...]
+    metric: str
+    adjustment: str
+    axis: str
+
+
+@dataclass(frozen=True)
+class WinnerMap:
+    """By line and along ``points``, the models that may be best; points may be plausible.
+
+    ``notes`` say for each adjustment which points have no answer, and why.
+    """
+
+    symbol: str
+    axis: str
+    label: str
+    line_name: str
+    points: list[tuple[str, bool]]
+    rows: list[tuple[str, list[MapCell]]]
+    adjustment: str
+    notes: list[tuple[str, str]]
+    is_there: bool
+
+
+@dataclass(frozen=True)
+class MapCell:
+    """The models that cannot be distinguished from the best, the leading one first.
+
+    ``is_open`` where some of them have another score than it; ``letters`` stand for all of them.
+    """
+
+    models: list[dict[str, Any]]
+    letters: str
+    is_open: bool
+
+
+def line_label(line: str) -> str:
+    """Whose hazard ratio after dropout moves."""
+    return "all dropouts" if line == ALL else line
+
+
+def grid_tables(grid: Grid) -> list[GridTable]:
+    """For every metric and adjustment, scores by line and model along the points."""
+    evaluation = grid.evaluation
+    return [
+        GridTable(
+            f"{metric_of(evaluation, metric).label}, {evaluation.results[adjustment].label}",
+            (_line_name(grid), "model", *(f"{_symbol(grid)} = {point:g}" for point in grid.points)),
+            {line: _line(grid, line) for line in grid.answers[adjustment]},
+            why_missing(grid, adjustment),
+            metric,
+            adjustment,
+            _symbol(grid),
+        )
+        for metric, adjustment in pairs(grid)
+    ]
+
+
+def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[WinnerMap]:
+    """Who is best along τ, and along the hazard ratio after dropout, by the first metric and the primary adjustment.
+
+    The page's script fills them for the others; ``series`` says how models look.
+    """
+    looks = {each["name"]: each for each in series}
+    first, primary = sensitivity.evaluation.metrics[0], sensitivity.over_tau.primary
+    return [_map(grid, sensitivity.plausible, first, primary, looks) for grid in sensitivity.grids]
+
+
+def _map(
+    grid: Grid,
+    plausible: PlausibleRange,
+    metric: str,
+    adjustment: str,
+    looks: dict[str, dict[str, Any]],
+) -> WinnerMap:
+    is_there = adjustment in grid.answers
+    best = grid.best(metric, adjustment) if is_there else {}
+    leaders = grid.leaders(metric, adjustment) if is_there else {}
+    rows = [
+        (
+            _line(grid, line),
+            [
+                _map_cell(
+                    [looks[model] for model in best.get(line, {}).get(point, ())],
+                    len(leaders.get(line, {}).get(point, ())),
+                    len(looks),
+                )
+                for point in grid.points
+            ],
+        )
+        for line in grid.lines
+    ]
+    axis = "hazard ratio after dropout" if grid.is_of_ratios else "Kendall’s τ of event and dropout"
+    points = [
+        (f"{point:g}", not grid.is_of_ratios and is_plausible(plausible, point)) for point in grid.points
+    ]
+    evaluation = grid.evaluation
+    label = f"{quoted(evaluation, adjustment)}{and_metric(evaluation, metric)}"
+    notes = [(name, note) for name in grid.answers for note in why_missing(grid, name)]
+    return WinnerMap(_symbol(grid), axis, label, _line_name(grid), points, rows, adjustment, notes, is_there)
+
+
+def is_plausible(plausible: PlausibleRange, tau: float) -> bool:
+    """Whether a τ lies in the plausible range."""
+    return plausible.low - _ROUNDING <= tau <= plausible.high + _ROUNDING
+
+
+def _map_cell(models: list[dict[str, Any]], n_equal: int, n_all: int) -> MapCell:
+    """Of models in the order of their ranks, of which the first ones are equal; the page's script does the same."""
+    letters, is_open = [model["letter"] for model in models], len(models) > n_equal
+    if len(letters) <= _MOST_LETTERS:
+        return MapCell(models, "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]]), is_open)
+    several = f"all {n_all}" if len(letters) == n_all else f"{letters[0]} +{len(letters) - 1}"
+    return MapCell(models, several, is_open)
+
+
+def pairs(grid: Grid) -> Sequence[tuple[str, str]]:
+    """Every metric with every adjustment of the grid."""
+    return [(metric, adjustment) for metric in grid.evaluation.metrics for adjustment in grid.answers]
+
+
+def why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
+    """Why some points of the grid have no answer."""
+    refused = {
+        line: note.text
+        for (name, line), note in grid.missing.items()
+        if name == adjustment and line in grid.lines
+    }
+    found = grid.answers[adjustment]
+    short = [
+        line for line in grid.lines if line not in refused and len(found.get(line, {})) < len(grid.points)
+    ]
+    said = [
+        f"No answer {f'at some {_symbol(grid)} ' if line in found else ''}under {_line(grid, line)}: {why}"
+        for line, why in refused.items()
+    ]
+    if short:
+        said.append(f"{listed([_line(grid, line) for line in short])} cannot reach every τ.")
+    return tuple(said)
+
+
+def _line(grid: Grid, line: str) -> str:
+    return line_label(line) if grid.is_of_ratios else family_name(line)
+
+
+def _symbol(grid: Grid) -> str:
+    return "ρ" if grid.is_of_ratios else "τ"
+
+
+def _line_name(grid: Grid) -> str:
+    return "whose" if grid.is_of_ratios else "family"

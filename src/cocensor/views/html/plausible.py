@@ -1,0 +1,239 @@
+"""Which dependence is plausible, as tables: bounds without assumption, benchmarks of covariates, and tipping points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import isfinite
+
+from cocensor.study.evaluation import metric_of
+from cocensor.study.plan import HAZARD_RATIO
+from cocensor.study.report import Report
+from cocensor.study.sensitivity import ALL, Bound, Bounds, PlausibleTau, Sensitivity, Tip
+from cocensor.study.standing import rankable
+from cocensor.views.html.cells import MISSING, NumberCell, NumberRow, NumberTable, both_ends, number_cell
+from cocensor.views.html.grids import line_label
+from cocensor.views.text import bounds_in_words, plausible_tau_in_words
+from cocensor.views.text.bounds import pairs_from_leader
+from cocensor.views.text.digits import level_in_words
+from cocensor.views.text.names import ON_PAGE, family_name, model_name
+
+# Of more pairs, those with the leading model alone; of more covariates, the others on demand.
+_FEW_PAIRS, _FEW_COVARIATES = 6, 8
+_HAPPENS = {"estimate": "scores change order", "interval": "no longer distinguishable"}
+
+
+@dataclass(frozen=True)
+class BoundTables:
+    """By one metric: bounds of every model, and of every two; what they say, and whether pairs are many."""
+
+    metric: str
+    statement: str
+    models: NumberTable
+    pairs: NumberTable | None
+    are_many: bool
+
+
+@dataclass(frozen=True)
+class BenchmarkTables:
+    """What covariates would induce, the strongest few first; what stronger factors would; and what a τ would take."""
+
+    statement: str
+    strongest: NumberTable
+    others: NumberTable | None
+    factors: NumberTable
+    hidden: NumberTable
+
+
+def bound_tables(report: Report) -> list[BoundTables]:
+    """For every metric whose bounds were handed over."""
+    return [_bound_tables(found, pairs_from_leader(report.evaluation, found)) for found in report.bounds]
+
+
+def _bound_tables(found: Bounds, each_pair: tuple[tuple[str, str], ...]) -> BoundTables:
+    label, level = found.metric.label, found.level
+    head: tuple[str, ...] = "lowest", "highest"
+    if level is not None:
+        head = (*head, f"{level_in_words(level)} interval")
+    models = NumberTable(
+        f"{label} ({found.metric.direction} is better), whatever the dependence",
+        ("model", *head),
+        [NumberRow((model,), _bound_cells(found[model], level)) for model in found.models],
+        (*map(str, found.notes), *_unbounded(found)),
+    )
+    pairs = None
+    if found.pairs and not _unbounded(found):
+        rows = [
+            NumberRow((a, b), [*_bound_cells(found[a, b], level, "+"), _certain(found, a, b)])
+            for a, b in each_pair
+        ]
+        caption = f"difference of the {label}, whatever the dependence"
+        pairs = NumberTable(caption, ("model", "less", *head, "certainly better"), rows)
+    said = bounds_in_words(found, ON_PAGE, each_pair)
+    return BoundTables(found.metric.name, said, models, pairs, len(found.pairs) > _FEW_PAIRS)
+
+
+def _unbounded(found: Bounds) -> tuple[str, ...]:
+    """Why no pair has bounds; empty where one has some."""
+    if not found.pairs or any(isfinite(found[pair].low) for pair in found.pairs):
+        return ()
+    return (f"Differences have no bounds: {found[found.pairs[0]].missing}.",)
+
+
+def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[NumberCell]:
+    ends = [
+        NumberCell(MISSING) if end != end else NumberCell(f"{end:{sign}z.4f}", end + 0.0)
+        for end in (bound.low, bound.high)
+    ]
+    if level is None:
+        return ends
+    interval = both_ends(*bound.confidence_interval(level), sign=sign) or MISSING
+    return [*ends, NumberCell(interval, beside=bound.missing or "")]
+
+
+def _certain(found: Bounds, a: str, b: str) -> NumberCell:
+    """Who is better, in the population by the interval, or in this sample alone."""
+    better = found.certain(a, b, found.level)
+    if better is not None:
+        return NumberCell(model_name(better))
+    better = found.certain(a, b)
+    return (
+        NumberCell("open")
+        if better is None
+        else NumberCell(model_name(better), beside="in this sample alone")
+    )
+
+
+def benchmark_tables(found: PlausibleTau | None, sensitivity: Sensitivity | None) -> BenchmarkTables | None:
+    """What measured covariates would induce; None where that has not been computed."""
+    if found is None:
+        return None
+    level = level_in_words(found.confidence_level)
+    head = ("covariate", "hazard ratio, event", "hazard ratio, dropout", "τ", "τ, shrunken")
+    rows = [
+        NumberRow(
+            (each.name,),
+            [
+                number_cell(each.hazard_ratio_event, digits=2),
+                number_cell(each.hazard_ratio_dropout, digits=2),
+                number_cell(each.tau, digits=3, interval=both_ends(*each.interval, digits=3)),
+                number_cell(each.shrunken_tau, digits=3),
+            ],
+        )
+        for each in found.benchmarks
+    ]
+    few = rows[:_FEW_COVARIATES]
+    nothing = [NumberCell(MISSING)] * 2
+    together = number_cell(found.together, digits=3, interval=both_ends(*found.together_interval, digits=3))
+    few.append(NumberRow(("all together",), [*nothing, together, NumberCell(MISSING)]))
+    caption = f"what leaving out a covariate would induce (hazard ratios per SD, {level} intervals)"
+    others = rows[_FEW_COVARIATES:]
+    return BenchmarkTables(
+        plausible_tau_in_words(found, ON_PAGE),
+        NumberTable(caption, head, few, tuple(map(str, found.notes))),
+        NumberTable(f"the other covariates: {caption}", head, others) if others else None,
+        _factor_table(found),
+        _hidden_table(found, sensitivity),
+    )
+
+
+def _factor_table(found: PlausibleTau) -> NumberTable:
+    """What factors that are stronger than measured ones would induce."""
+    taus = {
+        "like the strongest covariate" if times == 1 else f"{times} times as strong": tau
+        for times, tau in found.multiples.items()
+    }
+    taus["all covariates, if their effects all went the same way"] = found.aligned
+    rows = [NumberRow((name,), [number_cell(tau, digits=3)]) for name, tau in taus.items()]
+    return NumberTable("what a stronger factor would induce", ("factor", "τ, shrunken"), rows)
+
+
+def _hidden_table(found: PlausibleTau, sensitivity: Sensitivity | None) -> NumberTable:
+    taus = [k / 10 for k in range(1, 10)]
+    if sensitivity is not None:
+        taus = sorted({abs(tau) for tau in sensitivity.over_tau.points if tau}) or taus
+    rows = [
+        NumberRow((f"{tau:g}",), [_ratio(ratio), _multiple(found.multiple_for(tau))])
+        for tau, ratio in found.hidden(taus).items()
+    ]
+    head = ("size of τ", "hazard ratio per SD, on event and dropout", "times the strongest covariate")
+    return NumberTable("how strong a hidden factor would have to be", head, rows)
+
+
+def tipping_tables(sensitivity: Sensitivity) -> list[NumberTable]:
+    """For every metric and adjustment, where what is said of two models stops to hold; none without a second model."""
+    evaluation, grid = sensitivity.evaluation, sensitivity.over_tau
+    tables = []
+    for metric in evaluation.metrics:
+        for adjustment in grid.answers:
+            scored = [m for m in rankable(evaluation) if _is_scored(sensitivity, m, metric, adjustment)]
+            chosen = list(combinations(scored, 2))
+            notes = []
+            if len(chosen) > _FEW_PAIRS:
+                first = grid.reference(metric, adjustment)
+                chosen = [pair for pair in chosen if first in pair]
+                notes = [
+                    "The pairs with the best model at independence; tips_table() of the sensitivity has all."
+                ]
+            rows = [
+                NumberRow((a, b), _tip_cells(tip))
+                for a, b in chosen
+                for tip in sensitivity.tips(a, b, metric, adjustment)
+            ]
+            if not chosen:
+                continue
+            if not rows:
+                notes.append("On no line do two models change their order or become indistinguishable.")
+            label = evaluation.results[adjustment].label
+            caption = f"tipping points by the {metric_of(evaluation, metric).label}, {label}"
+            tables.append(NumberTable(caption, _TIP_HEAD, rows, tuple(notes), metric, adjustment))
+    return tables
+
+
+_TIP_HEAD = (
+    "model",
+    "other",
+    "what happens",
+    "under",
+    "τ",
+    "hazard ratio after dropout",
+    "times the strongest covariate",
+    "better beyond",
+)
+
+
+def _is_scored(sensitivity: Sensitivity, model: str, metric: str, adjustment: str) -> bool:
+    return any(
+        model in answer.values[metric]
+        for line in sensitivity.over_tau.answers[adjustment].values()
+        for answer in line.values()
+    )
+
+
+def _tip_cells(tip: Tip) -> list[NumberCell]:
+    under = family_name(tip.family)
+    if tip.family == HAZARD_RATIO:
+        whose = line_label(ALL) if tip.reason is None else model_name(tip.reason)
+        under = f"hazard ratio, {whose}"
+    return [
+        NumberCell(_HAPPENS[tip.kind]),
+        NumberCell(under),
+        number_cell(tip.tau, digits=2),
+        _ratio(tip.hazard_ratio),
+        _multiple(tip.multiple),
+        NumberCell(MISSING if tip.winner_beyond is None else model_name(tip.winner_beyond)),
+    ]
+
+
+def _ratio(value: float) -> NumberCell:
+    if not isfinite(value):
+        return NumberCell(MISSING)
+    return NumberCell(
+        f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value < 10 else f"{value:.1f}", value
+    )
+
+
+def _multiple(value: float) -> NumberCell:
+    if value != value:
+        return NumberCell(MISSING)
+    return NumberCell(f"{value:.1f}", value) if isfinite(value) else NumberCell("no multiple does")

@@ -1,0 +1,177 @@
+"""Panels side by side, and the ticks of their axes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from cocensor._checks import escaped
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_COLUMNS = 3
+# In inches: a panel alone, each of several, a line of a legend, one of its letters, and the sample beside these.
+_ALONE, _AMONG_OTHERS = (7.0, 4.5), (3.2, 2.8)
+LINE, _LETTER, _SAMPLE = 0.2, 0.08, 0.6
+_SMALL: dict[str, Any] = {"frameon": False, "fontsize": "small"}
+#: The text of a tick, and where on the axis it is.
+Tick = tuple[str, float]
+# In inches: a letter of a tick's label, and the gap between two of them.
+_TICK_LETTER, _TICK_GAP = 0.07, 0.14
+
+
+class Display(ABC):
+    """What is drawn in panels, each into an axes of its own."""
+
+    panels: Any
+    _share_y: ClassVar[bool] = True
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
+        """Draw into ``ax``, one axes per panel, or into a new figure; returns the axes, several as a list."""
+        panels = [partial(self._draw, key) for key in self._keys()]
+        return draw_panels(panels, ax, size=self._size(len(panels)), share_y=self._share_y)
+
+    def _keys(self) -> Iterable[Any]:
+        return self.panels
+
+    def _size(self, n: int) -> tuple[float, float] | None:
+        """Of one of n panels, in inches; None for that of most displays."""
+        return None
+
+    @abstractmethod
+    def _draw(self, key: Any, ax: Axes) -> None: ...
+
+
+def draw_panels(
+    panels: Sequence[Callable[[Axes], None]],
+    ax: Any,
+    *,
+    size: tuple[float, float] | None = None,
+    share_y: bool = True,
+    lines_below: int = 0,
+) -> Axes | list[Axes]:
+    """Draw each panel into an axes of its own, given or of a new figure in rows of up to three; one legend serves all.
+
+    In a new figure the legend stands below the panels, where it covers nothing. ``size`` is that of a panel, in inches;
+    it grows by the lines of text that a panel has below its axis.
+    """
+    figure, axes = (
+        _new_figure(len(panels), size, share_y, lines_below) if ax is None else (None, list(np.ravel(ax)))
+    )
+    if len(axes) != len(panels):
+        raise ValueError(f"ax must hold one axes per panel, {len(panels)} of them, but holds {len(axes)}.")
+    for each, draw in zip(axes, panels, strict=True):
+        draw(each)
+        each.spines[["top", "right"]].set_visible(False)
+    if figure is None:
+        axes[0].legend(handles=list(_handles(axes).values()), **_SMALL)
+    else:
+        for k, each in enumerate(axes):
+            if k % _shape(len(axes))[1]:
+                each.set_ylabel("")
+        _legend_below(figure, axes)
+    return axes if len(axes) > 1 else axes[0]
+
+
+def one_axes(ax: Axes | None, width: float, height: float) -> Any:
+    """The axes given, or that of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def wrapped(name: str, width: int = 34) -> str:
+    """A name in lines that a panel among others has room for."""
+    return fill(escaped(name), width)
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Put names beside rows, which go from top to bottom."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+def _shape(n: int) -> tuple[int, int]:
+    """How many rows and columns n panels take, at most three of the latter, with as few gaps as may be."""
+    rows = -(-n // _COLUMNS)
+    return rows, -(-n // rows)
+
+
+def _new_figure(
+    n: int, size: tuple[float, float] | None, share_y: bool, lines_below: int
+) -> tuple[Figure | None, list[Axes]]:
+    import matplotlib.pyplot as plt
+
+    rows, columns = _shape(n)
+    width, height = size or (_ALONE if n == 1 else _AMONG_OTHERS)
+    whole = (width * columns, (height + lines_below * LINE) * rows)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=whole, sharey=share_y, squeeze=False, layout="constrained"
+    )
+    for unused in grid.flat[n:]:
+        unused.remove()
+    return figure, list(grid.flat[:n])
+
+
+def _handles(axes: Sequence[Axes]) -> dict[str, Any]:
+    """What a legend shows by label, each label once."""
+    return {
+        label: handle
+        for each in axes
+        for handle, label in zip(*each.get_legend_handles_labels(), strict=True)
+    }
+
+
+def _legend_below(figure: Figure, axes: Sequence[Axes]) -> None:
+    """Put a legend below the panels of a new figure, in as many columns as fit, and make the figure higher by it."""
+    from matplotlib.transforms import ScaledTranslation
+
+    handles, ax = _handles(axes), axes[0]
+    width, height = figure.get_size_inches()
+    columns = int(width / (_LETTER * max(map(len, handles)) + _SAMPLE))
+    columns = max(1, min(len(handles), _COLUMNS, columns))
+    labels = [fill(label, int((width / columns - _SAMPLE) / _LETTER)) for label in handles]
+    shown = {"handles": list(handles.values()), "labels": labels, "ncols": columns, **_SMALL}
+    if len(axes) > 1:
+        figure.legend(**shown, loc="outside lower center")
+    else:
+        drawn: Any = ax.get_tightbbox()
+        depth = (ax.bbox.y0 - drawn.y0) / figure.dpi + 0.5 * LINE
+        below = ax.transAxes + ScaledTranslation(0.0, -depth, figure.dpi_scale_trans)
+        ax.legend(**shown, loc="upper center", bbox_to_anchor=(0.5, 0.0), bbox_transform=below)
+    n_lines = -(-sum(label.count("\n") + 1 for label in labels) // columns)
+    figure.set_size_inches(width, height + n_lines * LINE)
+
+
+def ticks_with_room(ax: Axes, ticks: Iterable[Tick]) -> list[Tick]:
+    """Those within the limits of x that would not touch one named before them."""
+    low, high = ax.get_xlim()
+    across, dpi = ax.get_xaxis_transform(), ax.figure.dpi
+    kept: list[tuple[Tick, float]] = []
+    for text, at in ticks:
+        inches = across.transform((at, 0.0))[0] / dpi
+        apart = all(
+            abs(inches - other) >= _TICK_GAP + 0.5 * _TICK_LETTER * (len(text) + len(known[0]))
+            for known, other in kept
+        )
+        if low <= at <= high and apart:
+            kept.append(((text, at), inches))
+    return [tick for tick, _ in kept]
+
+
+def draw_second_axis(ax: Axes, label: str, ticks: Iterable[Tick]) -> Any:
+    """An axis on top, with as many of the ticks as have room at their places on the axis below."""
+    kept, above = ticks_with_room(ax, ticks), ax.secondary_xaxis("top")
+    above.set_xticks([at for _, at in kept], [text for text, _ in kept], fontsize="small")
+    above.set_xlabel(label, fontsize="small")
+    above.tick_params(length=3.0)
+    return above

@@ -1,0 +1,113 @@
+"""What all plots look like: colours, lines with their limits, and what legends say of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor.inference import Estimates
+from cocensor.views.text.digits import level_in_words
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: The lower and the upper limits of several values; NaN where there is none.
+Limits = tuple[FloatArray, FloatArray]
+BandKind = Literal["pointwise", "simultaneous"] | None
+
+# Okabe and Ito's palette, which colour-blind readers can tell apart, with a line style each for print.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+#: What true scores of simulated data look like, in the colour of their model.
+TRUTH: dict[str, Any] = {"linestyle": (0, (1.5, 2)), "linewidth": 1.1, "zorder": 1.5}
+#: Where a difference is 0.
+ZERO: dict[str, Any] = {"color": "0.3", "linewidth": 1.0, "zorder": 1}
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def line_styles() -> Iterator[dict[str, Any]]:
+    """A colour and a line style for one line after the other; no pair comes twice in the first 36."""
+    for i in count():
+        turn = i // len(_COLOURS)
+        yield {"color": _COLOURS[i % len(_COLOURS)], "linestyle": _STYLES[(i + turn) % len(_STYLES)]}
+
+
+def colours(models: Sequence[str]) -> dict[str, str]:
+    """The colour of the line of each model."""
+    return {model: style["color"] for model, style in zip(models, line_styles(), strict=False)}
+
+
+def markers() -> Iterator[str]:
+    """A marker for one line after the other, which changes when the colours come again."""
+    for i in count():
+        yield MARKERS[(i // len(_COLOURS)) % len(MARKERS)]
+
+
+def shade(ax: Axes, x: FloatArray, limits: Limits, colour: str, alpha: float = 0.15) -> None:
+    """Fill what lies between two limits; where one of them is missing, nothing."""
+    low, high = limits
+    if np.isfinite(low + high).any():
+        ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
+
+
+def explain_area(ax: Axes, label: str, colour: str = "0.5", alpha: float = 0.3) -> None:
+    """Say in the legend what shaded areas are."""
+    ax.fill_between([], [], color=colour, alpha=alpha, linewidth=0, label=label)
+
+
+def check_band(band: BandKind) -> None:
+    """Refuse what cannot be shaded."""
+    if band is not None:
+        check_choice(band, "band", ("pointwise", "simultaneous"))
+
+
+def shaded_area(band: BandKind, level: float | None) -> str:
+    """What is shaded, in words; empty where nothing is."""
+    if band is None or level is None:
+        return ""
+    return f"{level_in_words(level)} {'interval' if band == 'pointwise' else 'band for the whole curve'}"
+
+
+def best_in_words(level: float | None) -> str:
+    """Which models are marked."""
+    return "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
+
+
+class Line(NamedTuple):
+    """Values over something, and their limits, NaN where there are none."""
+
+    x: FloatArray
+    y: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, x: FloatArray, estimates: Estimates, band: BandKind, level: float | None) -> Line:
+        """Estimates with an interval each, with a band that holds all, or with nothing."""
+        if band is None or level is None:
+            none = np.full(len(x), np.nan)
+            return cls(x, estimates.values, none, none)
+        limits = estimates.confidence_intervals(level) if band == "pointwise" else estimates.band(level)[:2]
+        return cls(x, estimates.values, *limits)
+
+
+def draw_lines(
+    ax: Axes,
+    models: Sequence[str],
+    lines: Mapping[str, Line],
+    shaded: str,
+    labels: Mapping[str, str] | None = None,
+) -> None:
+    """A line for each model that has one, in a style that it has in every display, with its limits shaded."""
+    for model, style in zip(models, line_styles(), strict=False):
+        if model in lines:
+            line = lines[model]
+            label = escaped(model) if labels is None else labels[model]
+            ax.plot(line.x, line.y, label=label, zorder=3, **style)
+            shade(ax, line.x, (line.low, line.high), style["color"])
+    if any(np.isfinite(line.low).any() for line in lines.values()):
+        explain_area(ax, shaded)

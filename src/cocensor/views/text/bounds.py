@@ -1,0 +1,151 @@
+"""What holds whatever the dependence, in words."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from cocensor.study import Evaluation
+from cocensor.study.sensitivity import Bound, Bounds
+from cocensor.study.sensitivity.bounding import has_bounds
+from cocensor.study.standing import standing
+from cocensor.views.text.digits import decimals, level_in_words, number
+from cocensor.views.text.names import BARE, Names, listed
+
+# As many pairs of models are named one after the other.
+_MOST_PAIRS = 3
+_NOTHING_OPEN = "Dropouts leave nothing open."
+
+
+def why_no_bounds(evaluation: Evaluation) -> str:
+    """Why nothing is said whatever the dependence, by the first metric."""
+    metric = evaluation.data.metrics[0]
+    if has_bounds(metric):
+        return "Bounds have not been computed: call bounds() of the evaluation."
+    return (
+        f"There are no bounds free of assumptions about dropout: for the {metric.label}, sharp bounds "
+        "cannot be computed. They can for means of losses and for the AUC at one time."
+    )
+
+
+def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str, str], ...]:
+    """All pairs, first those with the model that has the best score: it is subtracted, as in other tables."""
+    known = bounds.metric.name in evaluation.metrics
+    ranks = standing(evaluation, bounds.metric.name).ranks if known else {}
+    leader = min(ranks, key=lambda model: ranks[model], default=None)
+    turned = ((b, a) if a == leader else (a, b) for a, b in bounds.pairs)
+    return tuple(sorted(turned, key=lambda pair: leader not in pair))
+
+
+def bounds_as_text(bounds: Bounds) -> str:
+    """What a terminal shows of bounds."""
+    keys: list[str | tuple[str, str]] = [
+        *bounds.models,
+        *(p for p in bounds.pairs if isfinite(bounds[p].low)),
+    ]
+    lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
+    for key in keys:
+        called = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
+        bound = bounds[key]
+        lines.append(f"  {called}: {_span(bound) if isfinite(bound.low) else f'none, as {bound.missing}'}")
+    return "\n".join([*lines, bounds_in_words(bounds)])
+
+
+def bounds_in_words(
+    bounds: Bounds, names: Names = BARE, pairs: tuple[tuple[str, str], ...] | None = None
+) -> str:
+    """Who is better whatever the dependence, and how much is open else; of models alone where no two are bounded.
+
+    Without intervals it is about this sample. ``pairs`` says which of two models is subtracted.
+    """
+    if any(isfinite(bounds[pair].low) for pair in bounds.pairs):
+        said = [certain_in_words(bounds, names), open_in_words(bounds, pairs or bounds.pairs, names)]
+        return " ".join(filter(None, said)) or _NOTHING_OPEN
+    known = [model for model in bounds.models if isfinite(bounds[model].low)]
+    if not known:
+        return f"There are no bounds: {bounds[bounds.models[0]].missing}."
+    if not any(bounds[model].width > 0 for model in known):
+        return _NOTHING_OPEN
+    first, *rest = known
+    said = [_anything(f"the {bounds.metric.label} of {names.model(first)}", bounds[first], bounds.level)]
+    said += [f"that of {names.model(model)} from {_span(bounds[model])}" for model in rest]
+    return f"{listed(said)}."
+
+
+def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
+    """Who is better whatever the dependence: by intervals of the differences, or without any by the sample alone."""
+    losers: dict[str, list[str]] = {}
+    for a, b in bounds.pairs:
+        winner = _winner(bounds, a, b)
+        if winner is not None:
+            losers.setdefault(winner, []).append(b if winner == a else a)
+    if not losers:
+        return ""
+    one, many = "beats", "beat"
+    if bounds.level is None:
+        one, many = "has a better score than", "have better scores than"
+    won = []
+    for beaten in dict.fromkeys(map(tuple, losers.values())):
+        winners = [winner for winner, those in losers.items() if tuple(those) == beaten]
+        won.append(f"{names.models(winners)} {one if len(winners) == 1 else many} {names.models(beaten)}")
+    said = f"Whatever the dependence, {listed(won)}"
+    if list(map(len, losers.values())) == [1]:
+        [(winner, [loser])] = losers.items()
+        return f"{said}: {_by_how_much(bounds, winner, loser)}."
+    return f"{said} by the {bounds.metric.label}."
+
+
+def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Names = BARE) -> str:
+    """Between which values the differences lie that may have either sign; empty where there is none."""
+    open_ = [pair for pair in pairs if bounds[pair].width > 0 and _winner(bounds, *pair) is None]
+    if not open_:
+        return ""
+    label, (a, b) = bounds.metric.label, open_[0]
+    what = f"the {label} of {names.model(a)} less that of {names.model(b)}"
+    first = _anything(what, bounds[a, b], bounds.level)
+    better = bounds.certain(a, b)
+    if better is not None:
+        first = (
+            f"Whatever the dependence, {names.model(better)} has a better score than "
+            f"{names.model(b if better == a else a)} in this sample, but chance may explain the "
+            f"difference: {_by_how_much(bounds, better, b if better == a else a)}"
+        )
+    rest = [f"{names.model(a)} less {names.model(b)}, {_span(bounds[a, b])}" for a, b in open_[1:_MOST_PAIRS]]
+    more = len(open_) - _MOST_PAIRS
+    if more > 0:
+        rest.append(f"{more} more pair{'s' * (more > 1)} may have either sign")
+    return f"{'; '.join([first, *rest])}."
+
+
+def _anything(what: str, bound: Bound, level: float | None) -> str:
+    said = f"Without any assumption about dropout, {what} could be anything from {_span(bound)}"
+    return f"{said}{_interval(bound, level)}"
+
+
+def _interval(bound: Bound, level: float | None) -> str:
+    """In brackets, where there is one."""
+    if level is None or not isfinite(bound.low_error):
+        return ""
+    ends = " to ".join(number(end, _places(bound)) for end in bound.confidence_interval(level))
+    return f" ({level_in_words(level)} interval {ends})"
+
+
+def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
+    smaller = bounds.metric.direction == "smaller"
+    less = bounds[loser, winner] if smaller else bounds[winner, loser]
+    said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
+    return f"{said}{_interval(less, bounds.level)}"
+
+
+def _winner(bounds: Bounds, a: str, b: str) -> str | None:
+    return bounds.certain(a, b, bounds.level)
+
+
+def _span(bound: Bound) -> str:
+    """From the lower to the upper bound."""
+    return " to ".join(number(end, _places(bound)) for end in (bound.low, bound.high))
+
+
+def _places(bound: Bound) -> int:
+    """So many that half the distance of the bounds, or their error where that is more, has two digits."""
+    sizes = [size for size in (bound.width / 2, bound.low_error, bound.high_error) if size > 0]
+    return decimals(max(sizes, default=0.0))

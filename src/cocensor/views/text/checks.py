@@ -1,0 +1,181 @@
+"""Nonsense among predictions and outcomes, in words: what is said before everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cocensor.study import Evaluation
+from cocensor.study.checks import Check
+from cocensor.study.standing import rankable
+from cocensor.views.text.names import BARE, Names, counted
+
+CHECK_FIRST = "Check this first"
+_CAUSES = {
+    "risks": "Are these risks? Give 1 − risk.",
+    "flag": "Is the event flag inverted? It must be 1 for an event and 0 for a censoring.",
+    "rows": "Does each row belong to its subject? Match rows by an id (--id on the command line; in Python, put them "
+    "in the order of the test sample). Is the event column the right one? If both are right, the model has learned "
+    "nothing that holds for these subjects.",
+    "negative": "Is a larger number a smaller risk? Give the negative.",
+    "opposite": "Are the predictions of other subjects, or was a covariate coded the other way round?",
+    "ranks": "It ranks them better than chance, but they are too few to tell whether its probabilities are better.",
+    "may_rank_nothing": "Either it has learned nothing that holds for these subjects (does each row belong to its "
+    "subject?), or they are too few to tell.",
+}
+
+
+def check_in_words(check: Check) -> str:
+    """What was found, the likely cause, and what to do."""
+    return f"{_found(check)} {_cause(check)}"
+
+
+def _found(check: Check) -> str:
+    """What was found."""
+    values = check.values
+    match check.code:
+        case "time_scale":
+            factor = values["factor"]
+            off = f"{factor:.4g} times" if factor > 1 else f"1/{1 / factor:.4g} of"
+            return f"Its times look like {off} those of the outcomes."
+        case "negative_skill" if check.model is None:
+            return _all_negative(values["skills"])
+        case "negative_skill":
+            return (
+                f"Its skill is {_percent(values['skill'])}: one Kaplan–Meier curve for everybody does better."
+            )
+        case "against_outcome":
+            return (
+                f"It runs against the outcome: its concordance is {values['concordance']:.2f} (upper limit "
+                f"{values['upper_limit']:.2f}), and ½ is chance."
+            )
+        case "no_better":
+            than = "is worse" if values["is_worse"] else "may be no better"
+            interval = ""
+            if "interval" in values:
+                low, high = values["interval"]
+                interval = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
+            skill = f"its skill is {_percent(values['skill'])}{interval}"
+            return f"It {than} than Kaplan–Meier, one curve for all subjects: {skill}."
+        case "all_censored" if values["later"]:
+            return f"The test sample has no event up to the horizon, {values['horizon']}."
+        case "few_events":
+            return (
+                f"The test sample has {counted(values['n'], 'event')} up to the horizon, {values['horizon']}."
+            )
+    return {
+        "refused": "It has no score:",
+        "constant": "Up to the horizon, it predicts the same for every subject.",
+        "same_sample": "The training and the test sample are the same.",
+        "all_censored": "Everybody in the test sample is censored: there is no event.",
+        "training_censored": "Everybody in the training sample is censored: there is no event.",
+    }[check.code]
+
+
+def _all_negative(skills: list[float]) -> str:
+    low, high = _percent(skills[0]), _percent(skills[-1])
+    span = low if low == high else f"{low} to {high}"
+    whose = "The skill of every model is" if len(skills) > 1 else "The skill of the model is"
+    found = f"{whose} negative ({span}): one Kaplan–Meier curve for everybody does better."
+    return f"{found} With the opposite event flag it would not be."
+
+
+def _cause(check: Check) -> str:
+    """The likely cause, and what to do."""
+    values = check.values
+    cause = values.get("cause")
+    if cause == "unit":
+        return _unit(values)
+    if cause == "level":
+        return _level(values)
+    if cause is not None:
+        return _CAUSES[cause]
+    if check.code == "refused":
+        return str(values["why"])
+    if check.code == "constant":
+        than = " It may be no better than Kaplan–Meier." if values["may_be_no_better"] else ""
+        return f"It cannot rank subjects; its concordance is ½.{than}"
+    return {
+        "same_sample": "Scores are too good unless the predictions are out-of-fold. Give the folds, or subjects that "
+        "no model was fitted to.",
+        "all_censored": "There is nothing to score or to adjust by. Is the event column the right one?",
+        "few_events": "Scores are too uncertain to be of use. Add subjects, or choose a later horizon.",
+        "training_censored": "What is estimated from it, such as the reference curve, is nonsense. Is the event column "
+        "the right one?",
+    }[check.code]
+
+
+def _unit(values: Mapping[str, Any]) -> str:
+    if "predictions" not in values:
+        return "Are the times of the predictions in another unit? Give both in one unit."
+    predictions, outcomes = values["predictions"], values["outcomes"]
+    return f"Are the predictions in {predictions} and the outcomes in {outcomes}? Give both in one unit."
+
+
+def _level(values: Mapping[str, Any]) -> str:
+    when, mean, observed = values["time"], values["predicted"], values["observed"]
+    if values["constant"]:
+        level = f"a survival of {mean:.2f} at {when}, where {observed:.2f} was observed"
+        return f"It predicts the same for every subject: {level}. Are the file and the time column the right ones?"
+    return (
+        f"It ranks subjects well, but the probabilities are off: the mean predicted survival at {when} is {mean:.2f}, "
+        f"the observed {observed:.2f}. Was the model fitted to too few subjects, or to another population? Recalibrate "
+        "it."
+    )
+
+
+def _percent(skill: float, sign: str = " %") -> str:
+    """In percent, with as many digits as show whether it is above or below 0."""
+    return f"{100 * skill:z.0f}{sign}" if abs(skill) >= 0.01 else f"{100 * skill:z.1f}{sign}"
+
+
+def checks_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
+    """A line for all models that have checks of one cause, and for each check about all; remarks come last."""
+    return [*_lines(evaluation, names, disqualifying=True), *_lines(evaluation, names, disqualifying=False)]
+
+
+def _lines(evaluation: Evaluation, names: Names, disqualifying: bool) -> list[str]:
+    alike: list[tuple[Check, dict[str, list[str]]]] = []
+    about_all = []
+    for check in evaluation.checks:
+        if check.disqualifies != disqualifying:
+            continue
+        if check.model is None:
+            about_all.append(f"{check.text}{' No model can be called best.' * disqualifying}")
+            continue
+        models = next((models for first, models in alike if _same_cause(first, check)), None)
+        if models is None:
+            alike.append((check, models := {}))
+        models.setdefault(check.model, []).append(_found(check))
+    by_model = []
+    for check, models in alike:
+        found = [f"{names.model(model)}: {' '.join(each)}" for model, each in models.items()]
+        end = " It gets no rank and cannot" if len(models) == 1 else " They get no rank and cannot"
+        by_model.append(f"{' '.join(found)} {_cause(check)}{f'{end} be called best.' * disqualifying}")
+    return [*about_all, *by_model] if disqualifying else [*by_model, *about_all]
+
+
+def _same_cause(one: Check, other: Check) -> bool:
+    """Whether two checks come from one and the same cause, by its code and what it is filled with."""
+    return _cause_of(one) == _cause_of(other)
+
+
+def _cause_of(check: Check) -> tuple[Any, ...]:
+    values = check.values
+    if "cause" not in values:
+        return check.code, values.get("why"), values.get("may_be_no_better")
+    filled = ("predictions", "outcomes", "time", "predicted", "observed", "constant")
+    return "", values["cause"], *(values.get(name) for name in filled)
+
+
+def nothing_to_rank(evaluation: Evaluation, names: Names) -> str:
+    """Why no model is better than another: one alone can be scored, or has no alarm, or none."""
+    contenders, scored = rankable(evaluation), evaluation.data.predictions
+    if not contenders:
+        return "No model can be called best: see what to check first."
+    [model] = contenders
+    if len(scored) > 1:
+        return f"{names.model(model)} alone has no alarm: there is nothing to rank."
+    if len(evaluation.models) > 1:
+        return f"Only {names.model(model)} has predictions that can be scored: there is nothing to rank."
+    return f"There is one model, {names.model(model)}, and nothing to rank."

@@ -1,0 +1,221 @@
+"""An evaluation in words and in text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from itertools import combinations
+
+from cocensor._notes import Note
+from cocensor.metrics import Metric
+from cocensor.study.evaluation import Evaluation
+from cocensor.study.standing import Standing, counted, rankable, standing
+from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
+from cocensor.views.text.metrics import metrics_in_words
+from cocensor.views.text.names import BARE, Names, as_noun, listed, quoted
+from cocensor.views.text.names import counted as number_of
+from cocensor.views.text.score_tables import (
+    caption,
+    legend,
+    score_cells,
+    score_heads,
+    score_lines,
+    summary_caption,
+    summary_cells,
+    summary_lines,
+)
+from cocensor.views.text.truth import truth_in_words
+from cocensor.views.text.verdict import course, standing_in_words
+
+
+def evaluation_as_text(evaluation: Evaluation) -> str:
+    """What a terminal shows of an evaluation."""
+    first, *others = evaluation.data.metrics
+    lines = [*_checks(evaluation), _opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
+    if others:
+        lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
+    return "\n".join([*lines, legend(evaluation), "", *_said(evaluation)])
+
+
+def _checks(evaluation: Evaluation) -> list[str]:
+    """What comes before everything else."""
+    found = checks_in_words(evaluation)
+    return [f"{CHECK_FIRST}:", *(f"- {line}" for line in found), ""] if found else []
+
+
+def evaluation_as_html(evaluation: Evaluation) -> str:
+    """What a notebook shows of an evaluation."""
+    first, *others = evaluation.data.metrics
+    alarms = "".join(f"<li>{escape(line)}</li>" for line in checks_in_words(evaluation))
+    parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{alarms}</ul>"] if alarms else []
+    parts.append(f"<p>{escape(_opening(evaluation))}</p>")
+    parts.append(
+        _html_table(
+            f"{caption(first)}; {legend(evaluation)}", score_heads(evaluation), score_cells(evaluation, first)
+        )
+    )
+    if others:
+        said_above = summary_caption(evaluation)
+        parts.append(_html_table(said_above, evaluation.models, summary_cells(evaluation)))
+    return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _said(evaluation))])
+
+
+def _said(evaluation: Evaluation) -> list[str]:
+    """What follows the tables."""
+    truth = truth_in_words(evaluation, BARE)
+    return [
+        winners_in_words(evaluation),
+        *([truth] if truth else []),
+        *uncounted_in_words(evaluation),
+        *important_notes(evaluation),
+    ]
+
+
+def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+        for name, cells in rows.items()
+    )
+    return (
+        f"<table><caption>{escape(above)}</caption><thead><tr><th></th>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: Names = BARE) -> str:
+    """Who is best under which adjustment that votes: by one metric, or by the first and the others.
+
+    By the others, who is best under the primary adjustment alone: metrics that say the same are named together.
+    """
+    if len(rankable(evaluation)) < 2:
+        return nothing_to_rank(evaluation, names)
+    first, *others = evaluation.data.metrics
+    if metric is not None or not others:
+        return _winners(evaluation, metric, names)
+    by_first = f"By the {first.label}: {_winners(evaluation, first.name, names)}"
+    return " ".join([by_first, *others_in_words(evaluation, names)])
+
+
+def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
+    """Who is best by the other metrics under the primary adjustment: those that say the same are named together."""
+    alike: dict[tuple[object, ...], tuple[Standing, list[Metric]]] = {}
+    for by in evaluation.data.metrics[1:]:
+        found = standing(evaluation, by.name, evaluation.primary)
+        alike.setdefault(course(found), (found, []))[1].append(by)
+    under = quoted(evaluation, evaluation.primary)
+    return [
+        f"By the {metrics_in_words(metrics)}, under {under}, {standing_in_words(found, names)}."
+        for found, metrics in alike.values()
+    ]
+
+
+def uncounted_in_words(evaluation: Evaluation) -> list[str]:
+    """Which columns of the table no verdict counts, and why."""
+    silent = [
+        as_noun(each.label) for name, each in evaluation.results.items() if name not in counted(evaluation)
+    ]
+    if not silent:
+        return []
+    verb = "is" if len(silent) == 1 else "are"
+    return [
+        f"{listed(silent)} {verb} shown, but not counted: such scores are biased even if censoring is independent."
+    ]
+
+
+def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
+    """Who is best by one metric: a sentence for all adjustments that say the same."""
+    voting = counted(evaluation)
+    found = {name: standing(evaluation, metric, name) for name in voting}
+    alike: dict[tuple[object, ...], list[str]] = {}
+    for name, each in found.items():
+        if each.scores:
+            alike.setdefault(course(each), []).append(name)
+    if not alike:
+        return "No adjustment could score a model."
+    silent = [quoted(evaluation, name) for name, each in found.items() if not each.scores]
+    every = not silent and 1 < len(voting) == len(evaluation.results) and len(alike) == 1
+    sentences = []
+    for under in alike.values():
+        labels = listed([quoted(evaluation, name) for name in under])
+        where = "every adjustment" if every else labels
+        sentences.append(f"Under {where}, {standing_in_words(found[under[0]], names)}.")
+    if silent:
+        sentences.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
+    return " ".join([*_disagreement([each for each in found.values() if each.scores]), *sentences])
+
+
+def _disagreement(answers: list[Standing]) -> list[str]:
+    """That adjustments have no best model in common, by their intervals where any has some."""
+    telling = [found for found in answers if found.tells]
+    best = [set(found.best) for found in telling] or [set(found.leaders) for found in answers]
+    if not any(not a & b for a, b in combinations(best, 2)):
+        return []
+    what = "Which model is best" if telling else "Which score is best"
+    return [f"{what} depends on what is assumed about the censoring."]
+
+
+def copula_in_words(evaluation: Evaluation) -> str:
+    """What adjustments by name assume about event and dropout."""
+    assumed = evaluation.data.assumed
+    if assumed.origin == "unused":
+        own = any(each.varies_with_copula for each in evaluation.results.values())
+        return "adjustments have copulas of their own" if own else "no copula is assumed"
+    if assumed.copula.is_independence:
+        judged = any(
+            each.fits and "predictions" in each.adjustment.needs for each in evaluation.results.values()
+        )
+        given = " given the predictions and any covariates" if judged else ""
+        said = f"event and dropout are assumed independent{given}"
+    else:
+        said = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"
+    origin = {"selected": ", as selected: a hint, not a measurement", "given": ", as given"}
+    return said + origin.get(assumed.origin, "")
+
+
+def note_with_subject(evaluation: Evaluation, note: Note) -> str:
+    """A note with what it is about before it."""
+    adjustment, model = note.about
+    label = "" if adjustment is None else evaluation.results[adjustment].label
+    about = ", ".join(part for part in (label, model or "") if part)
+    text = f"no score: {note.text}" if note.kind == "missing" else note.text
+    return f"{about}: {text}" if about else text
+
+
+def important_notes(evaluation: Evaluation) -> list[str]:
+    """What must not be overlooked: cautions, missing scores, and what was decided for the evaluation as a whole.
+
+    Why a model was refused is among the alarms.
+    """
+    found = [
+        note
+        for each in evaluation.results.values()
+        for note in each.notes
+        if note.kind in ("caution", "missing")
+    ]
+    known = (None, *evaluation.data.predictions)
+    found += [note for note in evaluation.notes if note.about.model in known]
+    hint = evaluation.data.assumed.hint
+    hinted = [] if hint is None else [hint.statement]
+    return [*hinted, *(note_with_subject(evaluation, note) for note in found)]
+
+
+def minor_notes(evaluation: Evaluation) -> list[str]:
+    """What was decided under single adjustments."""
+    return [
+        note_with_subject(evaluation, note)
+        for each in evaluation.results.values()
+        for note in each.notes_of("decision")
+    ]
+
+
+def _opening(evaluation: Evaluation) -> str:
+    size = (
+        number_of(len(evaluation.models), "model"),
+        number_of(evaluation.data.n_test, "test subject"),
+    )
+    return (
+        f"Evaluation of {size[0]} on {size[1]} until {evaluation.data.time_axis.said(evaluation.data.horizon.time)} "
+        f"({evaluation.data.horizon.reason}); "
+        f"{copula_in_words(evaluation)}."
+    )

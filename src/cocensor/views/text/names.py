@@ -1,0 +1,103 @@
+"""Names as they stand in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from cocensor.copulas import Copula
+from cocensor.study.evaluation import Evaluation, metric_of
+
+#: Around names that users gave, whatever their script: Unicode's first strong isolate and its end.
+ISOLATE = "\u2068", "\u2069"
+# Those and their like, which inside of a name would end its isolation or turn the words after it around.
+_TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names as in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
+
+
+def capital(sentence: str) -> str:
+    """A clause at the start of a sentence."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def counted(n: int, what: str) -> str:
+    """A number of things."""
+    return f"{n:,} {what}{'s' * (n != 1)}"
+
+
+def family_name(name: str) -> str:
+    """A family as in a sentence."""
+    return name.capitalize()
+
+
+def model_name(model: str) -> str:
+    """A model's name, whose script does not move the words around it."""
+    return model.translate(_TURNS).join(ISOLATE)
+
+
+def shortened(name: str, most: int = 40) -> str:
+    """A long name by its start and its end, which may be all that tells it from others."""
+    return name if len(name) <= most else f"{name[: most - 14].rstrip()}…{name[-12:].lstrip()}"
+
+
+def in_a_line(name: str) -> str:
+    """A name for a terminal, where a line break would tear a table apart."""
+    return " ".join(name.splitlines())
+
+
+@dataclass(frozen=True)
+class Names:
+    """How models and families are called: by their bare names in a terminal, isolated and as names on the page.
+
+    Of more models than ``most`` a sentence names the first, and says how many others there are.
+    """
+
+    model: Callable[[str], str] = str
+    family: Callable[[str], str] = str
+    most: int = 4
+
+    def models(self, names: Iterable[str]) -> str:
+        """Models as in a sentence."""
+        named = [self.model(name) for name in names]
+        if len(named) > self.most:
+            rest = len(named) - self.most + 1
+            named = [*named[: self.most - 1], f"{rest} others"]
+        return listed(named)
+
+    def families(self, names: Iterable[str]) -> str:
+        """Families as in a sentence."""
+        return listed([self.family(name) for name in names])
+
+    def have_best_score(self, models: Sequence[str]) -> str:
+        """That one model has the best score, or several alike; others may be as good."""
+        return f"{self.models(models)} {'has' if len(models) == 1 else 'share'} the best score"
+
+
+BARE = Names(in_a_line)
+ON_PAGE = Names(model_name, family_name)
+
+
+def copula_name(copula: Copula) -> str:
+    """A copula as in a sentence."""
+    if copula.is_independence:
+        return "independence"
+    return f"the {family_name(copula.name)} copula with τ = {copula.tau:.2g}"
+
+
+def quoted(evaluation: Evaluation, adjustment: str) -> str:
+    """The label of an adjustment inside of a sentence."""
+    return as_noun(evaluation.results[adjustment].label)
+
+
+def as_noun(label: str) -> str:
+    """A label inside of a sentence: a phrase stands in quotes, one word without."""
+    return f"“{label}”" if " " in label else label
+
+
+def and_metric(evaluation: Evaluation, metric: str | None = None) -> str:
+    """The metric after the adjustment that something is judged by, where there are several metrics."""
+    return f" and the {metric_of(evaluation, metric).label}" if len(evaluation.metrics) > 1 else ""

@@ -1,0 +1,155 @@
+"""A metric and an adjustment from outside the package appear wherever ours do."""
+
+import json
+from dataclasses import dataclass
+from inspect import getsource
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.adjustments import Adjustment, Fitted, Status, unregister_adjustment
+from cocensor.adjustments.status import Group
+from cocensor.adjustments.weights import Imputed
+from cocensor.data import TimeGrid
+from cocensor.metrics import Metric, MetricValue, unregister_metric
+from cocensor.simulate import SyntheticDesign
+from cocensor.study.standing import standing
+
+TAUS = (0.0, 0.3, 0.6)
+
+
+@dataclass(frozen=True)
+class AUC(Metric):
+    """How often one with the event by the last time is given a greater risk than one without it: pairs of subjects."""
+
+    name: ClassVar[str] = "own_auc"
+    label: ClassVar[str] = "AUC at the horizon"
+    direction: ClassVar[str] = "greater"
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def evaluate(self, status, predictions):
+        last = np.argmax(status.times)
+        pairs = np.outer(status.b[:, last], status.a[:, last])
+        found = {}
+        for model, each in predictions.items():
+            p = each.read(status.times[[last]], slice(None))[:, 0]
+            wins = (p[:, None] < p) + 0.5 * (p[:, None] == p)
+            found[model] = MetricValue(float((pairs * wins).sum() / pairs.sum()))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Blend(Adjustment):
+    """Half way between the imputation from the margins under the copula and that under independence."""
+
+    copula: Any
+
+    @property
+    def assumption(self):
+        return "Half of the subjects, nobody knows which, drop out under the stated copula."
+
+    def _fit(self, y, x, predictions, folds):
+        return FittedBlend(self, *(cc.Imputation((), c).fit(y) for c in (self.copula, cc.Independence())))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedBlend(Fitted):
+    adjustment: Blend
+    dependent: Fitted
+    independent: Fitted
+
+    def with_copula(self, copula):
+        return FittedBlend(Blend(copula), self.dependent.with_copula(copula), self.independent)
+
+    def _status(self, y, grid, x, predictions, whole):
+        half = [each.status(y, TimeGrid.of(grid.sorted)).a for each in (self.dependent, self.independent)]
+        q = 0.5 * (half[0] + half[1])
+        known = Imputed(lambda rows, columns: q[rows, columns])
+        return Status(grid, len(y), (Group.of(np.arange(len(y)), np.zeros(len(y), int), known, known),))
+
+
+@pytest.fixture(scope="module")
+def result():
+    cc.register_metric(AUC)
+    cc.register_adjustment("blend", Blend, label="blend of two", with_copula=True)
+    data = SyntheticDesign(n=400, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(3)
+    train, test = data[:200], data[200:]
+    cox = {k: cc.CoxPH().fit(train.X[:, :k], train.y) for k in (3, 1)}
+    models = {f"{k}": model.predict_survival_function(test.X[:, :k]) for k, model in cox.items()}
+    asked = {"metrics": ["own_auc", "ibs"], "adjustments": ["ipcw", "blend"], "copula": cc.Clayton(2.0)}
+    found = cc.evaluate(models, test.y, y_train=train.y, **asked)
+    yield found
+    unregister_metric("own_auc")
+    unregister_adjustment("blend")
+
+
+@pytest.fixture(scope="module")
+def sensitivity(result):
+    return result.sensitivity(("clayton", "frank"), TAUS)
+
+
+def test_neither_takes_more_than_30_lines():
+    lines = {kind: len(getsource(kind).splitlines()) for kind in (AUC, Blend, FittedBlend)}
+    assert lines[AUC] <= 30
+    assert lines[Blend] + lines[FittedBlend] <= 30
+
+
+def test_both_are_in_the_table_and_greater_is_better(result):
+    table = result.table()
+    rows = table[(table["metric"] == "own_auc") & (table["adjustment"] == "blend")].set_index("model")
+    assert rows["score"].between(0.5, 1.0).all()
+    assert rows["rank"].idxmin() == rows["score"].idxmax()
+    assert rows["best"].all()  # as a metric without a gradient has no interval to tell by
+    assert rows["skill"].to_dict() == pytest.approx({m: 2 * s - 1 for m, s in rows["score"].items()})
+    assert result.primary == "blend"
+    assert "blend of two" in repr(result)
+    assert "AUC at the horizon (greater is better" in repr(result)
+
+
+def test_a_perfect_order_has_an_auc_of_one():
+    times = np.array([1.0, 2.0, 3.0, 4.0])
+    y = cc.Survival(times, np.ones(4))
+    curves = {"right": times[:, None] * [0.1, 0.2], "wrong": times[::-1, None] * [0.1, 0.2]}
+    found = cc.evaluate(curves, y, adjustments="ipcw", metrics=AUC(), times=[2.5, 0.5])
+    assert found.score("right").value == 1.0
+    assert found.score("wrong").value == 0.0
+    assert standing(found).ranks == {"right": 1, "wrong": 2}
+
+
+def test_both_are_in_the_sensitivity_analysis(result, sensitivity):
+    grid = sensitivity.over_tau
+    for family in grid.lines:
+        for tau in TAUS:
+            values = grid.values(family, tau, "own_auc", "blend")
+            assert grid.leaders("own_auc", "blend")[family][tau] == (max(values, key=values.get),)
+    again = result.data.samples.fit(Blend(cc.Clayton.from_tau(0.6)), {})
+    status = result.data.samples.status(again, result.data.grid)
+    expected = {m: v.value for m, v in AUC().evaluate(status, result.data.predictions).items()}
+    assert grid.values("clayton", 0.6, "own_auc", "blend") == pytest.approx(expected)
+    assert "By the AUC at the horizon, scored with “blend of two”" in sensitivity.statement
+
+
+def test_both_are_in_the_json(result, sensitivity):
+    numbers = json.loads(result.to_json(sensitivity=sensitivity))
+    auc = numbers["metrics"][0]
+    assert (auc["name"], auc["direction"], auc["curve_label"]) == ("own_auc", "greater", None)
+    assert auc["scores"]["blend"].keys() == {"3", "1"}
+    assert numbers["adjustments"][1]["assumption"] == Blend(None).assumption
+    assert numbers["sensitivity"]["scores"]["own_auc"]["blend"]["frank"].keys() == {"3", "1"}
+
+
+def test_both_are_on_the_page(result, sensitivity, tmp_path):
+    page = result.to_html(tmp_path / "a.html", sensitivity=sensitivity)
+    text = page.read_text(encoding="utf-8")
+    for said in ("AUC at the horizon (greater is better)", "blend of two", Blend(None).assumption):
+        assert said in text
+    for score in (result.score("3", "own_auc", "blend"), result.score("1", "ibs", "blend")):
+        assert f'data-value="{score.value}"' in text
+
+
+def test_a_score_that_is_not_defined_is_missing_and_says_so():
+    y = cc.Survival([1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1])
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="AUC at the horizon"):
+        cc.evaluate({"a": [[0.5, 0.5]] * 4}, y, adjustments="ipcw", metrics=AUC(), times=[0.2, 0.5])

@@ -1,0 +1,414 @@
+"""Verdicts as data, of scores made up for it: who leads, who is beaten, who ties, and how far that holds.
+
+The standard error of each score is 0.01, so that two models are told apart where they differ by more than
+1.96 √2 0.01 = 0.0277.
+"""
+
+import json
+from dataclasses import replace
+from functools import partial
+from math import exp, isnan, log
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.simulate import SyntheticDesign
+from cocensor.study.checks import Check
+from cocensor.study.report import Report
+from tests.strategies import cox_predictions
+from tests.views.text.made_up import made
+
+ERROR, APART = 0.01, 1.959964 * 0.01 * 2**0.5
+TAUS = (-0.4, 0.0, 0.4, 0.8)
+A_FIRST, TIE = {"a": 0.1, "b": 0.2}, {"a": 0.1, "b": 0.11}
+# Of a line from a difference of 0.1 at τ = 0 to none at 0.4, where the interval comes to hold 0.
+LOST = 0.4 * (1 - APART / 0.1)
+
+
+@pytest.fixture(scope="module")
+def split():
+    data = SyntheticDesign(n=200, n_features=2, copula=cc.Clayton.from_tau(0.4)).draw(0)
+    return data[:100], data[100:]
+
+
+@pytest.fixture(scope="module")
+def evaluate(split):
+    """Two models by IPCW and by imputation."""
+    train, test = split
+    models = {"a": cox_predictions(train, test, 0, 1), "b": cox_predictions(train, test, 0)}
+    return partial(cc.evaluate, models, test.y, test.X, y_train=train.y, x_train=train.X, metrics="ibs")
+
+
+@pytest.fixture(scope="module")
+def two(evaluate):
+    """At independence."""
+    return evaluate()
+
+
+def line(b, a=0.1, taus=TAUS, family="frank"):
+    """The scores of b along a line, and that of a, which stays."""
+    return {family: (taus, {"a": [a] * len(taus), "b": list(b)})}
+
+
+def flat(scores, taus=TAUS):
+    """A line along which nothing moves."""
+    return {"frank": (taus, {model: [score] * len(taus) for model, score in scores.items()})}
+
+
+def verdict(evaluation, grid, scores=A_FIRST, **options):
+    """Of a sensitivity analysis of made-up scores."""
+    return made(evaluation, grid, scores, **{"error": ERROR} | options)[1].verdict
+
+
+def alone(evaluation, scores, **options):
+    """Of the evaluation itself."""
+    return made(evaluation, flat(scores), scores, **{"error": ERROR} | options)[0].verdict
+
+
+# --- states ---------------------------------------------------------------------------------------------------
+
+
+def test_a_lead_that_holds_all_over_the_plausible_range_is_settled(two):
+    found = verdict(two, line([0.2] * 4))
+    assert (found.state, found.leader, found.beaten) == ("settled", "a", ("b",))
+    assert (found.tied, found.behind, found.unscored) == ((), (), ())
+    assert (found.reach.low, found.reach.high, found.robustness) == (None, None, None)
+    assert found.is_covered
+    assert found.holds_in_plausible
+
+
+@pytest.mark.parametrize(
+    ("b", "plausible"),
+    [
+        ([0.2, 0.2, 0.1, 0.1], (0.0, 0.4)),  # lost within the range
+        ([0.1, 0.2, 0.2, 0.2], (-0.4, 0.0)),
+        ([0.2] * 4, (-0.6, 0.6)),  # of which not all was tried
+        ([0.2] * 4, (0.85, 0.9)),
+    ],
+)
+def test_a_lead_that_does_not_is_settled_at_independence(two, b, plausible):
+    found = verdict(two, line(b), plausible=plausible)
+    assert (found.state, found.leader) == ("settled_at_independence", "a")
+    assert not (found.is_covered and found.holds_in_plausible)
+
+
+def test_without_a_sensitivity_analysis_a_lead_is_settled_at_independence_at_most(two):
+    found = alone(two, A_FIRST)
+    assert (found.state, found.leader, found.beaten) == ("settled_at_independence", "a", ("b",))
+    assert (found.plausible, found.reach, found.tried, found.stretches) == (None, None, (), ())
+    assert (found.covered, found.robustness, found.over_ratios) == (None, None, None)
+
+
+def test_models_that_are_nowhere_told_apart_tie(two):
+    for found in (verdict(two, line([0.11] * 4), TIE), alone(two, TIE)):
+        assert (found.state, found.leader, found.tied) == ("tie", None, ("a", "b"))
+        assert (found.beaten, found.behind, found.robustness) == ((), (), None)
+
+
+@pytest.mark.parametrize(
+    ("scores", "tied", "beaten", "behind"),
+    [
+        ({"a": 0.1, "b": 0.11, "c": 0.2}, ("a", "b"), ("c",), ()),
+        ({"a": 0.1, "b": 0.12, "c": 0.14}, ("a", "b"), (), ("c",)),  # c is told from a alone
+        ({"a": 0.1, "b": 0.12, "c": 0.137, "d": 0.2}, ("a", "b"), ("d",), ("c",)),
+    ],
+)
+def test_several_that_may_be_best_are_not_settled(two, scores, tied, beaten, behind):
+    for found in (verdict(two, flat(scores), scores), alone(two, scores)):
+        assert (found.state, found.leader) == ("not_settled", None)
+        assert (found.tied, found.beaten, found.behind) == (tied, beaten, behind)
+
+
+def test_where_all_are_disqualified_there_is_no_usable_model(two):
+    check = Check("negative_skill", None, {"skills": [-0.5], "cause": "flag"})
+    nobody = replace(two, checks=(check,))
+    for found in (verdict(nobody, line([0.2] * 4)), alone(nobody, A_FIRST)):
+        assert (found.state, found.leader, found.tied) == ("no_usable_model", None, ())
+        assert (found.beaten, found.unscored, found.robustness) == ((), (), None)
+
+
+def test_who_is_disqualified_neither_leads_nor_is_beaten(two):
+    off = Check("negative_skill", "a", {"skill": -0.5, "cause": "rows"})
+    scores = {"a": 0.1, "b": 0.2, "c": 0.3}
+    found = verdict(replace(two, checks=(off,)), flat(scores), scores)
+    assert (found.state, found.leader, found.beaten) == ("settled", "b", ("c",))
+    assert {model for each in found.stretches for model in each.models} == {"b"}
+
+
+def test_a_model_without_a_score_is_named(two):
+    scores = {"a": 0.1, "b": 0.2, "c": None}
+    for found in (verdict(two, flat(scores), scores), alone(two, scores)):
+        assert (found.leader, found.beaten, found.unscored) == ("a", ("b",), ("c",))
+
+
+def test_one_model_alone_leads_nobody_and_has_the_span_of_its_score(two):
+    taus = (0.0, 0.2, 0.8)
+    found = verdict(two, {"frank": (taus, {"a": [0.1, 0.12, 0.2]})}, {"a": 0.1})
+    assert (found.state, found.leader, found.tied) == ("not_settled", None, ())
+    assert found.spans["grid"][:2] == pytest.approx((0.1, 0.2))
+    assert found.spans["plausible"][:2] == pytest.approx((0.1, 0.12))  # to 0.2, which is half of it
+    reach = 1.959964 * ERROR
+    assert found.spans["grid"][2:] == pytest.approx((0.1 - reach, 0.2 + reach))
+    assert found.covered == (0.0, 0.2)
+    assert not found.is_covered
+
+
+# --- without intervals ----------------------------------------------------------------------------------------
+
+
+def test_without_intervals_scores_lead_and_nothing_is_settled(two):
+    found = verdict(two, line([0.2, 0.2, 0.05, 0.05]), error=None)
+    assert (found.state, found.leader, found.beaten, found.tied) == ("not_settled", "a", (), ())
+    # From 0.1 better to 0.05 worse: two thirds of the way.
+    assert found.reach.high.at == pytest.approx(0.4 * 2 / 3)
+    assert found.reach.high.models == ("b",)
+    assert found.reach.low is None
+    assert found.robustness is None
+    equal = verdict(two, line([0.1] * 4), {"a": 0.1, "b": 0.1}, error=None)
+    assert (equal.state, equal.leader, equal.tied) == ("not_settled", None, ("a", "b"))
+
+
+def test_a_model_without_an_interval_is_neither_beaten_nor_tied(two):
+    scores, error = {"a": 0.1, "b": 0.2, "c": 0.3}, {"a": ERROR, "b": ERROR, "c": np.nan}
+    found = verdict(two, flat(scores), scores, error=error)
+    assert (found.state, found.leader, found.beaten) == ("not_settled", "a", ("b",))
+    assert "c" not in (*found.tied, *found.behind, *found.unscored)
+
+
+# --- how far it holds -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("b", "low", "high"),
+    [
+        ([0.2, 0.2, 0.1, 0.1], None, LOST),
+        ([0.1, 0.2, 0.2, 0.2], -LOST, None),
+        ([0.1, 0.2, 0.1, 0.1], -LOST, LOST),
+    ],
+)
+def test_a_lead_reaches_both_ways_to_where_the_interval_holds_0(two, b, low, high):
+    found = verdict(two, line(b))
+    ends = [None if limit is None else limit.at for limit in found.reach]
+    assert ends == [None if end is None else pytest.approx(end, rel=1e-5) for end in (low, high)]
+    for limit in found.reach.limits:
+        assert (limit.line, limit.models, limit.other_lines) == ("frank", ("a", "b"), False)
+        assert not limit.is_silent
+        assert limit.multiple == pytest.approx(two.benchmarks().multiple_for(limit.at))
+    assert found.reach.holds(0.0)
+    assert not any(found.reach.holds(limit.at * 1.01) for limit in found.reach.limits)
+
+
+def with_ratios(sensitivity, ratio):
+    """The same with these hazard ratios right after leaving, by τ."""
+    grid = sensitivity.over_tau
+    answers = {
+        family: {tau: replace(each, hazard_ratio=ratio(tau)) for tau, each in by_tau.items()}
+        for family, by_tau in grid.answers["imputation"].items()
+    }
+    return replace(sensitivity, over_tau=replace(grid, answers={"imputation": answers}))
+
+
+def test_robustness_is_where_a_lead_is_lost_first_as_tau_and_as_hazard_ratio(two):
+    lines = line([0.2, 0.2, 0.1, 0.1]) | line([0.2, 0.2, 0.18, 0.05], family="clayton")
+    _, sensitivity = made(two, lines, A_FIRST, error=ERROR)
+    found = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau)).verdict.robustness
+    assert (found.tau, found.family, found.against) == (pytest.approx(LOST, rel=1e-5), "frank", "b")
+    # Between two τ of the grid, its logarithm moves along a line.
+    assert found.hazard_ratio == pytest.approx(exp(LOST / 0.4 * log(1.4 / 0.6)), rel=1e-5)
+    assert not found.within_plausible
+    unknown = with_ratios(sensitivity, lambda tau: None).verdict
+    assert isnan(unknown.robustness.hazard_ratio)
+    assert unknown.to_dict()["robustness"]["hazard_ratio"] is None
+    inside = verdict(two, lines, plausible=(-0.2, 0.5))
+    assert inside.robustness.within_plausible
+    below = verdict(two, line([0.1, 0.2, 0.2, 0.2])).robustness
+    assert below.tau == pytest.approx(-LOST, rel=1e-5)
+
+
+def test_beyond_its_reach_another_may_be_better_and_then_is(two):
+    found = verdict(two, line([0.2, 0.2, 0.12, 0.05])).reach.high
+    assert found.challenger == "b"
+    # Their scores cross two sevenths of the way from 0.4 to 0.8, and the interval at 0.8 holds no 0.
+    assert found.may_be_better.tau == pytest.approx(0.4 + 0.4 * 2 / 7)
+    assert found.is_better.tau == 0.8
+
+
+def test_of_several_families_the_first_to_lose_the_lead_counts(two):
+    lines = line([0.2, 0.2, 0.18, 0.1]) | line([0.2, 0.2, 0.1, 0.1], family="joe")
+    found = verdict(two, lines).reach.high
+    assert (found.line, found.other_lines) == ("joe", True)
+    assert found.at == pytest.approx(LOST, rel=1e-5)
+
+
+def test_where_an_interval_is_missing_beyond_nothing_is_lost(two):
+    grid = {"frank": (TAUS, {"a": [0.1] * 4, "b": [0.2, 0.2, 0.2, None]})}
+    found = verdict(two, grid)
+    assert found.reach.high.is_silent
+    assert found.reach.high.at == pytest.approx(0.4)
+    assert found.robustness is None
+    assert found.state == "settled"
+
+
+def test_stretches_say_who_may_be_best_from_where_to_where_under_each_family(two):
+    lines = line([0.2, 0.2, 0.1, 0.0]) | line([0.2] * 3, taus=TAUS[1:], family="joe")
+    found = verdict(two, lines, families=("frank", "joe", "gaussian"))
+    assert [(each.family, each.low, each.high, each.models) for each in found.stretches] == [
+        ("frank", -0.4, 0.0, ("a",)),
+        ("frank", 0.4, 0.4, ("a", "b")),
+        ("frank", 0.8, 0.8, ("b",)),
+        ("joe", 0.0, 0.8, ("a",)),
+    ]
+    assert found.tried == TAUS
+    assert found.silent == ("gaussian",)
+
+
+def test_a_tie_may_be_decided_on_either_side(two):
+    found = verdict(two, line([0.02, 0.11, 0.2, 0.2]), TIE, plausible=(-0.5, 0.5))
+    assert (found.state, found.leader, found.tied, found.reach) == ("not_settled", None, ("a", "b"), None)
+    decided = {each.at.tau: (each.winner, each.loser, each.families) for each in found.decided}
+    assert decided == {-0.4: ("b", "a", ("frank",)), 0.4: ("a", "b", ("frank",))}
+    only_far = verdict(two, line([0.11, 0.11, 0.11, 0.2]), TIE)
+    assert [(each.at.tau, each.winner) for each in only_far.decided] == [(0.8, "a")]
+
+
+def test_over_a_plausible_range_without_independence_a_model_may_win_throughout(two):
+    beyond = verdict(two, line([0.11, 0.11, 0.2, 0.2]), TIE, plausible=(0.4, 0.8))
+    assert beyond.throughout == (("a", "b"),)
+    assert (beyond.leader, beyond.tied) == (None, ("a", "b"))
+    # A lead that reaches so far says it already, and so does one at independence.
+    assert verdict(two, line([0.2] * 4), plausible=(0.4, 0.8)).throughout == ()
+    assert verdict(two, line([0.11, 0.11, 0.2, 0.2]), TIE, plausible=(0.0, 0.8)).throughout == ()
+
+
+def test_the_plausible_range_is_that_of_the_analysis_and_its_ends_have_hazard_ratios(two):
+    _, sensitivity = made(two, line([0.2] * 4), A_FIRST, error=ERROR)
+    found = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau)).verdict
+    assert (found.plausible.low, found.plausible.high, found.plausible.origin) == (-0.2, 0.2, "asked")
+    halfway = (1.4 / 0.6) ** 0.5
+    assert found.plausible_ratios == pytest.approx((1 / halfway, halfway))
+    assert found.strongest_covariate == two.benchmarks().strongest.name
+    wide = verdict(two, line([0.2] * 4), plausible=(-0.6, 0.6))
+    assert wide.plausible_ratios is None
+    assert wide.covered == (-0.4, 0.6)
+
+
+# --- what it is told under ------------------------------------------------------------------------------------
+
+
+def test_it_is_told_at_independence_by_the_primary_adjustment(two):
+    found = verdict(two, line([0.2] * 4))
+    assert (found.metric, found.adjustment) == ("ibs", "imputation")
+    told = found.assumption
+    assert (told.adjustment, told.label, told.tau, told.family) == ("imputation", "imputation", 0.0, None)
+    assert (told.given, told.anybody_left) == (("predictions", "covariates"), True)
+
+
+def test_with_a_given_copula_it_is_told_there_and_goes_outward_from_independence(evaluate):
+    given = evaluate(copula=cc.Clayton.from_tau(0.3))
+    assert alone(given, A_FIRST).state == "settled_at_independence"
+    scores = {"a": 0.1, "b": 0.15}
+    found = verdict(given, line([0.2, 0.2, 0.1, 0.1]), scores)
+    assert (found.assumption.tau, found.assumption.family) == (pytest.approx(0.3), "clayton")
+    assert found.assumption.hazard_ratio == pytest.approx(1.3 / 0.7, rel=1e-6)
+    assert found.standing.scores == scores
+    assert (found.leader, found.reach.high.at) == ("a", pytest.approx(LOST, rel=1e-5))
+
+
+def of_other(evaluation, sensitivity, name, **changes):
+    """The same grid, of an adjustment of another name that the evaluation has beside the others."""
+    before = evaluation.results["imputation"]
+    results = {**evaluation.results, name: replace(before, name=name, label=name, **changes)}
+    changed = replace(evaluation, results=results)
+    grid = replace(
+        sensitivity.over_tau, evaluation=changed, answers={name: sensitivity.over_tau.answers["imputation"]}
+    )
+    return replace(sensitivity, evaluation=changed, over_tau=grid)
+
+
+def test_over_a_grid_of_another_adjustment_it_is_told_by_that_one(two):
+    evaluation, sensitivity = made(two, line([0.11, 0.11, 0.2, 0.2]), A_FIRST, error=ERROR)
+    assert (evaluation.verdict.adjustment, evaluation.verdict.leader) == ("imputation", "a")
+    found = of_other(evaluation, sensitivity, "second").verdict
+    assert (found.adjustment, found.assumption.label) == ("second", "second")
+    assert (found.leader, found.tied) == (None, ("a", "b"))
+    assert found.assumption.tau == 0.0
+
+
+def test_a_grid_of_what_no_verdict_counts_does_not_say_how_far_one_holds(two):
+    evaluation, sensitivity = made(two, line([0.11] * 4), A_FIRST, error=ERROR)
+    silent = cc.adjustment("dep", copula=cc.Clayton(1.0))
+    assert not silent.votes
+    found = of_other(evaluation, sensitivity, "dep", adjustment=silent).verdict
+    assert (found.adjustment, found.leader, found.tried, found.reach) == ("imputation", "a", (), None)
+
+
+def test_every_metric_has_its_standing(evaluate):
+    several = evaluate(metrics=["ibs", "auc"])
+    found = several.verdict
+    assert list(found.by_metric) == ["ibs", "auc"]
+    for name, each in found.by_metric.items():
+        assert (each.metric.name, each.adjustment) == (name, "imputation")
+        assert set(each.ranks) == {"a", "b"}
+
+
+# --- over hazard ratios ---------------------------------------------------------------------------------------
+
+RATIOS = (0.5, 1.0, 2.0, 4.0)
+
+
+def by_ratio(b, name="all"):
+    return {name: (RATIOS, {"a": [0.1] * 4, "b": list(b)})}
+
+
+def test_over_hazard_ratios_a_lead_has_a_reach_of_its_own_by_line(two):
+    ratios = by_ratio([0.2] * 4) | by_ratio([0.2, 0.2, 0.1, 0.1], "ill")
+    found = verdict(two, line([0.2] * 4), ratios=ratios).over_ratios
+    assert (found.start, found.standing.beaten, found.by_reason) == (1.0, ("b",), False)
+    assert found.tried == {"all": RATIOS, "ill": RATIOS}
+    assert tuple(found.reach["all"]) == (None, None)
+    assert found.reach["ill"].high.at == pytest.approx(2 ** (1 - APART / 0.1), rel=1e-5)  # in log ρ
+    assert found.reach["ill"].low is None
+
+
+def test_over_hazard_ratios_a_tie_may_be_told_and_one_model_has_a_span(two):
+    tie = verdict(two, line([0.11] * 4), TIE, ratios=by_ratio([0.11, 0.11, 0.11, 0.2])).over_ratios
+    assert (tie.told_at, dict(tie.reach)) == ((4.0,), {})
+    one = {"all": (RATIOS, {"a": [0.1, 0.12, 0.13, 0.15]})}
+    grid = {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}
+    assert verdict(two, grid, {"a": 0.1}, ratios=one).over_ratios.span[:2] == (0.1, 0.15)
+    only_one = {"all": ((1.0,), {"a": [0.1], "b": [0.2]})}
+    assert verdict(two, line([0.2] * 4), ratios=only_one).over_ratios is None
+
+
+# --- as numbers and as words ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("b", "scores", "error"),
+    [
+        ([0.2] * 4, A_FIRST, ERROR),
+        ([0.2, 0.2, 0.1, 0.1], A_FIRST, ERROR),
+        ([0.02, 0.11, 0.2, 0.2], TIE, ERROR),
+        ([0.2, 0.2, 0.05, 0.05], A_FIRST, None),
+    ],
+)
+def test_a_verdict_is_json_and_a_sentence(two, b, scores, error):
+    evaluation, sensitivity = made(two, line(b), scores, error=error)
+    for found in (evaluation.verdict, sensitivity.verdict):
+        numbers = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert (numbers["state"], numbers["leader"]) == (found.state, found.leader)
+        assert [numbers[name] for name in ("beaten", "tied", "behind")] == [
+            list(found.beaten),
+            list(found.tied),
+            list(found.behind),
+        ]
+        assert numbers["statement"] == str(found)
+        assert numbers["statement"].endswith(".")
+        assert [tuple(each["models"]) for each in numbers["stretches"]] == [
+            each.models for each in found.stretches
+        ]
+    assert Report(evaluation).verdict is evaluation.verdict
+    assert Report(evaluation, sensitivity).verdict is sensitivity.verdict
+    held = json.loads(evaluation.to_json(sensitivity=sensitivity))["verdict"]
+    assert held == json.loads(json.dumps(sensitivity.verdict.to_dict()))

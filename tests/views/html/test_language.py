@@ -1,0 +1,90 @@
+"""Words of the page, whatever was evaluated: nothing that needs a glossary, and no number that nobody asked for."""
+
+import re
+
+import pytest
+
+import cocensor as cc
+from cocensor.views.text.names import ISOLATE
+
+BANNED = (
+    "not told from the best",
+    "foretell",
+    "hang together",
+    "as they are no numbers",
+    "takes τ for 0",
+    "take τ for 0",
+    "is told by it",
+    "a curve too few",
+    "another may be",
+)
+FIRST_SCREEN = re.compile(r'<div class="words">(.*?)</div>', re.DOTALL)
+
+
+def kinds():
+    """By name, what an evaluation is asked for beside models and outcomes, and the grid of its sensitivity analysis."""
+    grid = (("clayton", "frank", "hazard_ratio"), (0.0, 0.3, 0.6))
+    return {
+        "usual": ({"metrics": "ibs"}, grid),
+        "given": ({"metrics": "ibs", "copula": cc.Clayton(1.4148283084946247)}, grid),
+        "without_intervals": ({"metrics": "ibs", "confidence_level": None}, grid),
+        "without_grid": ({"metrics": ["concordance", "ibs"]}, None),
+        "ipcw": ({"metrics": "auc", "adjustments": "ipcw"}, None),
+        "paper": ({"metrics": "ibs", "adjustments": "paper"}, grid),
+    }
+
+
+@pytest.fixture(scope="session", params=list(kinds()))
+def page(request, split, cox, tmp_path_factory):
+    train, test = split
+    asked, grid = kinds()[request.param]
+    models = {"all": cox(0, 1, 2), "two": cox(0, 1), "one": cox(0)}
+    found = cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, **asked)
+    shown = {} if grid is None else {"sensitivity": found.sensitivity(*grid)}
+    return found.to_html(tmp_path_factory.mktemp("page") / "a.html", **shown).read_text(encoding="utf-8")
+
+
+def shown(page):
+    """What a reader sees: no script, style or embedded numbers."""
+    return re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+
+
+def test_no_page_has_words_that_nobody_says(page):
+    assert not [words for words in BANNED if words in shown(page)]
+
+
+def test_copulas_are_shown_by_tau(page):
+    assert "(theta=" not in shown(page).split("<pre")[0]
+
+
+def test_tau_is_defined_where_it_is_used_first(page):
+    text = shown(page)
+    screen = re.sub("<[^>]*>", "", FIRST_SCREEN.search(text)[1])
+    first = screen.find("τ")
+    if first >= 0:
+        assert screen[first - len("Kendall’s ") : first] == "Kendall’s "
+        assert "runs from -1 to 1" in screen[first : first + 400]
+
+
+def test_the_first_screen_asks_and_answers_without_the_words_of_the_method(page):
+    screen = re.sub("<[^>]*>", "", FIRST_SCREEN.search(shown(page))[1])
+    assert screen.strip().startswith("Which of these 3 models")
+    assert not re.search(r"\b(judge|imputed|imputation|margins?|IBS-Dep|CG-Q)\b", screen)
+    assert not any(mark in screen for mark in ISOLATE)
+
+
+@pytest.mark.parametrize(
+    ("copula", "said"),
+    [
+        (cc.Clayton.from_tau(0.41), "cc.Clayton.from_tau(0.41)"),
+        (cc.Clayton(1.4148283084946247), None),
+        (cc.Frank(3.0), None),
+    ],
+)
+def test_a_given_copula_is_the_same_by_the_code_of_the_page(split, cox, tmp_path, copula, said):
+    train, test = split
+    found = cc.evaluate({"a": cox(0, 1)}, test.y, test.X, y_train=train.y, copula=copula, metrics="ibs")
+    page = found.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    [code] = re.findall(r"copula=(cc\.\w+(?:\.from_tau)?\([^)]*\))", page)
+    assert eval(code, {"cc": cc}) == copula
+    assert said in (None, code)

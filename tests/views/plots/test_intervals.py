@@ -1,0 +1,178 @@
+"""What figures show of sampling errors."""
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.simulate import SyntheticDesign
+from cocensor.study.curves import curve_errors
+from cocensor.study.standing import standing
+from cocensor.views.plots import ComparisonDisplay, DifferenceDisplay, ScoreCurveDisplay, SensitivityDisplay
+from tests.strategies import cox_predictions
+
+TAUS = [0.0, 0.3, 0.6, 0.9]
+
+
+@pytest.fixture(scope="module")
+def asked():
+    """A function of the confidence level: two models that differ, and one that equals the first."""
+    data = SyntheticDesign(n=500, n_features=4, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    train, test = data[:250], data[250:]
+    cox = partial(cox_predictions, train, test)
+    models = {"all": cox(0, 1, 2, 3), "one": cox(3), "twin": cox(0, 1, 2, 3)}
+    times = np.quantile(test.y.time, [0.6, 0.2, 0.8])
+    return partial(cc.evaluate, models, test.y, test.X, y_train=train.y, times=times, metrics="ibs")
+
+
+@pytest.fixture(scope="module")
+def evaluation(asked):
+    return asked()
+
+
+@pytest.fixture(scope="module")
+def sensitivity(evaluation):
+    return evaluation.sensitivity(("clayton", "frank"), TAUS)
+
+
+def areas(ax):
+    return [each for each in ax.collections if len(each.get_paths())]
+
+
+@pytest.mark.parametrize(
+    ("band", "columns"), [("pointwise", "low high"), ("simultaneous", "band_low band_high")]
+)
+def test_limits_over_time_are_those_of_the_table(evaluation, band, columns):
+    display = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", band=band)
+    table = evaluation.table("curves", "ibs").set_index(["adjustment", "model"]).sort_index()
+    for model in evaluation.models:
+        rows = table.loc[("ipcw", model)].sort_values("time")
+        for found, column in zip(display.limits["IPCW"][model], columns.split(), strict=True):
+            np.testing.assert_array_equal(found, rows[column])
+    ax = display.plot()
+    assert len(areas(ax)) == len(evaluation.models)
+    assert display.shaded in [text.get_text() for text in ax.get_legend().get_texts()]
+    plt.close(ax.figure)
+
+
+def test_differences_over_time_have_intervals_of_their_own(evaluation):
+    display = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", minus="all")
+    order = np.argsort(evaluation.data.times)
+    expected = curve_errors(evaluation, adjustment="ipcw").of("one", "all")
+    np.testing.assert_array_equal(display.curves["IPCW"]["one"], expected.values[order])
+    low, high = expected.confidence_intervals(evaluation.data.confidence_level)
+    np.testing.assert_array_equal(display.limits["IPCW"]["one"], (low[order], high[order]))
+    np.testing.assert_array_equal(display.curves["IPCW"]["twin"], 0.0)
+    assert "all" not in display.curves["IPCW"]
+    ax = display.plot()
+    assert ax.get_ylabel() == "Brier score less that of all"
+    assert any(set(line.get_ydata()) == {0} for line in ax.get_lines())
+    plt.close(ax.figure)
+
+
+def test_without_intervals_nothing_is_shaded(asked, evaluation):
+    plain = asked(confidence_level=None)
+    grid = plain.sensitivity("frank", TAUS)
+    drawn = [
+        ScoreCurveDisplay.from_evaluation(plain, "ipcw").plot(),
+        ScoreCurveDisplay.from_evaluation(plain, "ipcw", minus="all").plot(),
+        ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", band=None).plot(),
+        grid.plot(),
+        grid.plot_differences(),
+        ComparisonDisplay.from_evaluation(plain, "ipcw").plot(),
+    ]
+    for ax in drawn:
+        assert areas(ax) == []
+        assert not any("95" in text.get_text() for text in ax.get_legend().get_texts())
+        plt.close(ax.figure)
+
+
+def test_scores_along_tau_have_the_intervals_of_the_table_and_dots_for_ties(sensitivity):
+    display = SensitivityDisplay.from_sensitivity(sensitivity, family="frank")
+    panel = display.lines["frank"]
+    table = sensitivity.table().set_index(["adjustment", "family", "model"]).sort_index()
+    for model in sensitivity.evaluation.models:
+        rows = table.loc[(sensitivity.over_tau.primary, "frank", model)]
+        np.testing.assert_allclose(panel.limits[model], (rows["low"], rows["high"]), rtol=1e-12)
+    assert panel.best == tuple(sensitivity.over_tau.best()["frank"].values())
+    assert {"all", "twin"} <= set(panel.best[0])
+
+
+def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitivity):
+    display = DifferenceDisplay.from_sensitivity(sensitivity)
+    scores = sensitivity.over_tau.values("clayton", 0.0)
+    assert display.reference == min(scores, key=scores.get)
+    for family, panel in display.lines.items():
+        found = panel["one"]
+        for k, tau in enumerate(TAUS):
+            pair = sensitivity.compare("one", display.reference, family, tau)
+            assert found.along.values[k] == pytest.approx(pair.difference)
+            ends = pair.confidence_interval(sensitivity.over_tau.level)
+            assert (found.along.low[k], found.along.high[k]) == pytest.approx(ends)
+        assert (found.band.low <= found.along.low).all()
+        assert (found.band.high >= found.along.high).all()
+        pair = sensitivity.over_tau.pair("one", display.reference)
+        assert found.tipping == pair.tipping_points(family)
+        np.testing.assert_array_equal(panel["twin"].along.values, 0.0)
+    axes = display.plot()
+    for ax, (family, panel) in zip(axes, display.lines.items(), strict=True):
+        marks = {
+            line.get_xdata()[0]
+            for line in ax.get_lines()
+            if line.get_markersize() == 9 and len(line.get_xdata())
+        }
+        assert marks == {point.at for point in panel["one"].tipping}, family
+        assert f"above 0: {display.reference} is better" in axes[0].get_ylabel()
+    assert sum(len(panel["one"].tipping) for panel in display.lines.values()) > 0
+    plt.close(axes[0].figure)
+
+
+def test_another_reference_turns_the_differences_around(sensitivity):
+    one, other = (
+        DifferenceDisplay.from_sensitivity(sensitivity, reference, family="frank").lines["frank"]
+        for reference in ("one", "all")
+    )
+    np.testing.assert_allclose(one["all"].along.values, -other["one"].along.values)
+    np.testing.assert_allclose(one["all"].along.low, -other["one"].along.high)
+
+
+def test_rows_of_models_have_scores_or_differences_with_intervals(evaluation):
+    level = evaluation.data.confidence_level
+    panel = ComparisonDisplay.from_evaluation(evaluation).panels["IPCW"]
+    differences = ComparisonDisplay.from_evaluation(evaluation, "ipcw", minus="all")
+    for k, model in enumerate(evaluation.models):
+        score = evaluation.score(model, adjustment="ipcw")
+        assert (panel.values[k], panel.low[k], panel.high[k]) == (
+            score.value,
+            *score.confidence_interval(level),
+        )
+        assert panel.marked[k] == (model in standing(evaluation, adjustment="ipcw").best)
+        pair, rows = evaluation.compare(model, "all", adjustment="ipcw"), differences.panels["IPCW"]
+        assert (rows.values[k], rows.low[k], rows.high[k]) == (
+            pair.difference,
+            *pair.confidence_interval(level),
+        )
+    ax = differences.plot()
+    assert [text.get_text() for text in ax.get_yticklabels()] == list(evaluation.models)
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first model is on top
+    plt.close(ax.figure)
+    axes = ComparisonDisplay.from_evaluation(evaluation).plot()
+    assert [each.get_title() for each in axes] == [each.label for each in evaluation.results.values()]
+    plt.close(axes[0].figure)
+
+
+def test_models_and_bands_that_are_not_there_are_refused(evaluation, sensitivity):
+    with pytest.raises(ValueError, match="^minus .*'nobody'"):
+        ScoreCurveDisplay.from_evaluation(evaluation, minus="nobody")
+    with pytest.raises(ValueError, match="^band .*'wide'"):
+        ScoreCurveDisplay.from_evaluation(evaluation, band="wide")
+    with pytest.raises(ValueError, match="^minus .*'nobody'"):
+        ComparisonDisplay.from_evaluation(evaluation, minus="nobody")
+    with pytest.raises(ValueError, match="adjustment is empty"):
+        ComparisonDisplay.from_evaluation(evaluation, [])
+    with pytest.raises(ValueError, match="^reference .*'nobody'"):
+        DifferenceDisplay.from_sensitivity(sensitivity, "nobody")
+    with pytest.raises(ValueError, match="^family .*'joe'"):
+        DifferenceDisplay.from_sensitivity(sensitivity, family="joe")

@@ -1,0 +1,30 @@
+import matplotlib.pyplot as plt
+import numpy as np
+
+import cocensor as cc
+from cocensor.views.plots import ProfileLikelihoodDisplay
+
+
+def test_the_drawing_shows_what_the_profile_holds():
+    taus = np.array([-0.5, 0.0, 0.5])
+    profile = cc.DependenceProfile(
+        {"frank": (taus, np.array([-120.0, -100.0, -97.0])), "joe": (taus[1:], np.array([-100.0, -99.0]))},
+        independence=-100.0,
+        n=50,
+    )
+    display = ProfileLikelihoodDisplay.from_profile(profile)
+    np.testing.assert_array_equal(display.curves["frank"][1], [-23.0, -3.0, 0.0])
+    ax = profile.plot()
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    np.testing.assert_array_equal(lines["joe"].get_ydata(), [-3.0, -2.0])
+    bottom, top = ax.get_ylim()
+    assert bottom < -3.0 < 0.0 < top
+    assert ax.get_ylabel() == f"profile log-likelihood less its maximum, cut at {bottom:.3g}"
+    assert "95 %: not distinguishable from the best above" in lines
+    plt.close(ax.figure)
+
+
+def test_what_is_drawn_whole_is_not_called_cut():
+    ax = ProfileLikelihoodDisplay({"joe": (np.array([0.0, 0.5]), np.array([-3.0, 0.0]))}).plot()
+    assert ax.get_ylabel() == "profile log-likelihood less its maximum"
+    plt.close(ax.figure)

@@ -1,0 +1,220 @@
+"""Figures of an evaluation at single times show what the evaluation says."""
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.simulate import SyntheticDesign
+from cocensor.study.curves import profile_errors
+from cocensor.study.evaluation import metric_of
+from cocensor.study.standing import standing
+from cocensor.views.plots import (
+    CalibrationDisplay,
+    DCalibrationDisplay,
+    DecisionCurveDisplay,
+    MetricsDisplay,
+    RocDisplay,
+    ScoreCurveDisplay,
+)
+from tests.strategies import cox_predictions
+from tests.views.plots.reading import areas, drawn, limits, texts
+
+AT = (12.0, 18.0)
+LEVEL = 0.9
+
+
+@pytest.fixture(scope="module")
+def asked():
+    data = SyntheticDesign(n=400, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    train, test = data[:200], data[200:]
+    models = {
+        "all": cox_predictions(train, test, 0, 1, 2),
+        "one": cox_predictions(train, test, 2),
+        "risk": test.X[:, 1],
+    }
+    metrics = ("ibs", "auc", "brier")
+    return partial(cc.evaluate, models, test.y, y_train=train.y, adjustments="ipcw", metrics=metrics, at=AT)
+
+
+@pytest.fixture(scope="module")
+def evaluation(asked):
+    return asked(confidence_level=LEVEL)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_roc_curves_are_those_behind_the_auc(evaluation):
+    display = RocDisplay.from_evaluation(evaluation, band="simultaneous")
+    assert list(display.panels) == list(AT)
+    for t, panel in display.panels.items():
+        errors = profile_errors(evaluation, "auc", at=t)
+        assert list(panel) == list(evaluation.models)
+        for model, line in panel.items():
+            np.testing.assert_array_equal(line.y, errors.of(model).values)
+            np.testing.assert_array_equal((line.low, line.high), errors.of(model).band(LEVEL)[:2])
+            assert np.isfinite(line.low).all()
+            low, high = evaluation.score(model, "auc", at=t).confidence_interval(LEVEL)
+            assert f"({low:.3f} to {high:.3f})" in display.areas[t][model]
+    ax = RocDisplay.from_evaluation(evaluation, 15.0, "all").plot()  # a time that nobody had asked for
+    assert texts(ax.get_legend())[-1] == "90 % interval"
+    assert len(areas(ax)) == 1
+
+
+def test_calibration_has_a_panel_per_model_with_curves(evaluation):
+    display = CalibrationDisplay.from_evaluation(evaluation)
+    assert list(display.panels) == [(model, t) for t in AT for model in ("all", "one")]
+    axes = display.plot()
+    for ax, ((model, t), curve) in zip(axes, display.panels.items(), strict=True):
+        expected = evaluation.calibration_curve(model, at=t)
+        np.testing.assert_array_equal(curve.observed, expected.observed)
+        np.testing.assert_allclose(limits(ax), (curve.low, curve.high))
+        assert ax.get_title().startswith(model)
+        diagonal = drawn(ax)["as predicted"]
+        np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
+
+
+def test_the_histogram_of_predictions_lies_below_all_risks(evaluation):
+    display = CalibrationDisplay.from_evaluation(evaluation, 18.0, "all")
+    ax = display.plot()
+    curve = display.panels["all", 18.0]
+    bars = list(ax.patches)
+    np.testing.assert_allclose([bar.get_x() for bar in bars], curve.edges[:-1], atol=1e-12)
+    heights = np.array([bar.get_height() for bar in bars])
+    np.testing.assert_allclose(heights / heights.max(), curve.counts / curve.counts.max())
+    assert max(bar.get_y() + bar.get_height() for bar in bars) < 0
+    assert min(ax.get_yticks()) >= 0
+    assert max(curve.observed.max(), curve.groups.observed.max()) < ax.get_ylim()[1] < 1.1
+
+
+@pytest.mark.parametrize("band", ["simultaneous", None])
+def test_what_is_shaded_around_a_calibration_curve(evaluation, band):
+    display = CalibrationDisplay.from_evaluation(evaluation, 18.0, "all", band=band)
+    ax, curve = display.plot(), display.panels["all", 18.0]
+    told = [text for text in texts(ax.get_legend()) if "90 %" in text]
+    if band is None:
+        assert areas(ax) == told == []
+    else:
+        np.testing.assert_allclose(limits(ax), (curve.band_low, curve.band_high))
+        assert told == ["90 % band for the whole curve"]
+
+
+def test_decision_curves_are_those_of_the_evaluation(evaluation):
+    display = DecisionCurveDisplay.from_evaluation(evaluation, AT[1])
+    assert list(display.panels[AT[1]]) == ["all", "one"]
+    for model, curve in display.panels[AT[1]].items():
+        expected = evaluation.decision_curve(AT[1])[model]
+        np.testing.assert_array_equal(curve.net_benefit.values, expected.net_benefit.values)
+    ax = display.plot()
+    last = ax.get_xlim()[1]
+    assert all(
+        (curve.net_benefit.values[curve.thresholds > last] == 0).all()
+        for curve in display.panels[AT[1]].values()
+    )
+    assert len(areas(ax)) == 2
+
+
+def test_bars_of_d_calibration_are_observed_shares_and_lines_expected_ones(evaluation):
+    display = DCalibrationDisplay.from_evaluation(evaluation)
+    assert list(display.panels) == ["all", "one"]
+    ax = display.plot()[0]
+    found = evaluation.d_calibration("all")
+    heights = [bar.get_height() for bar in ax.containers[0]]
+    np.testing.assert_allclose(heights, found.observed)
+    assert [bool(bar.get_hatch()) for bar in ax.containers[0]] == [False] * 10 + [True]
+    lines, errors = ax.collections
+    np.testing.assert_allclose([y for (_, y), _ in lines.get_segments()], found.expected)
+    ends = np.array([[low, high] for (_, low), (_, high) in errors.get_segments()])
+    np.testing.assert_allclose(ends.T, (found.low, found.high))
+    assert f"p = {found.pvalue:.2g}" in ax.get_title()
+    starts = np.array([bar.get_x() for bar in ax.containers[0]])
+    assert starts[-1] > 1 - 1e-9  # event-free at the horizon: beyond all levels
+
+
+def test_dots_are_scores_by_metric_model_and_time(evaluation):
+    display = MetricsDisplay.from_evaluation(evaluation)
+    labels = {panel.label: list(panel.rows) for panel in display.panels}
+    assert labels == {
+        "integrated Brier score": [None],
+        "mean AUC": [None],
+        "AUC": list(AT),
+        "Brier score": list(AT),
+    }
+    for panel, name in zip(display.panels, ("ibs", "auc", "auc", "brier"), strict=True):
+        for t, rows in panel.rows.items():
+            for k, model in enumerate(evaluation.models):
+                score = evaluation.score(model, name, at=t)
+                np.testing.assert_array_equal(
+                    (rows.values[k], rows.low[k], rows.high[k]),
+                    (score.value, *score.confidence_interval(LEVEL)),
+                )
+                best = standing(evaluation, metric_of(evaluation, name, t).name).best
+                assert rows.marked[k] == (model in best)
+    axes = display.plot()
+    assert [ax.get_xlabel().split()[0] for ax in axes] == ["smaller", "greater", "greater", "smaller"]
+    assert [text.get_text() for text in axes[0].get_yticklabels()] == list(evaluation.models)
+    (legend,) = axes[0].figure.legends
+    assert texts(legend)[:2] == ["at 12", "at 18"]
+    some = MetricsDisplay.from_evaluation(evaluation, ["auc at 12", "brier at 18"])
+    assert [(panel.label, *panel.rows) for panel in some.panels] == [("AUC", 12.0), ("Brier score", 18.0)]
+
+
+def test_auc_over_time_has_chance_for_reference_and_does_not_start_at_0(evaluation):
+    display = ScoreCurveDisplay.from_evaluation(evaluation, metric="auc")
+    known = display.reference["IPCW"]
+    np.testing.assert_allclose(known[np.isfinite(known)], 0.5)
+    assert display.bottom is None
+    ax = display.plot()
+    assert "greater is better" in ax.get_ylabel()
+    assert len(areas(ax)) == 3
+    low, high = ax.get_ylim()
+    assert low < 0.5 < high
+    assert ScoreCurveDisplay.from_evaluation(evaluation, metric="ibs").plot().get_ylim()[0] == 0
+
+
+def test_without_a_confidence_level_there_are_no_limits(asked):
+    plain = asked(confidence_level=None)
+    for display in (
+        RocDisplay.from_evaluation(plain, 18.0),
+        CalibrationDisplay.from_evaluation(plain, 18.0, "all"),
+        DecisionCurveDisplay.from_evaluation(plain, 18.0),
+    ):
+        ax = display.plot()
+        assert areas(ax) == []
+        assert not any("%" in text for text in texts(ax.get_legend()))
+    bars = DCalibrationDisplay.from_evaluation(plain, "all").plot()
+    assert not any("%" in text for text in texts(bars.get_legend()))
+
+
+def test_what_cannot_be_drawn_is_refused(evaluation, asked):
+    everywhere = (RocDisplay, CalibrationDisplay, DecisionCurveDisplay)
+    for display in everywhere:
+        with pytest.raises(ValueError, match="^at .*1e\\+06"):
+            display.from_evaluation(evaluation, 1e6)
+        with pytest.raises(ValueError, match="^at is empty"):
+            display.from_evaluation(evaluation, [])
+        with pytest.raises(ValueError, match="^models .*'nobody'"):
+            display.from_evaluation(evaluation, 12.0, "nobody")
+    for display in everywhere[:2]:
+        with pytest.raises(ValueError, match="^band .*'wide'"):
+            display.from_evaluation(evaluation, 12.0, band="wide")
+    for display in everywhere[1:]:
+        with pytest.raises(ValueError, match="^models .*'risk'"):
+            display.from_evaluation(evaluation, 12.0, ["all", "risk"])
+    with pytest.raises(ValueError, match="^model .*'risk'"):
+        DCalibrationDisplay.from_evaluation(evaluation, "risk")
+    with pytest.raises(ValueError, match="^model .*'nobody'"):
+        DCalibrationDisplay.from_evaluation(evaluation, "nobody")
+    with pytest.raises(ValueError, match="^metrics .*'ici'"):
+        MetricsDisplay.from_evaluation(evaluation, "ici")
+    without = asked(metrics="ibs", at=None)
+    with pytest.raises(ValueError, match="^at is needed"):
+        CalibrationDisplay.from_evaluation(without)
+    with pytest.raises(ValueError, match="^metric .*'auc'"):
+        RocDisplay.from_evaluation(without, 12.0)

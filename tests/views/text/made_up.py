@@ -1,0 +1,101 @@
+"""Evaluations with scores, and errors of them, made up."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from cocensor.inference import Estimates
+from cocensor.metrics import MetricValue
+from cocensor.study.report import Report
+from cocensor.study.sensitivity import Grid, PlausibleRange, Sensitivity
+from cocensor.views.text import headline
+from cocensor.views.text.names import ISOLATE
+
+ROWS = {"a": 0, "twin": 0, "b": 1, "c": 2, "d": 3, "e": 4, "f": 5}
+
+
+def told(*made_up, **options):
+    """The headline by made-up scores; see ``made``."""
+    found = headline(Report(*made(*made_up, **options)))
+    return replace(found, **{part: plain(said) for part, said in vars(found).items()})
+
+
+def answer(found):
+    """The first paragraph of a headline: who is best, and how far that holds."""
+    return f"{found.lead} {found.along}"
+
+
+def made(evaluation, grid, scores, families=None, ipcw=None, error=None, plausible=(-0.2, 0.2), ratios=None):
+    """An evaluation and a sensitivity analysis: scores of the table by model, on the grid by family, τ and model.
+
+    ``error`` is the standard error of each score, or a dict of them by model, NaN for no interval; None asks for no
+    intervals. ``ratios`` are scores by line, hazard ratio after dropout and model.
+    """
+    models = list(grid[next(iter(grid))][1])
+    by_name = {"ipcw": ipcw or scores, "imputation": scores}
+    results = {
+        name: scored(evaluation.results[name], each, error)
+        for name, each in by_name.items()
+        if name in evaluation.results
+    }
+    predictions = dict.fromkeys(models, evaluation.data.predictions["a"])
+    data = replace(
+        evaluation.data,
+        predictions=predictions,
+        models=tuple(models),
+        confidence_level=None if error is None else 0.95,
+    )
+    changed = replace(evaluation, results=results, data=data)
+    benchmarks = None
+    if evaluation.data.samples.x_test is not None and evaluation.data.samples.y_test.n_events > 20:
+        benchmarks = evaluation.benchmarks()
+    after = None
+    if ratios is not None:
+        after = Grid(changed, "hazard_ratio", *_lines(results["imputation"], ratios, error), {})
+    lines, taus, answers = _lines(results["imputation"], grid, error)
+    unknown = benchmarks or ValueError("covariates do not tell.")
+    held = PlausibleRange.of(evaluation, unknown, plausible)
+    over_tau = Grid(changed, "tau", families or lines, taus, answers, {})
+    return changed, Sensitivity(changed, over_tau, after, held, benchmarks)
+
+
+def _lines(base, grid, error):
+    """Lines, points and answers of a grid."""
+    answers = {
+        line: {
+            point: scored(base, {model: scores[k] for model, scores in by_model.items()}, error, k)
+            for k, point in enumerate(points)
+        }
+        for line, (points, by_model) in grid.items()
+    }
+    points = tuple(sorted({point for line, _ in grid.values() for point in line}))
+    return tuple(grid), points, {"imputation": answers}
+
+
+def scored(result, scores, error, k=0):
+    """An answer; errors at points of the grid with another ``k`` are independent, "twin" shares those of "a"."""
+    known = {model: score for model, score in scores.items() if score is not None}
+    values = {"ibs": {model: MetricValue(score) for model, score in known.items()}}
+    if error is None:
+        return replace(result, values=values, errors={}, batches={})
+    errors = {model: error[model] if isinstance(error, dict) else error for model in known}
+    rows = np.zeros((len(ROWS), len(known)))
+    for column, model in enumerate(known):
+        rows[ROWS[model], column] = errors[model]
+    unknown = {model: "nobody knows." for model in known if np.isnan(errors[model])}
+    rows[:, [model in unknown for model in known]] = np.nan
+    estimates = Estimates(tuple(known), np.array(list(known.values())), rows, missing=unknown)
+    batches = np.concatenate([np.zeros((k * len(ROWS), len(known))), rows])
+    return replace(result, values=values, errors={"ibs": estimates}, batches={"ibs": batches})
+
+
+def plain(text):
+    if isinstance(text, tuple):
+        return tuple(map(plain, text))
+    return text.translate({ord(mark): None for mark in ISOLATE})
+
+
+def says(text, *facts):
+    """Whether a text has these, as whole words and in this order."""
+    return re.search(".*".join(rf"(?<!\w){re.escape(fact)}(?!\w)" for fact in facts), text) is not None

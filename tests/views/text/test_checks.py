@@ -1,0 +1,175 @@
+"""Nonsense is said first, and nobody that is disqualified is called best: in the terminal, on the page, in JSON."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cocensor as cc
+from cocensor.study.checks import Check
+from cocensor.study.report import Report
+from cocensor.study.sensitivity import stretches, within_plausible
+from cocensor.study.standing import rankable
+from cocensor.views.text import headline, winners_in_words
+from cocensor.views.text.checks import CHECK_FIRST, checks_in_words
+from cocensor.views.text.names import ISOLATE, ON_PAGE
+from tests.study.mistakes import TIMES, quickly, right
+
+
+def evaluated(shuffle):
+    """Three models of which some, shuffled, are nonsense, with all further analyses."""
+    study = right(250, 4)
+    rng = np.random.default_rng(0)
+    models = {
+        "Alpha": study.curves,
+        "Beta": cc.Predictions(TIMES, study.probabilities**1.3),
+        "Gamma": cc.Predictions(TIMES, study.probabilities**0.7),
+    }
+    for name in shuffle:
+        models[name] = models[name][rng.permutation(250)]
+    result = quickly(
+        models,
+        study.y,
+        x_test=study.risk[:, None],
+        adjustments=["ipcw", "imputation"],
+        metrics=["ibs", "concordance"],
+    )
+    assert set(models) - set(rankable(result)) == set(shuffle)
+    grids = result.sensitivity(("clayton", "hazard_ratio"), (0.0, 0.3))
+    return Report(result, sensitivity=grids, bounds=result.bounds())
+
+
+@pytest.fixture(scope="module")
+def one_off():
+    return evaluated(["Gamma"])
+
+
+@pytest.fixture(scope="module")
+def one_left():
+    return evaluated(["Alpha", "Gamma"])
+
+
+@pytest.fixture(scope="module")
+def all_off():
+    return evaluated(["Alpha", "Beta", "Gamma"])
+
+
+def winners(value, names):
+    """All texts in JSON that call one of the ``names`` best, and lists of the best that have one."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key in ("best", "leaders"):
+                yield from (name for name in names if json.dumps(name) in json.dumps(each))
+            elif key in ("certain", "certain_by_interval", "winner_beyond", "winner"):
+                yield from (name for name in names if each == name)
+            elif key == "ranks":
+                yield from (name for name in names for by in each.values() if name in by)
+            else:
+                yield from winners(each, names)
+    elif isinstance(value, list):
+        for each in value:
+            yield from winners(each, names)
+
+
+def calls_best(text, name):
+    verbs = ("has the best", "beats", "is best", "is ahead", "share the best", "alone")
+    bare = text.translate(dict.fromkeys(map(ord, ISOLATE)))
+    return [verb for verb in verbs if f"{name} {verb}" in bare]
+
+
+def test_alarms_come_first(one_off):
+    result = one_off.evaluation
+    assert repr(result).startswith(CHECK_FIRST)
+    assert result._repr_html_().index(CHECK_FIRST) < result._repr_html_().index("<table>")
+    [said] = checks_in_words(result)
+    assert said.startswith("Gamma: ")
+    assert "order of the test sample" in said
+
+
+def test_without_an_alarm_nothing_is_said(one_off):
+    quiet = replace(one_off.evaluation, checks=())
+    assert checks_in_words(quiet) == []
+    assert CHECK_FIRST not in repr(quiet)
+    assert CHECK_FIRST not in quiet._repr_html_()
+
+
+def test_two_findings_of_one_cause_are_one_line(one_off):
+    cause = {"cause": "unit", "predictions": "days", "outcomes": "months"}
+    checks = (
+        Check("time_scale", "Beta", {"factor": 30.4375, **cause}),
+        Check("negative_skill", "Beta", {"skill": -0.5, **cause}),
+    )
+    [said] = checks_in_words(replace(one_off.evaluation, checks=checks))
+    assert said.count("Are the predictions in days") == 1
+    assert "those of the outcomes. Its skill is -50 %" in said
+
+
+@pytest.mark.parametrize("which", ["one_off", "one_left", "all_off"])
+def test_who_is_disqualified_is_called_best_nowhere(which, request, tmp_path):
+    report = request.getfixturevalue(which)
+    result, sensitivity, [bounds] = report.evaluation, report.sensitivity, report.bounds
+    off = [model for model in result.models if model not in rankable(result)]
+    texts = [repr(result), repr(sensitivity), repr(bounds), *map(str, vars(headline(report)).values())]
+    texts += [winners_in_words(result, "ibs"), sensitivity.statement]
+    texts += [str(result.verdict), str(sensitivity.verdict)]
+    for text in texts:
+        assert {model: calls_best(text, model) for model in off} == {model: [] for model in off}
+    numbers = report.to_dict()
+    assert list(winners(numbers, off)) == []
+    assert len({each["model"] for each in numbers["checks"]}) == len(off)
+    page = report.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.index('id="alarms"') < page.index('id="answer"')
+    marked = re.findall(r'<td class="k\d[^>]*title="([^"]*)"', page)
+    assert len(marked) > 0 or len(rankable(result)) < 2
+    assert [title for title in marked for model in off if model in title] == []
+    assert page.count('class="best"') == page.count('class="star"')
+
+
+def test_who_is_disqualified_leads_nowhere_over_the_grid(one_off):
+    result, sensitivity = one_off.evaluation, one_off.sensitivity
+    for grid in sensitivity.grids:
+        for metric in result.metrics:
+            assert all(
+                "Gamma" not in each for line in grid.leaders(metric).values() for each in line.values()
+            )
+            assert all("Gamma" not in each for line in grid.best(metric).values() for each in line.values())
+            assert grid.reference(metric) != "Gamma"
+    table = sensitivity.table()
+    assert table.loc[table["model"] == "Gamma", "rank"].isna().all()
+    assert table.loc[table["model"] == "Gamma", "score"].notna().all()
+    assert sensitivity.over_tau.pair("Alpha", "Gamma").lead() is not None
+    off = replace(result, checks=(Check("negative_skill", "Alpha", {"skill": -0.5, "cause": "rows"}),))
+    over_tau, over_ratio = (replace(grid, evaluation=off) for grid in sensitivity.grids)
+    turned = replace(sensitivity, evaluation=off, over_tau=over_tau, over_ratio=over_ratio)
+    assert over_tau.pair("Alpha", "Gamma").lead() is None
+    assert turned.tips("Alpha", "Gamma") == ()
+    assert within_plausible(turned, "Alpha", "Gamma").winner is None
+
+
+def test_without_a_contender_there_is_no_winner(all_off, tmp_path):
+    result, grid, [bounds] = all_off.evaluation, all_off.sensitivity.over_tau, all_off.bounds
+    verdict = result.verdict
+    for text in (repr(result), repr(all_off.sensitivity), headline(all_off).lead, str(verdict)):
+        assert "No model can be called best" in text
+    assert verdict.state == all_off.verdict.state == "no_usable_model"
+    assert all(each == () for line in grid.leaders().values() for each in line.values())
+    assert grid.changes() == []
+    assert stretches(grid) == []
+    assert {bounds.certain(*pair) for pair in bounds.pairs} == {None}
+    page = all_off.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert 'class="star"' not in page
+    assert "data-map " not in page.partition("<script")[0]
+    assert "*" not in repr(result).partition("± half")[0].partition("integrated")[2]
+
+
+def test_one_that_is_left_has_nothing_to_be_ranked_with(one_left):
+    assert "alone has no alarm" in headline(one_left).lead
+    assert "alone has no alarm" in repr(one_left.evaluation)
+    assert "Beta" in repr(one_left.sensitivity)
+
+
+def test_names_on_the_page_are_marked(one_off):
+    [said] = checks_in_words(one_off.evaluation, ON_PAGE)
+    assert ON_PAGE.model("Gamma") in said

@@ -1,0 +1,93 @@
+"""Text, maps, plots and numbers tell models apart alike: by the interval of their difference at a point.
+
+The standard error of each score is 0.01, so that of a difference is 0.0141: a one-sided test tells two models apart by
+0.0233, the interval by 0.0277, and a band for the whole curve by more than 0.03.
+"""
+
+import numpy as np
+import pytest
+
+from cocensor.study.standing import standing
+from cocensor.views.html.figures import series
+from cocensor.views.html.grids import winner_maps
+from cocensor.views.numbers.grids import sensitivity_numbers
+from cocensor.views.plots import DifferenceDisplay, SensitivityDisplay
+from cocensor.views.text import winners_in_words
+from tests.views.text.made_up import made, says, told
+
+ERROR = 0.01
+TAUS = (0.0, 0.2, 0.4, 0.6, 0.8)
+# Of b less a: told, told, by a one-sided test alone, told but not by the band, told.
+GRID = {family: (TAUS, {"a": [0.2] * 5, "b": [0.3, 0.23, 0.225, 0.171, 0.1]}) for family in ("frank", "joe")}
+AT_0 = {"a": 0.2, "b": 0.3}
+BEST = [("a",), ("a",), ("a", "b"), ("b",), ("b",)]
+
+
+@pytest.fixture(scope="module")
+def grid(three):
+    return made(three, GRID, AT_0, error=ERROR)[1]
+
+
+def test_the_three_criteria_differ_on_this_grid(grid):
+    over = grid.over_tau
+    curve, band = over.along("b", "a")["frank"], over.bands("b", "a")["frank"]
+    assert curve.sides.tolist() == [1, 1, 0, -1, -1]
+    assert not band.high[3] < 0  # simultaneous
+    assert curve.values[2] > 1.645 * curve.standard_errors[2]  # one-sided
+
+
+def test_the_text_goes_outward_from_0_and_inward_from_the_end(grid, three):
+    lead = grid.over_tau.pair("a", "b").lead()
+    assert (lead.low, lead.high) == (0.0, 0.2)
+    said = told(three, GRID, AT_0, error=ERROR)
+    assert says(said.along, "cannot tell a and b apart", "at a τ of 0.6 or more, it is")
+    assert says(grid.statement, "at a τ of 0.6 or more, it is")
+    assert [(each.low, each.high, each.models) for each in grid.verdict.stretches[:3]] == [
+        (0.0, 0.2, ("a",)),
+        (0.4, 0.4, ("a", "b")),
+        (0.6, 0.8, ("b",)),
+    ]
+
+
+def test_the_map_the_numbers_and_the_plots_say_the_same(grid):
+    evaluation = grid.evaluation
+    [found] = winner_maps(grid, series(evaluation))
+    for _, cells in found.rows:
+        assert [tuple(model["name"] for model in cell.models) for cell in cells] == BEST
+        assert [cell.is_open for cell in cells] == [len(models) > 1 for models in BEST]
+    numbers = sensitivity_numbers(grid)["best"]["ibs"][
+        "imputation"
+    ]  # which the page's script fills the map from
+    for line in numbers.values():
+        assert list(map(tuple, line)) == BEST
+    for panel in SensitivityDisplay.from_sensitivity(grid).lines.values():
+        assert list(panel.best) == BEST
+    for panel in DifferenceDisplay.from_sensitivity(grid, "a").lines.values():
+        drawn = panel["b"].along
+        clear = (drawn.low > 0) | (drawn.high < 0)
+        assert [len(models) == 1 for models in BEST] == clear.tolist()
+
+
+def test_the_table_marks_who_is_in_the_cell_of_the_map_at_its_dependence(three):
+    for gap in np.linspace(0.0, 0.05, 11):
+        scores = {"a": 0.2, "b": 0.2 + gap, "c": 0.21, "d": 0.22}
+        evaluation, grid = made(
+            three,
+            {"frank": ((0.0,), {model: [score] for model, score in scores.items()})},
+            scores,
+            error=ERROR,
+        )
+        best = standing(evaluation).best
+        assert grid.over_tau.best()["frank"][0.0] == best
+        assert ("b" in best) == (evaluation.compare("a", "b").better("smaller") is None)
+
+
+def test_models_that_may_be_best_can_be_told_from_each_other(three):
+    """The score of a is uncertain: it may be as bad as that of c, which b is told from."""
+    scores = {"a": 0.1, "b": 0.11, "c": 0.13}
+    error = {"a": 0.03, "b": 0.001, "c": 0.005}
+    evaluation, grid = made(
+        three, {"frank": ((0.0,), {model: [score] for model, score in scores.items()})}, scores, error=error
+    )
+    assert standing(evaluation).best == ("a", "b", "c") == grid.over_tau.best()["frank"][0.0]
+    assert says(winners_in_words(evaluation), "a, b and c may each be best", "b beats c")
