@@ -16,7 +16,7 @@ from cocensor.study.evaluation import Evaluation, metric_of, results_of
 from cocensor.study.scores import AdjustmentScores
 from cocensor.views.plots.over_time import BelowCurves
 from cocensor.views.plots.panels import draw_panels
-from cocensor.views.plots.style import TRUTH, BandKind, Limits, line_styles, shade, shaded_area
+from cocensor.views.plots.style import TRUTH, BandKind, Limits, check_band, line_styles, shade, shaded_area
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
