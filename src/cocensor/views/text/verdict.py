@@ -8,7 +8,7 @@ from math import isfinite
 
 import numpy as np
 
-from cocensor.study.reach import Along, Limit, OverRatios, Reach, Span
+from cocensor.study.reach import Along, LeadingRange, Limit, OverRatios, Reach, Span
 from cocensor.study.sensitivity.grid import ALL
 from cocensor.study.standing import Standing
 from cocensor.study.verdict import Assumption, Verdict
@@ -273,30 +273,35 @@ def _beyond(verdict: Verdict, along: Along, names: Names, tau: Tau) -> Iterator[
         if limit.is_silent:
             yield f"It is so {'up' if way > 0 else 'down'} to {tau} = {limit.at:g}; further out an interval is missing."
             continue
-        further = "above" if way > 0 else "below"
-        where = f"{tau} {further} about {_about(limit.at, covered or (np.inf, -np.inf))}"
-        if _tells(limit.hazard_ratio):
-            more = "more" if way > 0 else "less"
-            fast = f"{more} than {ratio_in_words(limit.hazard_ratio)} times as fast"
-            yield f"At {fast} ({where}{tau.in_brackets}), {_then(verdict.standing, limit, names)}."
-        else:
-            yield f"At {where}, {_then(verdict.standing, limit, names)}."
-        other = along.next_leader(way)
+        other, beyond = along.next_leader(way), along.after(way, limit.at)[:1]
+        if limit.by_interval:
+            yield _beyond_interval(verdict, limit, way, names, tau)
+        elif beyond[0] is not other:
+            yield f"{_onward(beyond[0], way, tau)}, {_then(verdict.standing, beyond[0].models, names)}."
         if other is not None:
-            end = "on" if way > 0 else "down"
-            point = other.low if way > 0 else other.high
-            yield f"From {tau} = {point:g} {end}, {_leads(verdict.standing, other.models[0], names)}."
+            yield f"{_onward(other, way, tau)}, {_leads(verdict.standing, other.models[0], names)}."
 
 
-def _then(found: Standing, limit: Limit, names: Names) -> str:
-    """Who may be best, or cannot be told apart, beyond a limit."""
-    if not found.tells:
-        return names.have_best_score(limit.models)
-    if found.beaten:
-        return f"the data cannot tell {names.models(limit.models)} apart"
-    if len(limit.models) == 1:
-        return _leads(found, limit.models[0], names)
-    return f"{names.models(limit.models)} may each be best"
+def _beyond_interval(verdict: Verdict, limit: Limit, way: int, names: Names, tau: Tau) -> str:
+    """Where the interval of a difference comes to hold 0, and whose difference that is."""
+    further, more = ("above", "more") if way > 0 else ("below", "less")
+    where = f"{tau} {further} about {_about(limit.at, verdict.covered or (np.inf, -np.inf))}"
+    if _tells(limit.hazard_ratio):
+        fast = f"{more} than {ratio_in_words(limit.hazard_ratio)} times as fast"
+        where = f"{fast} ({where}{tau.in_brackets})"
+    return f"At {where}, the data cannot tell {names.models(limit.models)} apart."
+
+
+def _onward(stretch: LeadingRange, way: int, tau: Tau) -> str:
+    """From where a stretch begins, on the way up (1) or down (-1)."""
+    return f"From {tau} = {stretch.low:g} on" if way > 0 else f"From {tau} = {stretch.high:g} down"
+
+
+def _then(found: Standing, models: Sequence[str], names: Names) -> str:
+    """Who may be best in a stretch."""
+    if len(models) == 1:
+        return _leads(found, models[0], names)
+    return f"{names.models(models)} may each be best" if found.tells else names.have_best_score(models)
 
 
 def _leads(found: Standing, model: str, names: Names) -> str:
