@@ -160,9 +160,8 @@ def test_one_model_alone_leads_nobody_and_has_the_span_of_its_score(two):
 def test_without_intervals_scores_lead_and_nothing_is_settled(two):
     found = verdict(two, line([0.2, 0.2, 0.05, 0.05]), error=None)
     assert (found.state, found.leader, found.beaten, found.tied) == ("not_settled", "a", (), ())
-    # From 0.1 better to 0.05 worse: two thirds of the way.
-    assert found.reach.high.at == pytest.approx(0.4 * 2 / 3)
-    assert found.reach.high.models == ("b",)
+    # The last point of the grid where a has the best score.
+    assert (found.reach.high.at, found.reach.high.models, found.reach.high.by_interval) == (0.0, ("b",), False)
     assert found.reach.low is None
     assert found.robustness is None
     equal = verdict(two, line([0.1] * 4), {"a": 0.1, "b": 0.1}, error=None)
@@ -226,12 +225,13 @@ def test_robustness_is_where_a_lead_is_lost_first_as_tau_and_as_hazard_ratio(two
     assert below.tau == pytest.approx(-LOST, rel=1e-5)
 
 
-def test_beyond_its_reach_another_may_be_better_and_then_is(two):
-    found = verdict(two, line([0.2, 0.2, 0.12, 0.05])).reach.high
-    assert found.challenger == "b"
-    # Their scores cross two sevenths of the way from 0.4 to 0.8, and the interval at 0.8 holds no 0.
-    assert found.may_be_better.tau == pytest.approx(0.4 + 0.4 * 2 / 7)
-    assert found.is_better.tau == 0.8
+def test_beyond_its_reach_another_may_be_best_and_then_leads(two):
+    found = verdict(two, line([0.2, 0.2, 0.12, 0.05]))
+    assert found.reach.high.models == ("a", "b")
+    assert [each.models for each in found.over_tau.after(1, found.reach.high.at)] == [("a", "b"), ("b",)]
+    leads = found.over_tau.next_leader(1)
+    assert (leads.low, leads.high, leads.models) == (0.8, 0.8, ("b",))
+    assert found.over_tau.next_leader(-1) is None
 
 
 def test_of_several_families_the_first_to_lose_the_lead_counts(two):
@@ -250,14 +250,12 @@ def test_where_an_interval_is_missing_beyond_nothing_is_lost(two):
     assert found.state == "settled"
 
 
-def test_stretches_say_who_may_be_best_from_where_to_where_under_each_family(two):
+def test_stretches_say_who_may_be_best_from_where_to_where_under_any_family(two):
     lines = line([0.2, 0.2, 0.1, 0.0]) | line([0.2] * 3, taus=TAUS[1:], family="joe")
     found = verdict(two, lines, families=("frank", "joe", "gaussian"))
-    assert [(each.family, each.low, each.high, each.models) for each in found.stretches] == [
-        ("frank", -0.4, 0.0, ("a",)),
-        ("frank", 0.4, 0.4, ("a", "b")),
-        ("frank", 0.8, 0.8, ("b",)),
-        ("joe", 0.0, 0.8, ("a",)),
+    assert [(each.low, each.high, each.models, each.agreed) for each in found.stretches] == [
+        (-0.4, 0.0, ("a",), True),
+        (0.4, 0.8, ("a", "b"), False),  # b under frank alone at 0.8, a under joe
     ]
     assert found.tried == TAUS
     assert found.silent == ("gaussian",)
@@ -265,20 +263,21 @@ def test_stretches_say_who_may_be_best_from_where_to_where_under_each_family(two
 
 def test_a_tie_may_be_decided_on_either_side(two):
     found = verdict(two, line([0.02, 0.11, 0.2, 0.2]), TIE, plausible=(-0.5, 0.5))
-    assert (found.state, found.leader, found.tied, found.reach) == ("not_settled", None, ("a", "b"), None)
-    decided = {each.at.tau: (each.winner, each.loser, each.families) for each in found.decided}
-    assert decided == {-0.4: ("b", "a", ("frank",)), 0.4: ("a", "b", ("frank",))}
+    assert (found.state, found.leader, found.tied) == ("not_settled", None, ("a", "b"))
+    assert [(limit.at, limit.models) for limit in found.reach] == [(0.0, ("b",)), (0.0, ("a",))]
+    assert [found.over_tau.after(way, 0.0)[0].models for way in (-1, 1)] == [("b",), ("a",)]
     only_far = verdict(two, line([0.11, 0.11, 0.11, 0.2]), TIE)
-    assert [(each.at.tau, each.winner) for each in only_far.decided] == [(0.8, "a")]
+    assert (only_far.reach.low, only_far.reach.high.at) == (None, 0.4)
+    assert only_far.over_tau.after(1, 0.4)[0].low == 0.8
 
 
-def test_over_a_plausible_range_without_independence_a_model_may_win_throughout(two):
-    beyond = verdict(two, line([0.11, 0.11, 0.2, 0.2]), TIE, plausible=(0.4, 0.8))
-    assert beyond.throughout == (("a", "b"),)
-    assert (beyond.leader, beyond.tied) == (None, ("a", "b"))
-    # A lead that reaches so far says it already, and so does one at independence.
-    assert verdict(two, line([0.2] * 4), plausible=(0.4, 0.8)).throughout == ()
-    assert verdict(two, line([0.11, 0.11, 0.2, 0.2]), TIE, plausible=(0.0, 0.8)).throughout == ()
+def test_what_leads_away_from_independence_is_a_stretch_and_no_leader(two):
+    found = verdict(two, line([0.11, 0.11, 0.2, 0.2]), TIE, plausible=(0.4, 0.8))
+    assert (found.state, found.leader, found.tied) == ("not_settled", None, ("a", "b"))
+    assert [(each.low, each.high, each.models) for each in found.stretches] == [
+        (-0.4, 0.0, ("a", "b")),
+        (0.4, 0.8, ("a",)),
+    ]
 
 
 def test_the_plausible_range_is_that_of_the_analysis_and_its_ends_have_hazard_ratios(two):
@@ -364,16 +363,17 @@ def by_ratio(b, name="all"):
 def test_over_hazard_ratios_a_lead_has_a_reach_of_its_own_by_line(two):
     ratios = by_ratio([0.2] * 4) | by_ratio([0.2, 0.2, 0.1, 0.1], "ill")
     found = verdict(two, line([0.2] * 4), ratios=ratios).over_ratios
-    assert (found.start, found.standing.beaten, found.by_reason) == (1.0, ("b",), False)
-    assert found.tried == {"all": RATIOS, "ill": RATIOS}
-    assert tuple(found.reach["all"]) == (None, None)
-    assert found.reach["ill"].high.at == pytest.approx(2 ** (1 - APART / 0.1), rel=1e-5)  # in log ρ
-    assert found.reach["ill"].low is None
+    everybody, ill = found.lines["all"], found.lines["ill"]
+    assert (everybody.start, everybody.standing.beaten, found.by_reason) == (1.0, ("b",), False)
+    assert everybody.tried == ill.tried == RATIOS
+    assert tuple(everybody.reach) == (None, None)
+    assert ill.reach.high.at == pytest.approx(2 ** (1 - APART / 0.1), rel=1e-5)  # in log ρ
+    assert ill.reach.low is None
 
 
 def test_over_hazard_ratios_a_tie_may_be_told_and_one_model_has_a_span(two):
-    tie = verdict(two, line([0.11] * 4), TIE, ratios=by_ratio([0.11, 0.11, 0.11, 0.2])).over_ratios
-    assert (tie.told_at, dict(tie.reach)) == ((4.0,), {})
+    tie = verdict(two, line([0.11] * 4), TIE, ratios=by_ratio([0.11, 0.11, 0.11, 0.2])).over_ratios.lines["all"]
+    assert (tie.reach.low, tie.reach.high.at, tie.after(1, 2.0)[0].models) == (None, 2.0, ("a",))
     one = {"all": (RATIOS, {"a": [0.1, 0.12, 0.13, 0.15]})}
     grid = {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}
     assert verdict(two, grid, {"a": 0.1}, ratios=one).over_ratios.span[:2] == (0.1, 0.15)
