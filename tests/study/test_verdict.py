@@ -161,7 +161,11 @@ def test_without_intervals_scores_lead_and_nothing_is_settled(two):
     found = verdict(two, line([0.2, 0.2, 0.05, 0.05]), error=None)
     assert (found.state, found.leader, found.beaten, found.tied) == ("not_settled", "a", (), ())
     # The last point of the grid where a has the best score.
-    assert (found.reach.high.at, found.reach.high.models, found.reach.high.by_interval) == (0.0, ("b",), False)
+    assert (found.reach.high.at, found.reach.high.models, found.reach.high.by_interval) == (
+        0.0,
+        ("b",),
+        False,
+    )
     assert found.reach.low is None
     assert found.robustness is None
     equal = verdict(two, line([0.1] * 4), {"a": 0.1, "b": 0.1}, error=None)
@@ -372,7 +376,9 @@ def test_over_hazard_ratios_a_lead_has_a_reach_of_its_own_by_line(two):
 
 
 def test_over_hazard_ratios_a_tie_may_be_told_and_one_model_has_a_span(two):
-    tie = verdict(two, line([0.11] * 4), TIE, ratios=by_ratio([0.11, 0.11, 0.11, 0.2])).over_ratios.lines["all"]
+    tie = verdict(two, line([0.11] * 4), TIE, ratios=by_ratio([0.11, 0.11, 0.11, 0.2])).over_ratios.lines[
+        "all"
+    ]
     assert (tie.reach.low, tie.reach.high.at, tie.after(1, 2.0)[0].models) == (None, 2.0, ("a",))
     one = {"all": (RATIOS, {"a": [0.1, 0.12, 0.13, 0.15]})}
     grid = {"frank": ((0.0, 0.4), {"a": [0.1, 0.2]})}
