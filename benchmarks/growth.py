@@ -37,8 +37,8 @@ BETA = np.array([0.5, -0.3, 0.2, 0.1, 0.4])
 DIMENSIONS = ("subjects", "models", "times", "points")
 LEVEL = 0.95
 ABOUT = (
-    "The others stay at 50,000 subjects (16,000 where there is a judge), 2 models, 50 times, 40 points of the "
-    "predicted curves, and 4 points of Kendall's τ. An exponent of 1 is linear."
+    "The others stay at 50,000 subjects (16,000 where there is an imputation model), 2 models, 50 times, 40 points of "
+    "the predicted curves, and 4 points of Kendall's τ. An exponent of 1 is linear."
 )
 
 
@@ -135,10 +135,10 @@ JOBS = (
     Job("IBS by IPCW, intervals", LARGE, ("ipcw",), level=LEVEL),
     Job("default metrics by IPCW", LARGE, ("ipcw",), "default"),
     Job("default metrics by IPCW, intervals", LARGE, ("ipcw",), "default", LEVEL),
-    Job("IBS by the judge", SMALL, ("imputation",)),
-    Job("IBS by the judge, intervals", SMALL, ("imputation",), level=LEVEL),
-    Job("default metrics by the judge", SMALL, ("imputation",), "default"),
-    Job("default metrics by the judge, intervals", SMALL, ("imputation",), "default", LEVEL),
+    Job("IBS by the imputation model", SMALL, ("imputation",)),
+    Job("IBS by the imputation model, intervals", SMALL, ("imputation",), level=LEVEL),
+    Job("default metrics by the imputation model", SMALL, ("imputation",), "default"),
+    Job("default metrics by the imputation model, intervals", SMALL, ("imputation",), "default", LEVEL),
     Job("sensitivity, IBS", ON_GRID, ("imputation",), then=over_tau),
     Job("sensitivity, IBS, intervals", ON_GRID, ("imputation",), level=LEVEL, then=over_tau),
     Job("sensitivity, default metrics, intervals", ON_GRID, ("imputation",), "default", LEVEL, over_tau),

@@ -54,13 +54,13 @@ truth = cc.AdjustedLoss("ibs", None, test.y, times, adjustment=known, like=x)
 
 def trained(copula, epochs=40):
     """A network, and after each epoch its loss and its true score."""
-    judge = cc.Imputation("covariates", copula).fit(train.y, train.X)
+    imputation = cc.Imputation("covariates", copula).fit(train.y, train.X)
     loss = cc.AdjustedLoss(
         "ibs",
         None,
         train.y,
         times,
-        adjustment=judge,
+        adjustment=imputation,
         x_test=train.X,
         like=x,
     )
@@ -145,5 +145,5 @@ axes.axhline(difference, color="black", linestyle=":")
 # training and varied in the evaluation.
 #
 # - Losses, batches, early stopping and GPUs: :doc:`/guide/arrays`
-# - What imputation rests on: :doc:`/guide/judge`, and :doc:`/theory/index` for the formulas
+# - What imputation rests on: :doc:`/guide/imputation`, and :doc:`/theory/index` for the formulas
 # - The reference: :class:`cocensor.AdjustedLoss`, :class:`cocensor.Imputation`, :class:`cocensor.Oracle`

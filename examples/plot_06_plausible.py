@@ -105,25 +105,25 @@ print(tips.drop(columns="winner_beyond").round(2).to_string(index=False))
 # Here the data are simulated, and the true times are known. At the hazard ratio that made the data, imputation
 # comes close to the true scores.
 
-judges = {
+imputations = {
     "truth": cc.Oracle(death[800:]),
     "independence": cc.Imputation("everything"),
     "ρ = 3 if too ill": cc.Imputation("everything", hazard_ratio={"too ill": 3.0}),
 }
-looked = cc.evaluate(models, y_test, x_test, adjustments=judges, **asked)
+looked = cc.evaluate(models, y_test, x_test, adjustments=imputations, **asked)
 scores = looked.table().pivot(index="adjustment", columns="model", values="score")
-print(scores.loc[list(judges)].round(4))
+print(scores.loc[list(imputations)].round(4))
 
 fig, ax = plt.subplots(figsize=(7, 2.6), layout="constrained")
-for k, name in enumerate(judges):
+for k, name in enumerate(imputations):
     found = looked.compare("joint", "cox", adjustment=name)
     low, high = found.confidence_interval()
     ax.plot([low, high], [k, k], color="#0072B2")
     ax.plot(found.difference, k, "o", color="#0072B2")
 ax.axvline(0, color="0.3", linewidth=1)
 ax.set(
-    yticks=range(len(judges)),
-    yticklabels=list(judges),
+    yticks=range(len(imputations)),
+    yticklabels=list(imputations),
     xlabel="integrated Brier score, joint less cox (below 0: joint is better)",
 )
 ax.set_ylim(2.5, -0.5)

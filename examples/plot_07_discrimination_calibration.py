@@ -60,7 +60,7 @@ print(table[list(adjustments)].round(3).to_string())
 # How far is each from the truth? A dot is a metric of a model, the line its 95 % interval. IPCW finds too much
 # concordance in all three. By the ICI, the mean distance of observed from predicted risks, it even takes the
 # Cox model to be better calibrated than the true law: this model has learned from data with the same censoring,
-# and shares the error of its judge.
+# and shares the error of its imputation model.
 
 shown = ["auc at 12", "concordance", "ici at 12"]
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True, layout="constrained")

@@ -132,8 +132,8 @@ def as_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
         into.put(f"models/{model['name']}/kind", kind)
         into.put(f"models/{model['name']}/only_at", _number(model["only_at"]))
     into.put("verdict_by", _word(numbers["primary"]))
-    if numbers["judge"] is not None:
-        into.put("imputation_model/columns", sorted(map(_column, numbers["judge"]["columns"])))
+    if numbers["imputation"] is not None:
+        into.put("imputation_model/columns", sorted(map(_column, numbers["imputation"]["columns"])))
     for adjustment in numbers["adjustments"]:
         _adjustment(into, adjustment)
     for metric in numbers["metrics"]:
@@ -237,8 +237,8 @@ def _adjustment(into: Numbers, numbers: Mapping[str, Any]) -> None:
     at.put("notes", _notes(numbers["notes"]))
     how = numbers["resampling"]
     at.put("resamples", 0 if how is None else how["n_resamples"])
-    if numbers["judge_fit"] is not None:
-        fit_of_imputation(at.under("fit"), numbers["judge_fit"])
+    if numbers["imputation_fit"] is not None:
+        fit_of_imputation(at.under("fit"), numbers["imputation_fit"])
 
 
 def fit_of_imputation(into: Numbers, numbers: Mapping[str, Any]) -> None:

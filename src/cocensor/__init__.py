@@ -95,7 +95,7 @@ from cocensor.metrics import (
     time_grid,
     unregister_metric,
 )
-from cocensor.study import Check, Evaluation, FoldError, JudgeFit, Plan, evaluate, survival_scorer
+from cocensor.study import Check, Evaluation, FoldError, ImputationFit, Plan, evaluate, survival_scorer
 from cocensor.study.sensitivity import (
     Benchmark,
     Bound,
@@ -152,6 +152,7 @@ __all__ = [
     "HighCalibrationError",
     "HorizonWarning",
     "Imputation",
+    "ImputationFit",
     "Independence",
     "Influence",
     "IntegratedBrierScore",
@@ -159,7 +160,6 @@ __all__ = [
     "IntegratedLogScore",
     "Joe",
     "JointModel",
-    "JudgeFit",
     "KaplanMeier",
     "MarginTime",
     "MeanCalibration",

@@ -24,9 +24,15 @@ def a(ratio, y=Y):
     return FITTED.with_hazard_ratio(ratio).status(y, TIMES).a
 
 
-def scores(judge, n_resamples=None):
+def scores(imputation, n_resamples=None):
     return cc.evaluate(
-        CURVES, Y, DATA.X, times=TIMES, metrics="ibs", adjustments={"judge": judge}, n_resamples=n_resamples
+        CURVES,
+        Y,
+        DATA.X,
+        times=TIMES,
+        metrics="ibs",
+        adjustments={"imputation": imputation},
+        n_resamples=n_resamples,
     ).score("cox")
 
 
@@ -148,13 +154,13 @@ def test_at_the_true_ratio_the_score_is_that_of_the_truth():
     train, test = data[:1000], data[1000:]
     times = np.linspace(0.0, np.quantile(train.y.time, 0.9), 21)[1:]
     curves = {"cox": cc.Predictions(times, cc.CoxPH().fit(train.X, train.y).survival(times, test.X))}
-    judges = {
+    imputations = {
         "truth": cc.Oracle(test.event_time),
         "ratio": cc.Imputation("everything", hazard_ratio=4.0),
         "independence": cc.Imputation("everything"),
     }
-    result = cc.evaluate(curves, test.y, test.X, times=times, metrics="ibs", adjustments=judges)
-    score = {name: result.score("cox", adjustment=name) for name in judges}
+    result = cc.evaluate(curves, test.y, test.X, times=times, metrics="ibs", adjustments=imputations)
+    score = {name: result.score("cox", adjustment=name) for name in imputations}
     error = score["ratio"].standard_error
     assert abs(score["ratio"].value - score["truth"].value) < error
     assert abs(score["independence"].value - score["truth"].value) > 3.0 * error

@@ -206,16 +206,16 @@ def test_a_judge_answers_for_subjects_that_it_has_not_seen(copula):
     """By hand: the scores at the median time as covariates of a joint model."""
     y, _, predictions = subjects(6)
     fit, others = np.arange(N // 2), np.arange(N // 2, N)
-    judge = cc.Imputation("predictions", copula, knots=2).fit(y[fit], None, some(predictions, fit))
+    fitted = cc.Imputation("predictions", copula, knots=2).fit(y[fit], None, some(predictions, fit))
     median = np.quantile(y.time[fit], 0.5, method="inverted_cdf")
     curves = {name: each([median])[:, 0] for name, each in predictions.items()}
     with np.errstate(divide="ignore"):
         scores = {name: np.log(-np.log(each)) for name, each in curves.items()}
     scores["b"][3] = np.delete(scores["b"][fit], 3).max()  # whose prediction is 0
-    z = np.column_stack([scores[column.split()[2]] for column in judge.design.columns])
+    z = np.column_stack([scores[column.split()[2]] for column in fitted.design.columns])
     model = fit_joint(z[fit], y[fit], copula, margins="spline", knots=2)
     expected = model.conditional_survival(GRID.times, y.time[others], z[others], ~y.dropout[others])
-    status = judge.for_others().status(y[others], GRID, None, some(predictions, others))
+    status = fitted.for_others().status(y[others], GRID, None, some(predictions, others))
     censored = ~y.event[others]
     np.testing.assert_allclose(status.a[censored], expected[censored], rtol=1e-9)
     np.testing.assert_array_equal(status.a[~censored], y.time[others][~censored, None] > GRID.times)
@@ -227,47 +227,47 @@ def test_the_subjects_fitted_to_go_the_same_way_as_others(given):
     seen = (
         predictions if given == "everything" else some(predictions, slice(None)) and {"b": predictions["b"]}
     )
-    judge = cc.Imputation(given, cc.Clayton(1.0)).fit(y, x, seen)
+    fitted = cc.Imputation(given, cc.Clayton(1.0)).fit(y, x, seen)
     np.testing.assert_allclose(
-        judge.status(y, GRID, x, predictions).a, judge.status(y, GRID).a, rtol=1e-12, atol=1e-12
+        fitted.status(y, GRID, x, predictions).a, fitted.status(y, GRID).a, rtol=1e-12, atol=1e-12
     )
 
 
 def test_a_prediction_of_0_or_1_gets_the_extremes_of_the_subjects_fitted_to():
     y, _, predictions = subjects(8)
-    judge = cc.Imputation("predictions").fit(y, None, predictions)
+    fitted = cc.Imputation("predictions").fit(y, None, predictions)
     certain = cc.Predictions(predictions["a"].times, np.tile([[0.0], [1.0]], (1, 20)))
-    matrix = judge.design.matrix_of(2, None, {"a": certain, "b": predictions["b"][:2]})
-    at = judge.design.columns.index(next(each for each in judge.design.columns if " a " in each))
-    own = judge.design.matrix[:, at]
+    matrix = fitted.design.matrix_of(2, None, {"a": certain, "b": predictions["b"][:2]})
+    at = fitted.design.columns.index(next(each for each in fitted.design.columns if " a " in each))
+    own = fitted.design.matrix[:, at]
     np.testing.assert_array_equal(matrix[:, at], [own.max(), own.min()])
 
 
 def test_scores_of_others_are_centred_by_the_folds_of_the_fit():
     y, _, predictions = subjects(9)
     folds = np.where(np.arange(N) < 150, "one", "two")
-    judge = cc.Imputation("predictions").fit(y, None, predictions, folds)
+    fitted = cc.Imputation("predictions").fit(y, None, predictions, folds)
     rows = np.r_[3:8, 300:303]
-    matrix = judge.design.matrix_of(8, None, some(predictions, rows), folds[rows])
-    np.testing.assert_allclose(matrix, judge.design.matrix[rows], rtol=1e-12)
+    matrix = fitted.design.matrix_of(8, None, some(predictions, rows), folds[rows])
+    np.testing.assert_allclose(matrix, fitted.design.matrix[rows], rtol=1e-12)
     given = (8, None, some(predictions, rows))
-    refuses(lambda: judge.design.matrix_of(*given, np.repeat("three", 8)), "folds", "'three'")
-    refuses(lambda: judge.status(y[rows], GRID, None, some(predictions, rows)), "folds")
+    refuses(lambda: fitted.design.matrix_of(*given, np.repeat("three", 8)), "folds", "'three'")
+    refuses(lambda: fitted.status(y[rows], GRID, None, some(predictions, rows)), "folds")
 
 
 def test_others_must_be_given_what_the_fit_was():
     y, x, predictions = subjects(10)
-    judge = cc.Imputation("everything").fit(y, x, predictions)
+    fitted = cc.Imputation("everything").fit(y, x, predictions)
     few = y[:9]
-    refuses(lambda: judge.for_others().status(few, GRID, x[:9]), "predictions")
-    refuses(lambda: judge.status(few, GRID, x[:9]), "y_test", str(N), "9", "predictions")
+    refuses(lambda: fitted.for_others().status(few, GRID, x[:9]), "predictions")
+    refuses(lambda: fitted.status(few, GRID, x[:9]), "y_test", str(N), "9", "predictions")
     mine = some(predictions, slice(0, 9))
-    refuses(lambda: judge.status(few, GRID, None, mine), "x_test")
-    refuses(lambda: judge.status(few, GRID, x[:9, :1], mine), "x_test", "2 columns", "has 1")
-    refuses(lambda: judge.status(few, GRID, x[:9], {"a": mine["a"]}), "predictions", "'b'")
-    refuses(lambda: judge.status(few, GRID, x[:9], mine | {"a": mine["a"][:3]}), "predictions['a']", "3")
+    refuses(lambda: fitted.status(few, GRID, None, mine), "x_test")
+    refuses(lambda: fitted.status(few, GRID, x[:9, :1], mine), "x_test", "2 columns", "has 1")
+    refuses(lambda: fitted.status(few, GRID, x[:9], {"a": mine["a"]}), "predictions", "'b'")
+    refuses(lambda: fitted.status(few, GRID, x[:9], mine | {"a": mine["a"][:3]}), "predictions['a']", "3")
     risk = RiskScores(np.arange(9.0))
-    refuses(lambda: judge.status(few, GRID, x[:9], mine | {"a": risk}), "'a'", "survival curves")
+    refuses(lambda: fitted.status(few, GRID, x[:9], mine | {"a": risk}), "'a'", "survival curves")
 
 
 @every
@@ -286,6 +286,6 @@ def test_a_judge_travels_without_the_subjects_fitted_to():
     y, x, predictions = subjects(12)
     sizes = []
     for n in (N // 2, N):
-        judge = cc.Imputation("everything").fit(y[:n], x[:n], some(predictions, slice(0, n)))
-        sizes.append(len(pickle.dumps(judge.for_others())))
+        fitted = cc.Imputation("everything").fit(y[:n], x[:n], some(predictions, slice(0, n)))
+        sizes.append(len(pickle.dumps(fitted.for_others())))
     assert abs(sizes[1] - sizes[0]) < N  # not even a byte for each

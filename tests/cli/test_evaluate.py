@@ -305,7 +305,7 @@ def test_a_hint_is_there_on_request_alone(study):
     assert report.read_text(encoding="utf-8").count("is not shown: give --hint, or ") == 2
 
 
-def test_by_default_the_judge_is_at_independence_and_a_hint_beside_it(study):
+def test_by_default_the_imputation_model_is_at_independence_and_a_hint_beside_it(study):
     report, numbers = study.folder / "report.html", study.folder / "out.json"
     given = ["--copula", "independence", "--covariates", "age", "--hint", "--out", report, "--json", numbers]
     result = study.evaluate(*given)
@@ -313,29 +313,29 @@ def test_by_default_the_judge_is_at_independence_and_a_hint_beside_it(study):
     found = json.loads(numbers.read_text(encoding="utf-8"))
     assert [each["name"] for each in found["adjustments"]] == ["ipcw", "imputation"]
     assert (found["primary"], found["copula"]["family"]) == ("imputation", "independence")
-    assert found["hint"]["given"] == "judge"
-    assert "age" in found["judge"]["columns"]
+    assert found["hint"]["given"] == "imputation"
+    assert "age" in found["imputation"]["columns"]
     assert result.stdout.count(found["hint"]["statement"]) == 1
-    assert found["adjustments"][1]["judge_fit"]["statement"] in result.stdout
+    assert found["adjustments"][1]["imputation_fit"]["statement"] in result.stdout
     assert "profile" in found
 
 
-def test_the_fit_of_the_judge_is_told_once_without_a_hint_too(study):
+def test_the_fit_of_the_imputation_model_is_told_once_without_a_hint_too(study):
     given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputation"]
     numbers = study.folder / "numbers.json"
     result = study.evaluate(*given, "--json", numbers)
     found = json.loads(numbers.read_text(encoding="utf-8"))
     assert "hint" not in found
-    by_name = {each["name"]: each["judge_fit"] for each in found["adjustments"]}
+    by_name = {each["name"]: each["imputation_fit"] for each in found["adjustments"]}
     assert by_name["ipcw"] is None
     assert result.stdout.count(by_name["imputation"]["statement"]) == 1
     assert "joint model" not in study.evaluate().stdout  # of adjustments that have none
 
 
-def test_a_misfit_of_the_judge_is_told_once_as_a_caution(study, monkeypatch):
-    monkeypatch.setattr(cc.JudgeFit, "failed", (("cox", "event"),))
+def test_a_misfit_of_the_imputation_model_is_told_once_as_a_caution(study, monkeypatch):
+    monkeypatch.setattr(cc.ImputationFit, "failed", (("cox", "event"),))
     monkeypatch.setattr(
-        cc.JudgeFit, "misfits", {"event": {"model": "cox", "misfit": 0.3, "statistic": 50.0, "df": 9}}
+        cc.ImputationFit, "misfits", {"event": {"model": "cox", "misfit": 0.3, "statistic": 50.0, "df": 9}}
     )
     given = ["--copula", "independence", "--covariates", "age", "--adjustments", "ipcw,imputation"]
     assert study.evaluate(*given).stdout.count("does not fit the data") == 1

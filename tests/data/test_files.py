@@ -315,7 +315,7 @@ def test_numbers_among_the_categories_of_parquet_are_levels(study):
     parts = {name: f"{name}.parquet" for name in ("train", "test")}
     found = study.numbers("--covariates", "grade", **parts)
     assert found["data"]["covariates"] == ["grade"]
-    assert {"grade=2", "grade=X"} <= set(found["judge"]["columns"])
+    assert {"grade=2", "grade=X"} <= set(found["imputation"]["columns"])
 
 
 def test_a_thousand_is_not_taken_for_one(study):

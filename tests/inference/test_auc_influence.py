@@ -94,7 +94,7 @@ def test_ipcw_is_the_derivative_by_case_weights(censoring, same):
 @pytest.mark.parametrize(
     ("kind", "copula"), [("continuous", "clayton"), ("continuous", "estimated"), ("grouped", "frank")]
 )
-def test_the_judge(kind, copula):
+def test_the_imputation_model(kind, copula):
     y = OUTCOMES[kind]
     times, predictions = joint_models(y)
     times = times[4:]

@@ -101,7 +101,7 @@ def check(fitted, y, x, times, predictions, metric, *, same=True, each_time=Fals
     ],
 )
 @pytest.mark.filterwarnings("ignore::cocensor.FitWarning")  # of times of 0, which are among the cases
-def test_the_judge(kind, copula):
+def test_the_imputation_model(kind, copula):
     y = OUTCOMES[kind]
     times, predictions = models(y)
     fitted = cc.Imputation("everything", COPULAS[copula]).fit(y, TEST.X, predictions)

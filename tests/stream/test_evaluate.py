@@ -203,8 +203,8 @@ def test_one_model_and_a_risk_score():
     assert one.score("full").value == pytest.approx(held.score("full", "ibs", "ipcw").value, rel=1e-11)
 
 
-def test_predictions_that_do_not_differ_where_the_judge_looks():
-    """Up to the median of the observed times all are predicted the same: the judge reads where they differ."""
+def test_predictions_that_do_not_differ_where_the_imputation_model_looks():
+    """Up to the median of the observed times all are predicted the same: imputation reads where they differ."""
     data = study(500, 8)
     (times, values), half = data.models["full"], np.quantile(data.y.time, 0.6)
     late = np.where(times <= half, 1.0 - 0.1 * times, values * 0.5)
@@ -234,7 +234,7 @@ class MedianLoss(cc.Metric):
 
 @pytest.mark.parametrize("tail", [None, "exponential"])
 @pytest.mark.parametrize("interpolation", ["linear", "step"])
-def test_the_judge_reads_curves_between_and_beyond_their_times(tail, interpolation):
+def test_the_imputation_model_reads_curves_between_and_beyond_their_times(tail, interpolation):
     """Quartiles of the observed times before the first and after the last time of a model."""
     data = study(400, 13)
     grids = {
@@ -308,7 +308,7 @@ def test_further_analyses_are_of_the_subjects_kept(data):
     assert np.isfinite(grid.table()["score"]).all() if "score" in list(grid.table().columns) else True
     assert found.bounds().table() is not None
     assert found.suggest_copula().statement
-    assert found.results["imputation"].judge_fit.cells
+    assert found.results["imputation"].imputation_fit.cells
     assert margin_curves(found) is not None
     assert found.score("full", "ibs", at=0.5).value > 0
     with pytest.raises(ValueError, match="600"):
@@ -413,10 +413,10 @@ def test_without_intervals_and_with_a_selected_copula(data):
     assert found.data.assumed.copula == held.data.assumed.copula
 
 
-def test_the_judge_of_another_evaluation_judges_other_subjects(data):
-    judge = study(400, 20).evaluate(metrics="ibs", adjustments="imputation").results["imputation"].fitted
-    found = data.scan(3).evaluate(adjustments={"imputation": judge}, metrics="ibs", n_kept=100)
-    again = data.scan(5).evaluate(adjustments={"imputation": judge}, metrics="ibs", n_kept=300)
+def test_the_imputation_model_of_another_evaluation_judges_other_subjects(data):
+    fitted = study(400, 20).evaluate(metrics="ibs", adjustments="imputation").results["imputation"].fitted
+    found = data.scan(3).evaluate(adjustments={"imputation": fitted}, metrics="ibs", n_kept=100)
+    again = data.scan(5).evaluate(adjustments={"imputation": fitted}, metrics="ibs", n_kept=300)
     agree(found, again, ("score",))
     # Another sample of the same law was fitted to: an error of its own beside that of the 600.
     own = data.evaluate(metrics="ibs", adjustments="imputation")

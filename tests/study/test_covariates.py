@@ -158,7 +158,7 @@ def test_estimators_predict_from_all_columns(study):
         assert np.isfinite(found.score("m").value)
 
 
-def test_covariates_of_the_test_sample_serve_the_judge_without_those_of_training(study):
+def test_covariates_of_the_test_sample_serve_the_imputation_model_without_those_of_training(study):
     found = study.evaluate(x_train=None, copula=None)
     same = study.evaluate(copula=None)
     assert found.score("one").value == same.score("one").value
@@ -187,12 +187,12 @@ def test_a_scorer_codes_categories_too(study):
 
 
 def test_scores_of_out_of_fold_predictions_are_centred_per_fold(study):
-    """A shift of the risk scores of one fold, as another baseline makes, does not reach the judge."""
+    """A shift of the risk scores of one fold, as another baseline makes, does not reach the imputation model."""
     grid = np.linspace(0.0, 20.0, 21)
     folds = np.arange(300) % 3
     curves = study.models["three"](grid)
     shifted = np.where((folds == 1)[:, None], curves**2.0, curves)  # log(-log S) + log 2
-    judges = [
+    designs = [
         study.evaluate(
             {"m": cc.Predictions(grid, each, interpolation="step")},
             copula=None,
@@ -204,7 +204,7 @@ def test_scores_of_out_of_fold_predictions_are_centred_per_fold(study):
         for each in (curves, shifted)
         for labels in (np.array(["a", "b", "c"])[folds], None)
     ]
-    centred, plain, centred_shifted, plain_shifted = (np.sort(z - z.mean(axis=0), axis=0) for z in judges)
+    centred, plain, centred_shifted, plain_shifted = (np.sort(z - z.mean(axis=0), axis=0) for z in designs)
     np.testing.assert_allclose(centred[:, 0], centred_shifted[:, 0], atol=1e-9)
     assert np.abs(plain[:, 0] - plain_shifted[:, 0]).max() > 0.1
 

@@ -212,12 +212,12 @@ def test_what_the_fits_of_a_selection_warn_of_is_in_notes_alone(study):
 
 
 @pytest.mark.no_cover
-def test_a_copula_is_selected_given_what_the_judge_conditions_on(study):
+def test_a_copula_is_selected_given_what_the_imputation_model_conditions_on(study):
     result = study.evaluate(copula=None)
     assert result.data.assumed.copula.is_independence
     assert "hint" not in json.loads(result.to_json())
     hint, design = result.suggest_copula(), result.results["imputation"].fitted.design
-    assert (hint.given, hint.sample, hint.columns) == ("judge", "test", design.columns)
+    assert (hint.given, hint.sample, hint.columns) == ("imputation", "test", design.columns)
     expected = cc.select_copula(design, study.test.y)
     assert repr(hint.choice.copula) == repr(expected.copula)
     assert hint.choice.validation == expected.validation

@@ -230,7 +230,7 @@ def test_what_has_no_score_says_so_whichever_comes_first():
 
 
 @pytest.mark.parametrize("events", [0, 1])
-def test_next_to_no_events_cost_the_judge_alone(events):
+def test_next_to_no_events_cost_the_imputation_model_alone(events):
     event = np.arange(N) < events
     result = small({"a": cc.Predictions(GRID, CURVES)}, event, adjustments=["ipcw", "imputation"])
     assert np.isfinite(result.score("a", adjustment="ipcw").standard_error)

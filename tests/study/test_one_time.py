@@ -53,7 +53,7 @@ def test_over_time_and_at_other_times_it_has_no_value_and_one_note_says_why(stud
     assert np.isnan(result.compare("cut", "one").difference)
 
 
-def test_the_judge_reads_it_at_its_time(study):
+def test_the_imputation_model_reads_it_at_its_time(study):
     p = study.models["three"]([12.0])[:, 0]
     found = study.evaluate(
         {"cut": ([12.0], p[:, None])}, metrics="brier", covariates=None, adjustments="imputation"

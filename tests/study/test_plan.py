@@ -124,9 +124,9 @@ def test_a_plan_holds_no_data(name):
 def test_of_what_is_fitted_a_plan_holds_the_value(study):
     fitted = cc.IPCW(min_probability=0.1).fit(study.train.y)
     first = study.evaluate({"one": study.models["one"]}, copula=None)
-    judge = first.results["imputation"].fitted
-    result = study.evaluate(adjustments={"ipcw": fitted, "imputation": judge})
-    assert [each.adjustment for each in result.plan.adjustments] == [fitted.adjustment, judge.adjustment]
+    imputation = first.results["imputation"].fitted
+    result = study.evaluate(adjustments={"ipcw": fitted, "imputation": imputation})
+    assert [each.adjustment for each in result.plan.adjustments] == [fitted.adjustment, imputation.adjustment]
     assert plain(result.plan)
     assert len(pickle.dumps(result.plan)) < 5_000
     choice = cc.select_copula(study.train.X, study.train.y, families=("clayton",))

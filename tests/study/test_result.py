@@ -242,7 +242,7 @@ def test_a_judge_can_be_given_again_and_judges_a_model_added_later_by_the_same_s
     for tau in (0.0, 0.4):
         scores = [grid.values("frank", tau)["three"] for grid in grids]
         assert scores[1] == pytest.approx(scores[0], rel=1e-10)
-    columns = [json.loads(each.to_json())["judge"]["columns"] for each in (first, later)]
+    columns = [json.loads(each.to_json())["imputation"]["columns"] for each in (first, later)]
     assert columns[0] == columns[1] == list(first.results["imputation"].fitted.design.names_of_effects)
     other = cc.evaluate(
         {"three": study.models["three"][:200]},

@@ -37,7 +37,7 @@ def test_where_a_curve_is_needed_a_risk_score_has_no_value_and_a_note_says_why(s
     assert result.data.horizon.time == study.evaluate(copula=None, adjustments="ipcw").data.horizon.time
 
 
-def test_the_judge_is_given_the_score_itself(study):
+def test_the_imputation_model_is_given_the_score_itself(study):
     risk = study.test.X @ [0.3, -1.0, 0.5]
     alone = study.evaluate(
         {"risk": risk}, metrics="auc", copula=None, covariates=None, adjustments="imputation"
@@ -45,7 +45,7 @@ def test_the_judge_is_given_the_score_itself(study):
     design = alone.results["imputation"].fitted.design
     assert design.columns[0] == "risk score of risk"
     assert np.array_equal(design.matrix[:, 0], risk)
-    assert alone.results["imputation"].judge_fit.table is not None
+    assert alone.results["imputation"].imputation_fit.table is not None
     own = study.evaluate({"risk": risk}, metrics="auc", copula=None, adjustments="imputation_prediction")
     assert np.isfinite(own.score("risk").standard_error)
 

@@ -16,10 +16,10 @@ from cocensor.adjustments.hazard_ratio import (
     check_reasons,
     in_words,
 )
+from cocensor.adjustments.imputation_design import Recipe, check_score_times, imputation_design
 from cocensor.adjustments.imputed_joint import ImputationFromJoint
 from cocensor.adjustments.imputed_margins import impute_from_margins
 from cocensor.adjustments.joint_settings import JointFit, JointSettings, design_given
-from cocensor.adjustments.judge import Recipe, check_score_times, judge_design
 from cocensor.adjustments.status import Status
 from cocensor.adjustments.whole import WholeSample
 from cocensor.copulas import Copula
@@ -30,7 +30,7 @@ from cocensor.joint.settings import resolve_family
 
 # With fewer there is no margin of the dropout.
 _FEWEST_DROPOUTS = 5
-#: How the judge reads predictions where it is given everything.
+#: How the imputation model reads predictions where it is given everything.
 _SMOOTH = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
 Given = Literal["covariates", "prediction", "predictions", "everything"]
 _GIVEN = ("covariates", "prediction", "predictions", "everything")
@@ -77,7 +77,7 @@ class Imputation(JointSettings, Adjustment):
         The degrees of freedom of the natural spline by which a score acts: 1 is a straight line. By default 3 given
         everything, else 1.
     time_varying : bool
-        Whether the effects of scores and covariates change with log time, in both margins: without it, the judge
+        Whether the effects of scores and covariates change with log time, in both margins: without it, imputation
         favours models with proportional hazards. By default given everything.
     shrink : bool
         Whether ridges shrink all effects but the linear ones of scores, which would bias the verdict. Scores at further
@@ -246,7 +246,7 @@ class Imputation(JointSettings, Adjustment):
         if 0 < n_dropouts < _FEWEST_DROPOUTS and y.n_events:
             few = [noted("few_dropouts", n=n_dropouts)]
             seen = Survival(y.time, y.event, ~y.event)
-        design, notes = judge_design(known, predictions, seen, recipe, folds)
+        design, notes = imputation_design(known, predictions, seen, recipe, folds)
         fit = JointFit.of(self, self.copula, design, seen, "y_test")
         return ImputationFromJoint(self, fit, y, design, (*notes, *few))
 

@@ -24,8 +24,8 @@ from cocensor.adjustments.hazard_ratio import (
     later_ratios,
     resolve,
 )
+from cocensor.adjustments.imputation_columns import ImputationDesign
 from cocensor.adjustments.joint_settings import FITTED_ELSEWHERE, JointFit
-from cocensor.adjustments.judge_columns import JudgeDesign
 from cocensor.adjustments.samples import Resample
 from cocensor.adjustments.status import Group, NothingFitted, Status
 from cocensor.adjustments.weights import EVENT, EVENT_FREE, Imputed
@@ -143,7 +143,7 @@ class ImputationFromJoint(Fitted):
     #: The subjects that it was fitted to; None in a copy for others.
     y: Survival | None
     #: What the subjects that it was fitted to are given, where these are the test subjects.
-    design: JudgeDesign | None = None
+    design: ImputationDesign | None = None
     notes: tuple[Note, ...] = ()
     #: The ratios of those who drop out later, as they are among the subjects fitted to.
     later: LaterRatios | None = None

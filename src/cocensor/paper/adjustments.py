@@ -58,7 +58,7 @@ def imputation(given: Given, copula: cc.Copula, margins: MarginForm) -> cc.Imput
     )
 
 
-def judge(copula: cc.Copula) -> cc.Imputation:
+def given_everything(copula: cc.Copula) -> cc.Imputation:
     """Imputation by one joint model for all learners, given their predictions and the covariates."""
     return cc.Imputation(
         "everything",
@@ -111,7 +111,7 @@ def fitted_once(
     test: SimulatedSurvival,
     predictions: Mapping[str, cc.Predictions],
 ) -> cc.Adjustment | cc.Fitted:
-    """Fitted here, for all learners; one that cannot be says so when it is asked, and a judge at once.
+    """Fitted here, for all learners; one that cannot be says so when it is asked, and an imputation model at once.
 
     What needs the prediction of one model alone is fitted when that is scored.
     """

@@ -1,11 +1,11 @@
-"""How far imputations are from the floor: a known copula on real covariates, one judge for all learners."""
+"""How far imputations are from the floor: a known copula on real covariates, one imputation model for all learners."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import cocensor as cc
-from cocensor.paper.adjustments import imputation, judge, without_covariates
+from cocensor.paper.adjustments import given_everything, imputation, without_covariates
 from cocensor.paper.base import Cell
 from cocensor.paper.semi_synthetic import SemiSyntheticConfig, SemiSyntheticCopula
 from cocensor.simulate import SemiSyntheticSample
@@ -15,7 +15,7 @@ class Floor(SemiSyntheticCopula):
     """IPCW and the imputations at the true copula beside imputation by the true law, which errs by chance alone."""
 
     name = "floor"
-    about = "a known copula injected, one judge for all learners beside the true law (not in the paper)"
+    about = "a known copula injected, one imputation model for all learners beside the true law (not in the paper)"
 
     @classmethod
     def default_config(cls) -> SemiSyntheticConfig:
@@ -27,14 +27,14 @@ class Floor(SemiSyntheticCopula):
         return sorted(super().cells(), key=lambda cell: cell["seed"])
 
     def _adjustments(self, copula: cc.Copula, where: str) -> dict[str, cc.Adjustment]:
-        """IPCW, the imputations at the true copula, and the judge at independence as well."""
+        """IPCW, the imputations at the true copula, and the imputation model at independence as well."""
         ipcw = without_covariates(copula, self.config.protocol)
         return {
             **{name: ipcw[name] for name in ("IPCW (KM)", "IPCW (Cox)")},
             f"given covariates, {where}": imputation("covariates", copula, "spline"),
             f"given prediction, {where}": imputation("prediction", copula, "spline"),
-            f"imputed, {where}": judge(copula),
-            "imputed, independence": judge(cc.Independence()),
+            f"imputed, {where}": given_everything(copula),
+            "imputed, independence": given_everything(cc.Independence()),
         }
 
     def _informed(

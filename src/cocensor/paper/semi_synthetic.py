@@ -13,7 +13,7 @@ import numpy as np
 import cocensor as cc
 from cocensor._checks import check_choice
 from cocensor.adjustments.imputation import Given
-from cocensor.adjustments.judge import Recipe, judge_design
+from cocensor.adjustments.imputation_design import Recipe, imputation_design
 from cocensor.datasets import (
     Dataset,
     UnseenLevelWarning,
@@ -239,7 +239,7 @@ def _at_tau_given_the_score(
 
     Given less than all features, they depend on each other otherwise than given all.
     """
-    design, _ = judge_design(None, {"": curves}, test.y, Recipe())
+    design, _ = imputation_design(None, {"": curves}, test.y, Recipe())
     reached = test.tau_given(design.matrix[:, 0]) if design.n_columns else 0.0
     low, high = type(copula).tau_range
     of_score = type(copula).from_tau(min(max(reached, low), high))

@@ -14,7 +14,7 @@ from cocensor._checks import Progress, check_whole, library_of
 from cocensor._notes import Note
 from cocensor._parallel import one_blas_thread
 from cocensor.adjustments import Fitted, Imputation
-from cocensor.adjustments.judge import wanted_times
+from cocensor.adjustments.imputation_design import wanted_times
 from cocensor.adjustments.samples import Samples
 from cocensor.data import Predicted, Predictions, Probabilities, Survival
 from cocensor.joint import CopulaChoice
@@ -125,12 +125,12 @@ class _Study:
     ) -> None:
         self.scan, self.plan, self.train, self.x_train = scan, plan, train, x_train
         self.fits, self.choice, self.n_fit, self.n_kept = fits, choice, n_fit, n_kept
-        self.judges = [
+        self.imputations = [
             each.adjustment
             for each in plan.adjustments
             if each.name not in fits and each.adjustment.needs & {"prediction", "predictions"}
         ]
-        self._passes = _Passes(scan, 2 + bool(self.judges), client, progress)
+        self._passes = _Passes(scan, 2 + bool(self.imputations), client, progress)
 
     def in_memory(self) -> Evaluation:
         """Where no more subjects are there than would be kept, all are held."""
@@ -153,7 +153,7 @@ class _Study:
         outcomes = read_outcomes(self.scan, self.n_fit, self._passes.reduce)
         drawn = outcomes.drawn.result()
         data, notes = self._data(drawn, self._heads())
-        learning = replace(data, predictions=self._scores(data)) if self.judges else data
+        learning = replace(data, predictions=self._scores(data)) if self.imputations else data
         learning, fits = self._fitted(learning, notes)
         data = replace(data, assumed=learning.assumed)
         for each in fits.values():
@@ -203,9 +203,9 @@ class _Study:
         return found
 
     def _scores(self, data: EvaluationData) -> dict[str, Predicted]:
-        """The predictions of those drawn at the columns that judges read."""
+        """The predictions of those drawn at the columns that imputations read."""
         y = data.samples.y_test
-        columns = {name: _columns(each, y, self.judges) for name, each in data.predictions.items()}
+        columns = {name: _columns(each, y, self.imputations) for name, each in data.predictions.items()}
         read = self._read_drawn(columns)
         alike = {
             name: where
@@ -214,7 +214,7 @@ class _Study:
         }
         if not alike:
             return read
-        # A judge looks at the nearest columns that differ.
+        # An imputation model looks at the nearest columns that differ.
         self._passes.total += 2
         differ = columns_that_differ(self.scan, self.n_fit, tuple(alike), self._passes.reduce)
         for name, where in alike.items():
@@ -250,12 +250,16 @@ class _Passes:
         return found
 
 
-def _columns(predictions: Predicted, y: Survival, judges: Sequence[Any]) -> Columns:
-    """The columns of a model that judges read, with their neighbours: between them curves are interpolated."""
-    if not isinstance(predictions, Predictions) or not all(isinstance(each, Imputation) for each in judges):
+def _columns(predictions: Predicted, y: Survival, imputations: Sequence[Any]) -> Columns:
+    """The columns of a model that imputations read, with their neighbours: between them curves are interpolated."""
+    if not isinstance(predictions, Predictions) or not all(
+        isinstance(each, Imputation) for each in imputations
+    ):
         return slice(None)
     times = predictions.times
-    wanted = np.concatenate([wanted_times(y, 1), *(wanted_times(y, each.score_times) for each in judges)])
+    wanted = np.concatenate(
+        [wanted_times(y, 1), *(wanted_times(y, each.score_times) for each in imputations)]
+    )
     # A single column would be no curve.
     after = np.clip(np.searchsorted(times, wanted), min(1, times.size - 1), times.size - 1)
     return np.unique(np.maximum(np.concatenate((after - 1, after)), 0))

@@ -2,7 +2,7 @@
 
 from cocensor.study.checks import Check
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.judge_fit import JudgeFit
+from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.plan import Plan, SensitivityPlan
 from cocensor.study.run import evaluate, run
 from cocensor.study.scorer import FoldError, survival_scorer
@@ -11,7 +11,7 @@ __all__ = [
     "Check",
     "Evaluation",
     "FoldError",
-    "JudgeFit",
+    "ImputationFit",
     "Plan",
     "SensitivityPlan",
     "evaluate",

@@ -21,9 +21,9 @@ from cocensor.study.bootstrap import bootstrapped
 from cocensor.study.checks import Check
 from cocensor.study.data import REFERENCE, EvaluationData, Resampling
 from cocensor.study.hint import CopulaHint, hinted
-from cocensor.study.judge import first_choice, judge_among
 from cocensor.study.lookup import Results, adjustment_named, metric_named
 from cocensor.study.plan import Plan, SensitivityPlan
+from cocensor.study.primary import first_choice, imputation_among
 from cocensor.study.scores import AdjustmentScores, Score, about_intervals, scores_by
 
 if TYPE_CHECKING:
@@ -439,14 +439,14 @@ class Evaluation:
     def suggest_copula(self) -> CopulaHint:
         """Which copula fits best, given the predictions and any covariates: a hint, on which no score depends.
 
-        Without a judge, given the covariates of the sample that adjustments learn from. What was selected for the
-        scores is not selected again.
+        Without an imputation model, given the covariates of the sample that adjustments learn from. What was selected
+        for the scores is not selected again.
         """
         if self.data.assumed.hint is not None:
             return self.data.assumed.hint
-        judges = [each.fitted for each in self.results.values() if "predictions" in each.adjustment.needs]
-        judge = judge_among([fitted for fitted in judges if fitted is not None])
-        return hinted(self.data.learning.samples, judge)
+        fits = [each.fitted for each in self.results.values() if "predictions" in each.adjustment.needs]
+        shared = imputation_among([fitted for fitted in fits if fitted is not None])
+        return hinted(self.data.learning.samples, shared)
 
     def full(
         self,

@@ -27,9 +27,9 @@ class CopulaHint:
     ----------
     choice : CopulaChoice or None
         None where none could be made; ``notes`` say why.
-    given : "judge", "covariates", "nothing" or "own"
-        What event and dropout were taken given: what the judge conditions on, the covariates of the sample, or nothing;
-        "own" where a choice was handed over.
+    given : "imputation", "covariates", "nothing" or "own"
+        What event and dropout were taken given: what the imputation model conditions on, the covariates of the
+        sample, or nothing; "own" where a choice was handed over.
     columns : tuple of str
         The columns of it.
     sample : "test", "training" or None
@@ -38,7 +38,7 @@ class CopulaHint:
     """
 
     choice: CopulaChoice | None
-    given: Literal["judge", "covariates", "nothing", "own"]
+    given: Literal["imputation", "covariates", "nothing", "own"]
     columns: tuple[str, ...] = ()
     sample: Literal["test", "training"] | None = None
     notes: tuple[Note, ...] = ()
@@ -83,17 +83,17 @@ class CopulaHint:
         return escaped(self.statement)
 
 
-def hinted(samples: Samples, judge: Fitted | None) -> CopulaHint:
-    """A copula selected given what the judge conditions on; without a judge, given the covariates of the sample."""
-    if judge is not None and judge.design is not None:
-        return _selected(judge.design, samples.y_test, "judge", "test")
+def hinted(samples: Samples, shared: Fitted | None) -> CopulaHint:
+    """A copula selected given what the shared imputation conditions on; without one, given the sample's covariates."""
+    if shared is not None and shared.design is not None:
+        return _selected(shared.design, samples.y_test, "imputation", "test")
     if samples.y_train is None:
         return _selected(samples.x_test, samples.y_test, "covariates", "test")
     return _selected(samples.x_train, samples.y_train, "covariates", "training")
 
 
 def _selected(
-    x: Any, y: Survival, given: Literal["judge", "covariates"], sample: Literal["test", "training"]
+    x: Any, y: Survival, given: Literal["imputation", "covariates"], sample: Literal["test", "training"]
 ) -> CopulaHint:
     try:
         design = (
@@ -104,7 +104,7 @@ def _selected(
     except ValueError as error:
         return CopulaHint(None, given, (), sample, (noted("no_score", why=str(error)),))
     columns = design.columns or tuple(f"x{k}" for k in range(design.n_columns))
-    kind: Literal["judge", "covariates", "nothing"] = given if columns else "nothing"
+    kind: Literal["imputation", "covariates", "nothing"] = given if columns else "nothing"
     try:
         with collected(FitWarning) as warned:
             choice = select_copula(design, y)

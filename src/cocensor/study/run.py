@@ -24,7 +24,6 @@ from cocensor.study.checks import find_checks
 from cocensor.study.data import AssumedCopula, EvaluationData
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.hint import CopulaHint, hinted
-from cocensor.study.judge import judge_among
 from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
 from cocensor.study.prepare import (
     about_censoring,
@@ -33,6 +32,7 @@ from cocensor.study.prepare import (
     times_of_samples,
     usable_samples,
 )
+from cocensor.study.primary import imputation_among
 from cocensor.study.scores import AdjustmentScores, about_intervals, fits_under, scores_of, scores_under
 from cocensor.study.truth import TRUTH, as_true_times
 
@@ -91,9 +91,9 @@ def evaluate(
         sample, or is the same. Without it they learn from the test sample, as R's riskRegression does.
     adjustments : "default", or names, objects, or a dict of these
         By default IPCW, and imputation given the predictions of all models and the covariates, where there are any:
-        the judge. ``"paper"`` adds the paper's IBS-Dep and CG-Q, which are biased even if censoring is independent:
-        they are shown, and no verdict counts them. Names are those of :func:`adjustment_names`; objects may be fitted
-        already, such as ``result.results["imputation"].fitted`` of another evaluation of the same subjects.
+        the imputation model. ``"paper"`` adds the paper's IBS-Dep and CG-Q, which are biased even if censoring is
+        independent: they are shown, and no verdict counts them. Names are those of :func:`adjustment_names`; objects
+        may be fitted already, such as ``result.results["imputation"].fitted`` of another evaluation of these subjects.
     metrics : "default", or names or :func:`cocensor.metric` objects
         ``"default"`` is the integrated Brier score, the AUC over time and at single times, concordance, and the
         integrated calibration index at single times. Verdicts are by the first metric.
@@ -117,7 +117,7 @@ def evaluate(
         indicators of their levels in the sample that an adjustment is fitted to. None goes on without.
     folds : array-like, optional
         For out-of-fold predictions, one label per test subject: the fold that it was left out in. The risk scores of
-        models that were fitted to different folds are not on one scale, and the judge centres them per fold; AUC and
+        models that were fitted to different folds are not on one scale, and imputation centres them per fold; AUC and
         concordance rank them as they are.
     true_times : array-like, optional
         For simulated or semi-synthetic data, the event time of every test subject, censored ones included. Scores by
@@ -278,8 +278,8 @@ def assuming(
     elif isinstance(plan.copula, Copula):
         assumed = AssumedCopula(plan.copula, "given")
     else:
-        judge, start = _fitted_judge(plan, data, fits)
-        hint = hinted(data.samples, judge)
+        shared, start = _fitted_imputation(plan, data, fits)
+        hint = hinted(data.samples, shared)
         if hint.choice is None:
             notes.append(noted("no_copula_selected", why=str(hint.notes[0])))
             return replace(data, assumed=AssumedCopula(origin="independence")), start
@@ -293,19 +293,19 @@ def assuming(
     return replace(data, assumed=assumed), start
 
 
-def _fitted_judge(
+def _fitted_imputation(
     plan: Plan, data: EvaluationData, fits: Mapping[str, Fitted]
 ) -> tuple[Fitted | None, Fitted | None]:
-    """The judge at independence, before anything is scored, and the same where other copulas may start from it.
+    """The shared imputation at independence, before anything is scored, and the same where copulas may start from it.
 
     None where there is none, or it cannot be fitted.
     """
-    judge = judge_among([fits.get(each.name, each.adjustment) for each in plan.adjustments])
-    if judge is None or isinstance(judge, Fitted):
-        return judge, None
+    shared = imputation_among([fits.get(each.name, each.adjustment) for each in plan.adjustments])
+    if shared is None or isinstance(shared, Fitted):
+        return shared, None
     try:
         with collected(FitWarning) as warned:  # noted when it scores
-            fitted = data.samples.fit(judge, data.predictions)
+            fitted = data.samples.fit(shared, data.predictions)
     except ValueError:
         return None, None
     return fitted, None if warned else fitted

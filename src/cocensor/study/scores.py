@@ -18,7 +18,7 @@ from cocensor.inference.estimates import Method
 from cocensor.inference.influence import Subsample
 from cocensor.metrics import Metric, MetricValue
 from cocensor.study.data import REFERENCE, EvaluationData, ResampledData, Resampling
-from cocensor.study.judge_fit import JudgeFit, judge_fit
+from cocensor.study.imputation_fit import ImputationFit, imputation_fit
 
 #: A fit, and the models that it serves.
 Served = tuple[Fitted, tuple[str, ...]]
@@ -90,7 +90,7 @@ class AdjustmentScores:
         Whether the adjustment was fitted elsewhere, and given so.
     resampling : Resampling or None
         Of the bootstrap that the errors are from; None where they are analytic.
-    judge_fit : JudgeFit or None
+    imputation_fit : ImputationFit or None
         How well the joint models of the test outcomes fit, where the adjustment has such.
     hazard_ratio : float or None
         The mean hazard ratio of dropouts right after leaving (``Status.hazard_ratio``), where each model has a fit of
@@ -108,7 +108,7 @@ class AdjustmentScores:
     notes: tuple[Note, ...] = ()
     given_fitted: bool = False
     resampling: Resampling | None = None
-    judge_fit: JudgeFit | None = field(default=None, repr=False)
+    imputation_fit: ImputationFit | None = field(default=None, repr=False)
     hazard_ratio: float | None = None
 
     @property
@@ -120,7 +120,7 @@ class AdjustmentScores:
     def fitted(self) -> Fitted | None:
         """The one fit that serves all models; None where there is none, or each has its own.
 
-        Given as an adjustment of another evaluation of the same test subjects, it judges models that were added later
+        Given as an adjustment of another evaluation of the same test subjects, it scores models that were added later
         by the same standard: ``adjustments={"imputation": result.results["imputation"].fitted}``.
         """
         return self.served[0][0] if len(self.served) == 1 else None
@@ -193,7 +193,7 @@ def fits_under(
             served.append((adjustment, tuple(predictions)))
         else:
             for models in data.samples.groups(adjustment, predictions):
-                # The reference has no say in what all models are judged by.
+                # The reference has no say in what all models are scored by.
                 given = {each: of for each, of in models.items() if each != REFERENCE} or models
                 try:
                     if start is not None and _differs_by_copula(start.adjustment, adjustment):
@@ -247,11 +247,11 @@ def scores_of(data: EvaluationData, fits: AdjustmentScores) -> AdjustmentScores:
 def with_scores(
     data: EvaluationData, fits: AdjustmentScores, scoring: Scoring, warned: list[str]
 ) -> AdjustmentScores:
-    """Scores by fits, with the fit of the judge."""
+    """Scores by fits, with the fit of the imputation model."""
     scored = {name for found in scoring.values.values() for name in found}
-    # Of a judge that was fitted elsewhere, what its subjects were given is not known here.
+    # Of an imputation model that was fitted elsewhere, what its subjects were given is not known here.
     own = () if data.streamed is not None and fits.given_fitted else fits.served
-    fit = judge_fit(data.learning, own, scored)
+    fit = imputation_fit(data.learning, own, scored)
     misfit = []
     if fit is not None and fit.failed:
         misfit = [noted("imputation_misfit", adjustment=fits.name, worst=fit.misfits)]
@@ -259,7 +259,7 @@ def with_scores(
     cautions = [note for note in fits.notes if note.kind == "caution"]
     cautions += [*(noted("warned", adjustment=fits.name, why=text) for text in warned), *misfit]
     scoring.notes = [*merged([*told, *scoring.notes], tuple(data.predictions)), *cautions]
-    return scoring.onto(fits, judge_fit=fit, hazard_ratio=scoring.hazard_ratio)
+    return scoring.onto(fits, imputation_fit=fit, hazard_ratio=scoring.hazard_ratio)
 
 
 def scores_by(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
@@ -286,7 +286,7 @@ def scores_again(data: EvaluationData, before: AdjustmentScores) -> AdjustmentSc
     for fitted, names in before.served:
         scoring.answer(names, fitted)
     # There may be many copulas, and a fit can be as large as the sample.
-    bare = replace(before, served=(), resampling=None, judge_fit=None, hazard_ratio=scoring.hazard_ratio)
+    bare = replace(before, served=(), resampling=None, imputation_fit=None, hazard_ratio=scoring.hazard_ratio)
     return scoring.onto(bare, with_batches=True)
 
 
@@ -295,13 +295,13 @@ def scores_in_resample(data: ResampledData, before: AdjustmentScores) -> Adjustm
     scoring = Scoring(data, before.name)
     predictions = {**data.predictions, REFERENCE: data.reference}
     for fitted, names in before.served:
-        # The reference has no say in what all models are judged by.
+        # The reference has no say in what all models are scored by.
         given = {name: predictions[name] for name in names if name != REFERENCE or len(names) == 1}
         try:
             scoring.answer(names, fitted.resampled(data.resample, given))
         except ValueError as error:
             scoring.notes += missing(data, before.name, names, noted("no_score", why=str(error)))
-    return scoring.onto(before, served=(), judge_fit=None)
+    return scoring.onto(before, served=(), imputation_fit=None)
 
 
 def merged(notes: list[Note], models: tuple[str, ...]) -> list[Note]:

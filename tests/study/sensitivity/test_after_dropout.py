@@ -45,8 +45,8 @@ def test_each_point_is_an_evaluation_under_that_ratio(sample, found):
     curves, y, X = sample
     after = found.over_ratio
     for line, ratio in (("all", 3.0), ("all", {"ill": 0.5}), ("all", {"moved": 3.0})):
-        judge = cc.Imputation("everything", hazard_ratio=ratio)
-        again = cc.evaluate(curves, y, X, metrics="ibs", adjustments={"imputation": judge})
+        imputation = cc.Imputation("everything", hazard_ratio=ratio)
+        again = cc.evaluate(curves, y, X, metrics="ibs", adjustments={"imputation": imputation})
         point = ratio
         if isinstance(ratio, dict):
             [(line, point)] = ratio.items()

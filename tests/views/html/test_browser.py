@@ -434,7 +434,7 @@ def test_on_a_phone_nothing_of_the_scores_and_of_tied_cells_is_cut_off(opened, t
 
 def test_on_a_phone_every_ratio_is_inside_its_cell(opened):
     page = opened(360)
-    page.locator("#judge summary").first.click()
+    page.locator("#imputation-fit summary").first.click()
     cells = page.locator(".ratios td:visible").evaluate_all(
         "(all) => all.map((e) => e.getBoundingClientRect().right - e.firstChild.getBoundingClientRect().right)"
     )

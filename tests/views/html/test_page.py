@@ -345,15 +345,15 @@ def test_the_code_repeats_the_level_and_the_bootstrap(split, cox, tmp_path):
     assert "bootstrap of 9 resamples, seed 4" in Page(path).words
 
 
-def test_the_page_says_what_the_judge_conditions_on_and_what_tau_means(evaluation, report):
+def test_the_page_says_what_the_imputation_model_conditions_on_and_what_tau_means(evaluation, report):
     words = Page(report).words
     for column in evaluation.results["imputation"].fitted.design.columns:
         assert " ".join(column.split()) in words
     assert TAU_MEANS in words
 
 
-def test_the_fit_of_the_judge_stands_beside_the_hint_with_a_ratio_per_cell(evaluation, report):
-    fit = evaluation.results["imputation"].judge_fit
+def test_the_fit_of_the_imputation_model_stands_beside_the_hint_with_a_ratio_per_cell(evaluation, report):
+    fit = evaluation.results["imputation"].imputation_fit
     text = report.read_text(encoding="utf-8")
     footing = text[text.index('<div class="footing">') : text.index('<section id="scores">')]
     assert escape(fit.statement, quote=False).replace("'", "&#39;") in footing

@@ -9,7 +9,7 @@ from cocensor.views.plots import (
     BoundCurvesDisplay,
     CalibrationDisplay,
     DecisionCurveDisplay,
-    JudgeFitDisplay,
+    ImputationFitDisplay,
     MetricsDisplay,
     OutcomesDisplay,
     RocDisplay,
@@ -143,5 +143,5 @@ def test_figures_at_single_times_say_the_unit(evaluation):
     axes = MetricsDisplay.from_evaluation(evaluation).plot()
     assert [ax.get_title() for ax in axes] == ["integrated Brier score", "mean AUC", "AUC", "ICI"]
     assert {"at 6 months", "at 12 months"} <= set(texts(axes[0].figure.legends[0]))
-    axes = JudgeFitDisplay.from_judge_fit(evaluation.results["imputation"].judge_fit).plot()
+    axes = ImputationFitDisplay.from_imputation_fit(evaluation.results["imputation"].imputation_fit).plot()
     assert any(text.endswith("≤ 30 months") for text in texts(axes[0].figure.legends[0]))

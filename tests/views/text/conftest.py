@@ -21,7 +21,7 @@ def cox(split):
 
 @pytest.fixture(scope="session")
 def three(split, cox):
-    """Three models by IPCW and by the judge at independence."""
+    """Three models by IPCW and by the imputation model at independence."""
     train, test = split
     models = {"a": cox(0, 1), "b": cox(0), "twin": cox(0, 1)}
     return cc.evaluate(models, test.y, test.X, y_train=train.y, x_train=train.X, metrics="ibs")

@@ -1,4 +1,4 @@
-"""How well the judge fits, by decile and period."""
+"""How well the imputation model fits, by decile and period."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cocensor.data import shown_time
-from cocensor.study.judge_fit import FitCells, JudgeFit
+from cocensor.study.imputation_fit import FitCells, ImputationFit
 from cocensor.views.html.cells import MISSING
 
 
@@ -28,7 +28,7 @@ class FitMap:
     kinds: dict[str, list[tuple[str, list[RatioCell]]]]
 
 
-def fit_maps(fit: JudgeFit | None, series: list[dict[str, Any]]) -> list[FitMap]:
+def fit_maps(fit: ImputationFit | None, series: list[dict[str, Any]]) -> list[FitMap]:
     """Observed over expected by model, the one with most misfit first."""
     if fit is None:
         return []

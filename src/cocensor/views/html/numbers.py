@@ -27,7 +27,7 @@ def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
     names = {each["name"] for each in numbers["adjustments"]}
     found: dict[str, Any] = {
         **numbers,
-        "adjustments": [_without(each, ("judge_fit",)) for each in numbers["adjustments"]],
+        "adjustments": [_without(each, ("imputation_fit",)) for each in numbers["adjustments"]],
         "metrics": [_metric(each, numbers["primary"]) for each in numbers["metrics"]],
         "details": _details(numbers["details"]),
     }

@@ -19,7 +19,7 @@ from cocensor.metrics import Metric
 from cocensor.study.curves import CurveErrors
 from cocensor.study.data import EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.judge import judge_among
+from cocensor.study.primary import imputation_among
 from cocensor.study.report import Report
 from cocensor.study.scores import AdjustmentScores
 from cocensor.study.standing import counted, standing
@@ -75,7 +75,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
         "reference": "Kaplan–Meier curve, the same for everybody",
         "primary": evaluation.primary,
         "confidence_level": evaluation.data.confidence_level,
-        "judge": _judge(evaluation),
+        "imputation": _imputation(evaluation),
         "adjustments": [
             {
                 "name": name,
@@ -86,7 +86,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
                 "votes": name in counting,
                 "notes": [note.to_dict() for note in each.notes],
                 "resampling": _resampling(each),
-                "judge_fit": None if each.judge_fit is None else each.judge_fit.to_dict(),
+                "imputation_fit": None if each.imputation_fit is None else each.imputation_fit.to_dict(),
             }
             for name, each in evaluation.results.items()
         ],
@@ -310,13 +310,13 @@ def _curve_errors(errors: CurveErrors, models: Sequence[str], level: float) -> d
     return found
 
 
-def _judge(evaluation: Evaluation) -> dict[str, Any] | None:
-    """What the models are judged by: the columns of z."""
+def _imputation(evaluation: Evaluation) -> dict[str, Any] | None:
+    """What the imputation model conditions on: the columns of z."""
     fitted = [each.fitted for each in evaluation.results.values() if "predictions" in each.adjustment.needs]
-    judge = judge_among([each for each in fitted if each is not None])
-    if judge is None or judge.design is None:
+    shared = imputation_among([each for each in fitted if each is not None])
+    if shared is None or shared.design is None:
         return None
-    return {"settings": repr(judge.adjustment), "columns": list(judge.design.names_of_effects)}
+    return {"settings": repr(shared.adjustment), "columns": list(shared.design.names_of_effects)}
 
 
 def _copula(evaluation: Evaluation) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from cocensor.views.plots.comparison import ComparisonDisplay
 from cocensor.views.plots.d_calibration import DCalibrationDisplay
 from cocensor.views.plots.decision_curve import DecisionCurveDisplay
 from cocensor.views.plots.differences import DifferenceDisplay
-from cocensor.views.plots.judge_fit import JudgeFitDisplay
+from cocensor.views.plots.imputation_fit import ImputationFitDisplay
 from cocensor.views.plots.latent_times import LatentTimesDisplay
 from cocensor.views.plots.metrics import MetricsDisplay
 from cocensor.views.plots.outcomes import OutcomesDisplay
@@ -27,7 +27,7 @@ __all__ = [
     "DCalibrationDisplay",
     "DecisionCurveDisplay",
     "DifferenceDisplay",
-    "JudgeFitDisplay",
+    "ImputationFitDisplay",
     "LatentTimesDisplay",
     "MetricsDisplay",
     "OutcomesDisplay",

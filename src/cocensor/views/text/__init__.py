@@ -15,7 +15,7 @@ from cocensor.views.text.evaluation import (
     winners_in_words,
 )
 from cocensor.views.text.headline import Headline, headline
-from cocensor.views.text.judge_fit import judge_fit_in_words
+from cocensor.views.text.imputation_fit import imputation_fit_in_words
 from cocensor.views.text.notes import note_in_words
 from cocensor.views.text.plausible import plausible_tau_as_text, plausible_tau_in_words
 from cocensor.views.text.sensitivity import beside_scores, sensitivity_as_text, sensitivity_in_words
@@ -40,7 +40,7 @@ __all__ = [
     "headline",
     "hint_in_words",
     "important_notes",
-    "judge_fit_in_words",
+    "imputation_fit_in_words",
     "minor_notes",
     "note_in_words",
     "note_with_subject",

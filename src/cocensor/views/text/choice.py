@@ -42,7 +42,7 @@ def _given(hint: CopulaHint) -> str:
     more = len(hint.columns) - len(shown)
     columns = "; ".join([*shown, f"{more} more"] if more else shown)
     given = {
-        "judge": f"the predictions and any covariates ({columns})",
+        "imputation": f"the predictions and any covariates ({columns})",
         "covariates": f"the covariates ({columns})",
         "nothing": "nothing else",
     }

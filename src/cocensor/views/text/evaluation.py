@@ -162,10 +162,10 @@ def copula_in_words(evaluation: Evaluation) -> str:
         own = any(each.varies_with_copula for each in evaluation.results.values())
         return "adjustments have copulas of their own" if own else "no copula is assumed"
     if assumed.copula.is_independence:
-        judged = any(
+        imputed = any(
             each.fits and "predictions" in each.adjustment.needs for each in evaluation.results.values()
         )
-        given = " given the predictions and any covariates" if judged else ""
+        given = " given the predictions and any covariates" if imputed else ""
         said = f"event and dropout are assumed independent{given}"
     else:
         said = f"{type(assumed.copula).__name__} copula, τ = {assumed.copula.tau:.2g}"

@@ -9,8 +9,8 @@ import numpy as np
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.study.evaluation import Evaluation, results_of
 from cocensor.study.hint import CopulaHint
-from cocensor.study.judge import first_choice
-from cocensor.study.judge_fit import JudgeFit
+from cocensor.study.imputation_fit import ImputationFit
+from cocensor.study.primary import first_choice
 from cocensor.study.reach import standing_at
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
@@ -20,7 +20,7 @@ from cocensor.views.text.bounds import bounds_in_words, certain_in_words, open_i
 from cocensor.views.text.checks import nothing_to_rank
 from cocensor.views.text.digits import decimals, level_in_words, number, with_interval
 from cocensor.views.text.evaluation import copula_in_words, others_in_words
-from cocensor.views.text.judge_fit import judge_fit_in_words
+from cocensor.views.text.imputation_fit import imputation_fit_in_words
 from cocensor.views.text.metrics import briefly, doing
 from cocensor.views.text.names import ON_PAGE, and_metric, capital, copula_name, listed, quoted
 from cocensor.views.text.plausible import plausible_tau_in_words
@@ -69,7 +69,7 @@ class Headline:
         What the statements on how far the answer holds are told by, and which models had no score somewhere.
     rests_on, plausible, benchmarks : str
         What is assumed; what the plausible range is; what measured covariates say of the dependence.
-    hint, judge_fit, intervals : str
+    hint, imputation_fit, intervals : str
     """
 
     question: str
@@ -89,15 +89,15 @@ class Headline:
     plausible: str
     benchmarks: str
     hint: str
-    judge_fit: str
+    imputation_fit: str
     intervals: str
 
 
 def headline(report: Report) -> Headline:
     """Which model is best by the primary adjustment, and how far that holds over other dependences.
 
-    All by the first metric. By default this is at independence given what the judge conditions on; the copula that fits
-    best comes last, as a hint.
+    All by the first metric. By default this is at independence given what imputation conditions on; the copula
+    that fits best comes last, as a hint.
     """
     evaluation, verdict, bounds = report.evaluation, report.verdict, report.bounds_by()
     fit = joint_fit(evaluation)
@@ -120,15 +120,15 @@ def headline(report: Report) -> Headline:
         plausible=plausible_in_words(verdict, Tau()),
         benchmarks="" if report.benchmarks is None else plausible_tau_in_words(report.benchmarks, ON_PAGE),
         hint=_hint(report),
-        judge_fit="" if fit is None else judge_fit_in_words(fit, ON_PAGE),
+        imputation_fit="" if fit is None else imputation_fit_in_words(fit, ON_PAGE),
         intervals=_intervals(evaluation),
     )
 
 
-def joint_fit(evaluation: Evaluation) -> JudgeFit | None:
+def joint_fit(evaluation: Evaluation) -> ImputationFit | None:
     """The fit of the joint model of the primary adjustment, or of the first that has one."""
     first = [results_of(evaluation), *evaluation.results.values()]
-    return next((each.judge_fit for each in first if each.judge_fit is not None), None)
+    return next((each.imputation_fit for each in first if each.imputation_fit is not None), None)
 
 
 def question(evaluation: Evaluation) -> str:
@@ -217,10 +217,10 @@ def _usual(evaluation: Evaluation, verdict: Verdict) -> str:
         if isinstance(each.adjustment, IPCW) and each.values[by.name]
     ]
     weighted = min(ipcw, key=lambda each: len(each.adjustment.needs), default=None)
-    judged = isinstance(evaluation.results[verdict.adjustment].adjustment, Imputation)
+    imputed = isinstance(evaluation.results[verdict.adjustment].adjustment, Imputation)
     if weighted is None or "covariates" in weighted.adjustment.needs or assumption.tau:
         return ""
-    if not (known and judged and evaluation.data.anybody_left):
+    if not (known and imputed and evaluation.data.anybody_left):
         return ""
     usual, best = standing(evaluation, None, weighted.name), found.leaders[:1]
     if not best or best[0] not in usual.scores or usual.tells != found.tells:
@@ -355,8 +355,8 @@ def _hint(report: Report) -> str:
 
 
 def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
-    """What the grid says nearest to the hint, which is of the same dependence if it is given what the judge is."""
-    if hint.choice is None or hint.given != "judge" or sensitivity is None:
+    """What the grid says nearest to the hint, which is of the same dependence if both are given the same."""
+    if hint.choice is None or hint.given != "imputation" or sensitivity is None:
         return ""
     copula, one = hint.choice.copula, len(rankable(sensitivity.evaluation)) < 2
     points = {} if one or copula.is_independence else sensitivity.over_tau.leaders().get(copula.name, {})

@@ -1,4 +1,4 @@
-"""Whether the judge is right about what was observed."""
+"""Whether the imputation model is right about what was observed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from cocensor._checks import BoolArray, FloatArray, IntArray, escaped, make_fram
 from cocensor._numerics import pool_starts
 from cocensor._views import view
 from cocensor.adjustments import Fitted
+from cocensor.adjustments.imputation_design import risk_score
 from cocensor.adjustments.joint_settings import JointFit
-from cocensor.adjustments.judge import risk_score
 from cocensor.copulas import Copula
 from cocensor.data import Survival, TimeAxis
 from cocensor.joint.checks import Expected, expected_counts
@@ -36,7 +36,7 @@ _LEVEL, _LARGE = 0.01, 0.20
 
 
 @runtime_checkable
-class _JudgeFitted(Protocol):
+class _ImputationFitted(Protocol):
     """A fitted adjustment that rests on a joint model of the test outcomes."""
 
     @property
@@ -125,8 +125,8 @@ class FitCells:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgeFit:
-    r"""Events and dropouts that were observed, against those that the joint model of the judge expects.
+class ImputationFit:
+    r"""Events and dropouts that were observed, against those that the joint model of the imputation model expects.
 
     By decile of each model's risk score and by period. What is expected of a subject in a period is the integral of the
     crude hazards while it is under observation,
@@ -155,7 +155,7 @@ class JudgeFit:
     >>> train, test = data[:1000], data[1000:]
     >>> cox = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
     >>> result = cc.evaluate({"cox": cox}, test.y, test.X, adjustments="imputation", copula=None)
-    >>> found = result.results["imputation"].judge_fit
+    >>> found = result.results["imputation"].imputation_fit
     >>> found.failed
     ()
     >>> events = found.cells["cox"]["event"]
@@ -256,7 +256,7 @@ class JudgeFit:
     @cached_property
     def statement(self) -> str:
         """The answer in words."""
-        return view("text.judge_fit_in_words")(self)
+        return view("text.imputation_fit_in_words")(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as JSON can hold them; observed and expected by decile, in each by period."""
@@ -272,8 +272,8 @@ class JudgeFit:
         }
 
     def plot(self, ax: Any = None, model: str | None = None) -> Any:
-        """Observed over expected; returns the axes (see :class:`~cocensor.views.plots.JudgeFitDisplay`)."""
-        return view("plots.JudgeFitDisplay").from_judge_fit(self, model).plot(ax=ax)
+        """Observed over expected; returns the axes (see :class:`~cocensor.views.plots.ImputationFitDisplay`)."""
+        return view("plots.ImputationFitDisplay").from_imputation_fit(self, model).plot(ax=ax)
 
     def __repr__(self) -> str:
         return escaped(f"{self.statement}\n\n{self.summary()}")
@@ -302,23 +302,23 @@ def _numbers(cells: FitCells) -> dict[str, Any]:
     }
 
 
-def judge_fit(
+def imputation_fit(
     data: EvaluationData, served: Iterable[tuple[Fitted, Sequence[str]]], models: Collection[str]
-) -> JudgeFit | None:
-    """The fit of the joint models that judge some models; None where there is no joint model of test outcomes."""
+) -> ImputationFit | None:
+    """The fit of the joint models behind some scores; None where there is no joint model of test outcomes."""
     y = data.samples.y_test
     periods = _periods(y, data.grid.last)
     found: dict[str, dict[Kind, FitCells]] = {}
     copula = None
     for fitted, names in served:
-        judged = [name for name in names if name in models and name in data.predictions]
-        if not judged or not isinstance(fitted, _JudgeFitted):
+        served = [name for name in names if name in models and name in data.predictions]
+        if not served or not isinstance(fitted, _ImputationFitted):
             continue
         design, model = fitted.design, fitted.joint.model
         if design is None or model is None:
             continue
         copula, expected = model.copula, expected_counts(model, design.matrix, y, periods)
-        for name in judged:
+        for name in served:
             groups = _groups(risk_score(data.predictions[name], y, data.samples.folds), len(y))
             found[name] = {
                 kind: _cells(groups, y.time, periods, each, of_kind)
@@ -327,24 +327,24 @@ def judge_fit(
     if copula is None:
         return None
     in_order = {name: found[name] for name in data.predictions if name in found}
-    return JudgeFit(copula, periods, in_order, data.library, data.time_axis)
+    return ImputationFit(copula, periods, in_order, data.library, data.time_axis)
 
 
-def judge_fit_under(evaluation: Evaluation, copula: Any, adjustment: str | None = None) -> JudgeFit:
+def imputation_fit_under(evaluation: Evaluation, copula: Any, adjustment: str | None = None) -> ImputationFit:
     """The fit of the joint model under another copula, for which the margins are fitted anew.
 
     Of an adjustment, by default of the primary one, or of the first that has a joint model of the test outcomes.
     """
     first = evaluation.results[adjustment or evaluation.primary]
     several = [first] if adjustment is not None else [first, *evaluation.results.values()]
-    judge = next((each for each in several if each.judge_fit is not None), None)
-    if judge is None:
+    first = next((each for each in several if each.imputation_fit is not None), None)
+    if first is None:
         raise ValueError(
             "no adjustment has a joint model of the test outcomes: none fits one, it could not be fitted, or nobody's "
             "status had to be imputed."
         )
-    moved = [(fitted.with_copula(copula), names) for fitted, names in judge.served]
-    fit = judge_fit(evaluation.data.learning, moved, evaluation.models)
+    moved = [(fitted.with_copula(copula), names) for fitted, names in first.served]
+    fit = imputation_fit(evaluation.data.learning, moved, evaluation.models)
     assert fit is not None  # as under the first copula
     return fit
 

@@ -1,11 +1,11 @@
-"""What is said of the fit of the judge, of numbers made up for it."""
+"""What is said of the fit of the imputation model, of numbers made up for it."""
 
 import numpy as np
 
 import cocensor as cc
-from cocensor.study.judge_fit import FitCells
+from cocensor.study.imputation_fit import FitCells
 from cocensor.study.report import Report
-from cocensor.views.text import headline, judge_fit_in_words
+from cocensor.views.text import headline, imputation_fit_in_words
 from cocensor.views.text.names import ISOLATE, ON_PAGE
 
 
@@ -18,7 +18,7 @@ def fit(off, n=100.0):
         for model, share in off.items()
     }
     by_kind = {model: {"event": each, "dropout": fine(expected)} for model, each in cells.items()}
-    return cc.JudgeFit(cc.Independence(), np.array([1.0, 2.0]), by_kind)
+    return cc.ImputationFit(cc.Independence(), np.array([1.0, 2.0]), by_kind)
 
 
 def fine(expected):
@@ -27,7 +27,7 @@ def fine(expected):
 
 def test_a_misfit_within_chance_has_its_p_value_and_no_size():
     found = fit({"a": 0.1, "b": 0.0})  # χ² = 20 of 20 cells
-    said = judge_fit_in_words(found)
+    said = imputation_fit_in_words(found)
     assert "model fits" in said
     assert f"p = {found.pvalue:.2g}" in said
     assert "%" not in said
@@ -38,7 +38,7 @@ def test_a_significant_misfit_too_small_to_matter_has_its_size():
     found = fit({"a": 0.1, "b": 0.0}, n=10_000.0)
     assert [(model, kind) for model, kind, _ in found.significant] == [("a", "event")]
     assert found.failed == ()
-    said = judge_fit_in_words(found)
+    said = imputation_fit_in_words(found)
     assert "model fits" in said
     assert "10 %" in said
 
@@ -47,7 +47,7 @@ def test_a_large_and_significant_misfit_is_told_by_its_worst_model():
     found = fit({"a": 0.4, "b": 0.6, "c": 0.0})
     assert found.failed == (("a", "event"), ("b", "event"))
     assert found.worst == "b"
-    said = judge_fit_in_words(found, ON_PAGE)
+    said = imputation_fit_in_words(found, ON_PAGE)
     assert "does not fit" in said
     assert "b".join(ISOLATE) in said
     assert "59 %" in said  # 60 % less what chance gives
@@ -55,14 +55,14 @@ def test_a_large_and_significant_misfit_is_told_by_its_worst_model():
 
 
 def test_too_few_events_are_said():
-    few = judge_fit_in_words(fit({"a": 0.0}, n=0.1))
+    few = imputation_fit_in_words(fit({"a": 0.0}, n=0.1))
     assert "too few" in few
 
 
-def test_the_first_screen_has_it_where_there_is_a_judge(three, split, cox):
-    fit = three.results["imputation"].judge_fit
-    assert headline(Report(three)).judge_fit == judge_fit_in_words(fit, ON_PAGE)
+def test_the_first_screen_has_it_where_there_is_a_imputation_model(three, split, cox):
+    fit = three.results["imputation"].imputation_fit
+    assert headline(Report(three)).imputation_fit == imputation_fit_in_words(fit, ON_PAGE)
     _, test = split
     usual = cc.evaluate({"a": cox(0)}, test.y, adjustments="ipcw", metrics="ibs")
-    assert usual.results["ipcw"].judge_fit is None
-    assert headline(Report(usual)).judge_fit == ""
+    assert usual.results["ipcw"].imputation_fit is None
+    assert headline(Report(usual)).imputation_fit == ""

@@ -12,7 +12,7 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.data import TimeAxis
-from cocensor.study.judge_fit import JudgeFit, Kind
+from cocensor.study.imputation_fit import ImputationFit, Kind
 from cocensor.views.plots.panels import draw_panels
 from cocensor.views.plots.style import MARKERS, line_styles
 
@@ -32,7 +32,7 @@ class Ratios:
 
 
 @dataclass(eq=False)
-class JudgeFitDisplay:
+class ImputationFitDisplay:
     """Observed over expected numbers by decile of a model's score, a line per period, a panel for events and dropouts.
 
     Where the joint model fits, they scatter around 1. Cells with less than 1 expected are left out.
@@ -51,13 +51,13 @@ class JudgeFitDisplay:
     Examples
     --------
     >>> import cocensor as cc
-    >>> from cocensor.views.plots import JudgeFitDisplay
+    >>> from cocensor.views.plots import ImputationFitDisplay
     >>> from cocensor.simulate import SyntheticDesign
     >>> data = SyntheticDesign(n=600, n_features=2).draw(0)
     >>> train, test = data[:300], data[300:]
     >>> cox = cc.CoxPH().fit(train.X, train.y).predict_survival_function(test.X)
     >>> result = cc.evaluate({"cox": cox}, test.y, adjustments="imputation", metrics="ibs", confidence_level=None)
-    >>> display = JudgeFitDisplay.from_judge_fit(result.results["imputation"].judge_fit)
+    >>> display = ImputationFitDisplay.from_imputation_fit(result.results["imputation"].imputation_fit)
     >>> display.model, list(display.panels)  # and display.plot()
     ('cox', ['event', 'dropout'])
     """
@@ -68,8 +68,8 @@ class JudgeFitDisplay:
     time_axis: TimeAxis = field(default_factory=TimeAxis)
 
     @classmethod
-    def from_judge_fit(cls, fit: JudgeFit, model: str | None = None) -> Self:
-        """From a :class:`cocensor.JudgeFit`; by default for the model whose score shows most misfit."""
+    def from_imputation_fit(cls, fit: ImputationFit, model: str | None = None) -> Self:
+        """From a :class:`cocensor.ImputationFit`; by default for the model whose score shows most misfit."""
         model = fit.worst if model is None else model
         check_choice(model, "model", tuple(fit.cells))
         panels = {}

@@ -1,13 +1,13 @@
-"""What the judge is given of covariates and predictions."""
+"""What the imputation model is given of covariates and predictions."""
 
 import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.adjustments.judge import Recipe, judge_design
+from cocensor.adjustments.imputation_design import Recipe, imputation_design
 from cocensor.data import as_predictions
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.judge_fit import judge_fit_under
+from cocensor.study.imputation_fit import imputation_fit_under
 from tests.refusals import refuses
 
 FULL = Recipe(score_times="auto", score_df=3, time_varying=True, shrink=True)
@@ -33,7 +33,7 @@ def test_what_the_rest_explains_leaves_and_is_named():
     data, times = sample()
     frame = pd.DataFrame(data.X, columns=list("abcd")).assign(total=data.X[:, :2].sum(axis=1), flat=1.0)
     models = read({"cox": curves(data, times, [0, 1, 2, 3])}, times)
-    design, notes = judge_design(frame, models, data.y, FULL)
+    design, notes = imputation_design(frame, models, data.y, FULL)
     assert design.columns is not None
     # Of a Cox score, four covariates and a sum of two there are four different columns.
     kept = [name for name in design.columns if name in frame]
@@ -51,8 +51,8 @@ def test_what_the_rest_explains_leaves_and_is_named():
 def test_copies_of_a_model_add_nothing():
     data, times = sample()
     one = curves(data, times, [0, 1])
-    alone, _ = judge_design(None, read({"a": one}, times), data.y, FULL)
-    copies, _ = judge_design(None, read({"a": one, "b": one, "c": one**1.3}, times), data.y, FULL)
+    alone, _ = imputation_design(None, read({"a": one}, times), data.y, FULL)
+    copies, _ = imputation_design(None, read({"a": one, "b": one, "c": one**1.3}, times), data.y, FULL)
     assert copies.n_columns == alone.n_columns
 
 
@@ -74,7 +74,7 @@ def test_rounding_decides_neither_which_columns_stay_nor_their_order(n):
             return values * (1.0 + 1e-14 * rng.uniform(-1.0, 1.0, values.shape))
 
         predicted = read({name: np.minimum(rounded(each), 1.0) for name, each in models.items()}, times)
-        designs.append(judge_design(rounded(x), predicted, data.y, FULL)[0])
+        designs.append(imputation_design(rounded(x), predicted, data.y, FULL)[0])
     assert len({(each.columns, each.ridges) for each in designs}) == 1
     [*scores, first] = [name.split(" at ")[0] for name in designs[0].columns][:4]
     assert scores == [f"score of {name}" for name in models]
@@ -86,13 +86,13 @@ def test_crossing_curves_are_read_at_the_quartiles():
     rng = np.random.default_rng(0)
     shape, scale = rng.uniform(0.5, 4, len(data)), rng.uniform(8, 16, len(data))
     crossing = np.exp(-((times / scale[:, None]) ** shape[:, None]))
-    design, notes = judge_design(None, read({"m": crossing}, times), data.y, FULL)
+    design, notes = imputation_design(None, read({"m": crossing}, times), data.y, FULL)
     quartiles = np.quantile(data.y.time, (0.25, 0.5, 0.75), method="inverted_cdf")
     [text] = [note.text for note in notes if note.about.model == "m"]
     assert all(f"{t:.4g}" in text for t in quartiles)
     # log(−log S) has two numbers per subject, so that the third time adds nothing but rounding between the grid's.
     assert len(design.varying) in (2, 3)
-    proportional, _ = judge_design(None, read({"m": curves(data, times, [0, 1])}, times), data.y, FULL)
+    proportional, _ = imputation_design(None, read({"m": curves(data, times, [0, 1])}, times), data.y, FULL)
     assert len(proportional.varying) == 1
 
 
@@ -101,7 +101,7 @@ def test_out_of_fold_scores_are_centred_within_folds():
     fold = np.arange(len(data)) % 3
     risk = data.X[:, 0] + 2.0 * fold
     predicted = read({"m": np.exp(-np.outer(np.exp(risk), times / 10))}, times)
-    design, _ = judge_design(None, predicted, data.y, Recipe(), fold)
+    design, _ = imputation_design(None, predicted, data.y, Recipe(), fold)
     means = [design.matrix[fold == k, 0].mean() for k in range(3)]
     np.testing.assert_allclose(means, means[0], atol=1e-9)
     spread = design.matrix[:, 0] - design.matrix[:, 0].mean()
@@ -163,7 +163,7 @@ def test_a_few_dropouts_are_taken_for_ends_of_study(n_dropouts):
 def test_three_subjects():
     y = cc.Survival([1.0, 2.0, 3.0], [1, 0, 1])
     predicted = read({"m": np.array([[0.9, 0.5], [0.8, 0.4], [0.7, 0.3]])}, np.array([1.0, 2.5]))
-    design, _ = judge_design(None, predicted, y, FULL)
+    design, _ = imputation_design(None, predicted, y, FULL)
     assert design.n_columns == 1
     refuses(lambda: cc.Imputation("everything").fit(y, None, predicted), "y_test")
 
@@ -180,7 +180,7 @@ def test_a_covariate_that_tells_the_outcome_is_named(leak):
     assert np.isfinite(fitted.status(data.y, times).a).all()
 
 
-def test_times_of_zero_do_not_remove_the_judge():
+def test_times_of_zero_do_not_remove_the_imputation_model():
     data, times = sample()
     time = data.y.time.copy()
     happened, left = np.flatnonzero(data.y.event)[0], np.flatnonzero(~data.y.event)[0]
@@ -202,7 +202,7 @@ def test_a_score_that_tells_apart_only_those_at_time_zero_leaves():
     y = cc.Survival(time, data.y.event)
     good = curves(data, times, [0, 1])
     flat = np.vstack((good[:2], np.tile(good[2], (len(good) - 2, 1))))
-    design, notes = judge_design(None, read({"good": good, "flat": flat}, times), y, FULL)
+    design, notes = imputation_design(None, read({"good": good, "flat": flat}, times), y, FULL)
     assert all("good" in name for name in design.columns)
     assert any("flat" in note.text for note in notes if note.about.model is None)
 
@@ -225,8 +225,8 @@ def test_a_common_end_of_observation_leaves_nothing_to_impute():
     # Without a censoring before the horizon IPCW is the truth.
     assert result.score("cox").adjustment == "imputation"
     assert result.score("cox").value == pytest.approx(result.score("cox", adjustment="ipcw").value, rel=1e-12)
-    assert result.results["imputation"].judge_fit is None
-    refuses(lambda: judge_fit_under(result, cc.Clayton(1.0)), "no adjustment has a joint model")
+    assert result.results["imputation"].imputation_fit is None
+    refuses(lambda: imputation_fit_under(result, cc.Clayton(1.0)), "no adjustment has a joint model")
 
 
 def test_one_status_for_all_models_and_no_training_sample():
@@ -238,8 +238,8 @@ def test_one_status_for_all_models_and_no_training_sample():
     assert not np.array_equal(found["a"], without["a"])
 
 
-def test_the_judge_does_not_favour_models_like_itself():
-    """Squares in the truth: a linear judge overstates the loss of who knows them; the judge given scores does not."""
+def test_the_imputation_model_does_not_favour_models_like_itself():
+    """Squares in the truth: a linear model overstates the loss of who knows them; one that is given scores does not."""
     rng = np.random.default_rng(2)
     n = 3_000
     x = rng.normal(size=(n, 3))

@@ -1,4 +1,4 @@
-"""The judge: the imputation that answers come from, and how it is found."""
+"""Which adjustment answers come from, and which imputation all models share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cocensor.adjustments import Adjustment, Fitted, Imputation
 if TYPE_CHECKING:
     from cocensor.study.scores import AdjustmentScores
 
-Judge = TypeVar("Judge", bound=Adjustment | Fitted)
+Candidate = TypeVar("Candidate", bound=Adjustment | Fitted)
 #: Preferred first: imputation that is the same for all models, then that given each model's own prediction.
 _PREFERRED = (
     ("everything",),
@@ -21,10 +21,10 @@ _PREFERRED = (
 )
 
 
-def judge_among(adjustments: Iterable[Judge]) -> Judge | None:
+def imputation_among(adjustments: Iterable[Candidate]) -> Candidate | None:
     """The first of those that give all models one status, from what all of them predict; None where there is none."""
-    judges = [each for each in adjustments if "predictions" in _unfitted(each).needs]
-    return min(judges, key=lambda each: _preference(_unfitted(each)), default=None)
+    shared = [each for each in adjustments if "predictions" in _unfitted(each).needs]
+    return min(shared, key=lambda each: _preference(_unfitted(each)), default=None)
 
 
 def first_choice(results: Sequence[AdjustmentScores], metric: str) -> str:

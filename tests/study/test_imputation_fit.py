@@ -1,4 +1,4 @@
-"""Whether the judge is right about what was observed, where the truth is known."""
+"""Whether the imputation model is right about what was observed, where the truth is known."""
 
 import json
 
@@ -7,14 +7,14 @@ import pytest
 
 import cocensor as cc
 from cocensor.study.evaluation import results_of
-from cocensor.study.judge_fit import FitCells, judge_fit_under
+from cocensor.study.imputation_fit import FitCells, imputation_fit_under
 from tests.refusals import refuses
 
 LINEAR = {"score_times": 1, "score_df": 1, "time_varying": False, "shrink": False}
 
 
-def judged(seed=0, n=800, *, crossing=False, waves=False, copula=None, judge=None, **options):
-    """An evaluation of two scores, of which the first is the event's own, by the judge that is asked for."""
+def evaluated(seed=0, n=800, *, crossing=False, waves=False, copula=None, imputation=None, **options):
+    """An evaluation of two scores, of which the first is the event's own, by the imputation model that is asked for."""
     rng = np.random.default_rng(seed)
     copula = copula or cc.Independence()
     x = rng.normal(size=(n, 2))
@@ -32,16 +32,16 @@ def judged(seed=0, n=800, *, crossing=False, waves=False, copula=None, judge=Non
         for name, score in (("own", x[:, 0]), ("other", x[:, 1]))
     }
     models = {name: (times, curves) for name, curves in models.items()}
-    adjustments = {"judge": judge or cc.Imputation("everything", copula)}
+    adjustments = {"imputation": imputation or cc.Imputation("everything", copula)}
     return cc.evaluate(models, y, x, adjustments=adjustments, copula=None, **({"metrics": "ibs"} | options))
 
 
 def cautions(result):
-    return result.results["judge"].notes_of("caution")
+    return result.results["imputation"].notes_of("caution")
 
 
 def fit_of(result):
-    return results_of(result).judge_fit
+    return results_of(result).imputation_fit
 
 
 @pytest.mark.no_cover
@@ -50,7 +50,7 @@ def fit_of(result):
 )
 def test_a_right_model_is_rarely_called_wrong(copula):
     """Observed less expected is smaller than chance, as the model has learned from it: χ² over its df is below 1."""
-    fits = [fit_of(judged(seed, 400, copula=copula)) for seed in range(12)]
+    fits = [fit_of(evaluated(seed, 400, copula=copula)) for seed in range(12)]
     cells = [each for fit in fits for *_, each in fit.tests]
     assert len(cells) == 48
     assert np.mean([each.pvalue < 0.05 for each in cells]) <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 48)
@@ -60,39 +60,39 @@ def test_a_right_model_is_rarely_called_wrong(copula):
 
 
 def test_crossing_hazards_refute_a_judge_with_proportional_ones():
-    found = judged(crossing=True, judge=cc.Imputation("everything", **LINEAR))
+    found = evaluated(crossing=True, imputation=cc.Imputation("everything", **LINEAR))
     assert fit_of(found).failed == (("own", "event"),)
     (note,) = cautions(found)
-    assert note.about.adjustment == "judge"
+    assert note.about.adjustment == "imputation"
     assert note.text == fit_of(found).statement
     assert "own" in note.text
     assert "τ" in note.text
     assert "own" in repr(found)
-    bent = fit_of(judged(crossing=True))
+    bent = fit_of(evaluated(crossing=True))
     lines = fit_of(found)
     assert bent.cells["own"]["event"].misfit < 0.6 * lines.cells["own"]["event"].misfit
 
 
 def test_waves_of_events_refute_a_margin_without_knots_for_them():
-    found = fit_of(judged(waves=True, judge=cc.Imputation("everything", knots=1)))
+    found = fit_of(evaluated(waves=True, imputation=cc.Imputation("everything", knots=1)))
     assert {("own", "event"), ("other", "event")} == set(found.failed)
-    assert not cautions(judged(waves=False, judge=cc.Imputation("everything", knots=1)))
+    assert not cautions(evaluated(waves=False, imputation=cc.Imputation("everything", knots=1)))
 
 
 def test_the_fit_does_not_tell_tau():
     """Margins are fitted under each copula anew, so that a wrong one fits as well."""
-    found = judged(n=2000, copula=cc.Clayton.from_tau(0.6), judge=cc.Imputation("everything"))
+    found = evaluated(n=2000, copula=cc.Clayton.from_tau(0.6), imputation=cc.Imputation("everything"))
     for copula in (None, cc.Clayton.from_tau(0.6), cc.Frank.from_tau(0.3)):
-        fit = fit_of(found) if copula is None else judge_fit_under(found, copula)
+        fit = fit_of(found) if copula is None else imputation_fit_under(found, copula)
         assert not fit.failed
         assert max(cells.misfit for *_, cells in fit.tests) < 0.15
         assert fit.copula == (copula or cc.Independence())
-    anew = judge_fit_under(found, cc.Independence())
+    anew = imputation_fit_under(found, cc.Independence())
     assert anew.table().equals(fit_of(found).table())
 
 
 def test_every_event_and_dropout_up_to_the_horizon_is_in_one_cell():
-    found = judged()
+    found = evaluated()
     y, horizon = found.data.samples.y_test, found.data.horizon.time
     table = fit_of(found).table()
     for kind, happened in (("event", y.event), ("dropout", y.dropout)):
@@ -160,7 +160,7 @@ def test_too_few_for_a_test_is_said_and_no_misfit():
     dropouts = fit_of(found).cells["a"]["dropout"]
     assert dropouts.df == 0
     assert not fit_of(found).failed
-    entry = json.loads(found.to_json())["adjustments"][0]["judge_fit"]
+    entry = json.loads(found.to_json())["adjustments"][0]["imputation_fit"]
     assert entry["models"]["a"]["dropout"]["pvalue"] is None
     assert entry["models"]["a"]["event"]["observed"] == fit_of(found).cells["a"]["event"].observed.tolist()
     assert entry["copula"]["tau"] == 0.0
@@ -169,4 +169,4 @@ def test_too_few_for_a_test_is_said_and_no_misfit():
 def test_without_a_joint_model_of_the_test_outcomes_there_is_nothing_to_check(study):
     result = study.evaluate(adjustments="ipcw")
     assert fit_of(result) is None
-    refuses(lambda: judge_fit_under(result, cc.Clayton(1.0)), "no adjustment has a joint model")
+    refuses(lambda: imputation_fit_under(result, cc.Clayton(1.0)), "no adjustment has a joint model")

@@ -1,16 +1,16 @@
-"""The fit of the judge in words."""
+"""The fit of the imputation model in words."""
 
 from __future__ import annotations
 
-from cocensor.study.judge_fit import JudgeFit
+from cocensor.study.imputation_fit import ImputationFit
 from cocensor.views.text.names import BARE, Names
 from cocensor.views.text.notes import misfit_in_words
 
 _ABOUT = "This checks its margins, not τ."
 
 
-def judge_fit_in_words(fit: JudgeFit, names: Names = BARE) -> str:
-    """Whether what was observed is what the judge expects, and what that is about."""
+def imputation_fit_in_words(fit: ImputationFit, names: Names = BARE) -> str:
+    """Whether what was observed is what the imputation model expects, and what that is about."""
     tests = list(fit.tests)
     if not tests:
         return "There are too few events and dropouts to check the fit of the imputation model."

@@ -1,4 +1,4 @@
-"""What a judge of predictions is given: covariates and the risk scores of models, as columns of a joint model."""
+"""What an imputation model is given: covariates and the risk scores of models, as columns of a joint model."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from cocensor._checks import (
     row_blocks,
 )
 from cocensor._notes import Note, noted
-from cocensor.adjustments.judge_columns import (
+from cocensor.adjustments.imputation_columns import (
     Centring,
     Column,
     Curvature,
-    JudgeDesign,
+    ImputationDesign,
     Ridge,
     Score,
     raw_score,
@@ -81,13 +81,13 @@ class _Columns:
         self.values.append(values)
 
 
-def judge_design(
+def imputation_design(
     x: Any,
     predictions: Mapping[str, Predicted],
     y: Survival,
     recipe: Recipe,
     folds: npt.NDArray[Any] | None = None,
-) -> tuple[JudgeDesign, tuple[Note, ...]]:
+) -> tuple[ImputationDesign, tuple[Note, ...]]:
     r"""Covariates and the risk scores :math:`\log(-\log \hat S(t_0))` of all predictions, and notes on them.
 
     Scores come first, then scores at further times, covariates, and what bends the scores. A column that is constant,
@@ -146,7 +146,7 @@ def judge_design(
         if beyond:
             notes.append(noted("scores_shrunk", n=rarer, free=free, scores=free + len(beyond)))
     sources = tuple(made[i] for i in kept)
-    design = JudgeDesign(
+    design = ImputationDesign(
         np.column_stack([values[i] for i in kept]) if kept else np.empty((len(y), 0)),
         tuple(column.name for column in sources),
         varying,

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.study.judge_fit import FitCells
-from cocensor.views.plots import JudgeFitDisplay
+from cocensor.study.imputation_fit import FitCells
+from cocensor.views.plots import ImputationFitDisplay
 
 
 def cells(observed, expected):
@@ -16,16 +16,16 @@ def fit():
     good = cells([[20, 18], [31, 12]], [[20.0, 20.0], [30.0, 10.0]])
     bad = cells([[90, 18], [31, 0]], [[20.0, 20.0], [30.0, 0.5]])
     of_models = {"good": {"event": good, "dropout": good}, "bad": {"event": bad, "dropout": good}}
-    return cc.JudgeFit(cc.Independence(), np.array([1.0, 2.0]), of_models)
+    return cc.ImputationFit(cc.Independence(), np.array([1.0, 2.0]), of_models)
 
 
 def test_ratios_are_those_of_the_model_with_most_misfit_unless_another_is_named(fit):
-    display = JudgeFitDisplay.from_judge_fit(fit)
+    display = ImputationFitDisplay.from_imputation_fit(fit)
     assert display.model == "bad"
     np.testing.assert_allclose(display.panels["event"].ratio, [[4.5, 0.9], [31 / 30, np.nan]])
-    assert JudgeFitDisplay.from_judge_fit(fit, "good").model == "good"
+    assert ImputationFitDisplay.from_imputation_fit(fit, "good").model == "good"
     with pytest.raises(ValueError, match="^model .*'third'"):
-        JudgeFitDisplay.from_judge_fit(fit, "third")
+        ImputationFitDisplay.from_imputation_fit(fit, "third")
 
 
 def test_a_panel_per_kind_has_a_mark_per_decile_and_period(fit):

@@ -1,4 +1,4 @@
-"""How covariates and predictions become the columns of a judge, for the subjects fitted to and for any others."""
+"""How covariates and predictions become columns of an imputation model, for subjects fitted to and any others."""
 
 from __future__ import annotations
 
@@ -153,8 +153,8 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeDesign(Design):
-    """What a judge is given of the subjects fitted to, and how it comes about for any others.
+class ImputationDesign(Design):
+    """What an imputation model is given of the subjects fitted to, and how it comes about for any others.
 
     ``sources`` says how each column is made, ``covariates`` how those of the fit were encoded; None where there were
     none.
