@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 import cocensor as cc
-from cocensor.learners import RSF
+from cocensor.paper.learners import RSF
 
 DATA_LOCK = "2020-12-31"
 ITEMS = [f"item{k}" for k in range(1, 7)]

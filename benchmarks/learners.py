@@ -32,7 +32,7 @@ from sksurv.util import Surv
 import cocensor as cc
 from benchmarks.tables import PrintRow, printed_table
 from benchmarks.timing import best
-from cocensor.learners import learner, learners
+from cocensor.paper.learners import learner, learners
 
 SPLITS = 5
 RUNS = [

@@ -22,7 +22,7 @@ import numpy as np
 
 import cocensor as cc
 from benchmarks.tables import PrintRow, printed_table
-from cocensor import datasets
+from cocensor.paper import datasets
 
 SETS = ("churn", "employee", "flchain", "gbsg", "metabric", "support", "whas")
 N = 20_000

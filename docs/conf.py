@@ -47,7 +47,7 @@ autosummary_filename_map = {  # names that differ in case alone are one file on 
     "cocensor.adjustment": "cocensor.adjustment-function",
     "cocensor.copula": "cocensor.copula-function",
     "cocensor.metric": "cocensor.metric-function",
-    "cocensor.learners.learner": "cocensor.learners.learner-function",
+    "cocensor.paper.learners.learner": "cocensor.paper.learners.learner-function",
 }
 toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # docstrings say types in words

@@ -65,10 +65,9 @@ def test_the_repr_of_an_adjustment_and_of_a_metric_makes_it_again():
 def test_packages_beyond_the_core_come_when_asked_for():
     code = (
         "import sys, cocensor as cc\n"
-        "late = [f'cocensor.{name}' for name in ('datasets', 'learners', 'plots', 'simulate')]\n"
+        "late = [f'cocensor.{name}' for name in ('plots', 'simulate')]\n"
         "assert not any(name in sys.modules for name in late), sys.modules\n"
         "assert cc.simulate.SyntheticDesign(n=3).draw(0).X.shape == (3, 10)\n"
-        "assert callable(cc.datasets.load_gbsg) and callable(cc.learners.learner)\n"
         "assert cc.plots.OutcomesDisplay\n"
         "assert not {'pandas', 'matplotlib', 'torch', 'sksurv', 'pyarrow'} & set(sys.modules)\n"
         "try:\n    cc.nothing\nexcept AttributeError as error:\n    assert 'nothing' in str(error)\n"

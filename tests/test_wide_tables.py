@@ -8,7 +8,7 @@ import pytest
 from cocensor._checks import as_matrix
 from cocensor.cli.inputs import covariates_of
 from cocensor.data.tables import Table, repeated
-from cocensor.datasets.encoding import Encoder
+from cocensor.paper.datasets.encoding import Encoder
 
 N_COLUMNS = 1000
 # A search among all names takes 500 comparisons on average.

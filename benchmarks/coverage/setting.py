@@ -11,7 +11,7 @@ import numpy as np
 import cocensor as cc
 from benchmarks.impartiality.truths import TRUTHS, Sample, Truth, draw
 from cocensor._checks import FloatArray
-from cocensor.learners import learner
+from cocensor.paper.learners import learner
 
 #: Under the last one the judge is also given the square and the product that event and dropout depend on.
 LAWS: dict[str, Truth] = dict(zip(("linear", "nonlinear"), TRUTHS, strict=False))

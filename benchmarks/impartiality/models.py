@@ -9,7 +9,7 @@ import numpy as np
 import cocensor as cc
 from benchmarks.impartiality.truths import Sample
 from cocensor._checks import FloatArray
-from cocensor.learners import learner
+from cocensor.paper.learners import learner
 
 Curves = dict[str, FloatArray]
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 MODULES = (
     "cocensor",
-    *(f"cocensor.{room}" for room in ("datasets", "learners", "views.plots", "simulate", "paper")),
+    *(
+        f"cocensor.{room}"
+        for room in ("views.plots", "simulate", "paper", "paper.datasets", "paper.learners")
+    ),
 )
 
 # Public by name, since other rooms of the package call them, but of no use to users. By class, public or not.

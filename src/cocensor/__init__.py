@@ -108,7 +108,7 @@ from cocensor.study.sensitivity import (
 )
 
 if TYPE_CHECKING:
-    from cocensor import datasets, learners, simulate
+    from cocensor import simulate
     from cocensor.stream import Scan, scan_chunks, scan_parquet
     from cocensor.views import plots
 
@@ -195,7 +195,6 @@ __all__ = [
     "copula_families",
     "cumulative_dynamic_auc",
     "d_calibration",
-    "datasets",
     "decision_curve",
     "evaluate",
     "fit_joint",
@@ -205,7 +204,6 @@ __all__ = [
     "integrated_brier_score",
     "integrated_calibration_index",
     "integrated_log_score",
-    "learners",
     "log_score",
     "mean_calibration",
     "metric",
@@ -230,8 +228,6 @@ __all__ = [
 
 # Packages beyond the core, and names of one, imported when they are first asked for.
 _LATE = {
-    "datasets": "cocensor.datasets",
-    "learners": "cocensor.learners",
     "plots": "cocensor.views.plots",
     "simulate": "cocensor.simulate",
 }

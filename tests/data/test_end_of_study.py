@@ -4,6 +4,7 @@ import pytest
 import cocensor as cc
 from cocensor import Survival
 from cocensor.data import unmarked_end
+from cocensor.paper import datasets
 
 
 def observed(rng, n, event, dropout, end=np.inf):
@@ -85,5 +86,5 @@ def test_evaluate_cautions():
 
 @pytest.mark.parametrize(("load", "found"), [("flchain", True), ("gbsg", False), ("whas", False)])
 def test_data_sets(load, found):
-    y = getattr(cc.datasets, f"load_{load}")().y
+    y = getattr(datasets, f"load_{load}")().y
     assert bool(unmarked_end({"sample": y})) == found

@@ -6,10 +6,9 @@ from typer.testing import CliRunner
 
 import cocensor as cc
 from cocensor.cli import app
-from cocensor.datasets import load_gbsg
-from cocensor.paper import experiments
+from cocensor.paper import SemiSynthetic, experiments
 from cocensor.paper.adjustments import floor
-from cocensor.simulate import SemiSynthetic
+from cocensor.paper.datasets import load_gbsg
 
 NEEDED = {
     "dataset",

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import typer.main
 
 import cocensor
-from cocensor import adjustments, datasets, learners, metrics, plots, simulate
+from cocensor import adjustments, metrics, paper, plots, simulate
 from cocensor.cli import app
+from cocensor.paper import datasets, learners
 from tests.release.bounds import ROOT, oldest
 from tests.release.contents import sdist_faults, wheel_faults
 from tests.release.versions import version_faults
@@ -83,6 +84,7 @@ def _namespace() -> SimpleNamespace:
     rooms = (
         learners,
         datasets,
+        paper,
         simulate,
         plots,
         adjustments,
@@ -92,7 +94,7 @@ def _namespace() -> SimpleNamespace:
         cocensor.Evaluation,
     )
     names = {name: getattr(room, name) for room in rooms for name in _public(room)}
-    by_name = ("adjustments", "simulate", "datasets", "learners", "plots")
+    by_name = ("adjustments", "simulate", "paper", "plots")
     rooms_by_name = {name: getattr(cocensor, name) for name in by_name}
     return SimpleNamespace(**names | rooms_by_name, result=cocensor.Evaluation)
 

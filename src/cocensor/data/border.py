@@ -94,7 +94,7 @@ def as_predictions(
 
 
 def predict(model: Any, X: Any) -> Predicted:
-    """What a fitted estimator of scikit-survival, lifelines, pycox or :mod:`cocensor.learners` predicts for ``X``."""
+    """What a fitted estimator of scikit-survival, lifelines, pycox or the paper's learners predicts for ``X``."""
     kind, method = type(model).__name__, _method(model)
     if method is None:
         raise TypeError(f"{kind} has no method that predicts survival curves.")

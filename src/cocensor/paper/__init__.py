@@ -4,6 +4,7 @@ from cocensor.paper.base import Config, Experiment
 from cocensor.paper.copula_scatter import CopulaScatter
 from cocensor.paper.fit_cost import FitCost, FitCostConfig
 from cocensor.paper.floor import Floor
+from cocensor.paper.real_covariates import SemiSynthetic, SemiSyntheticSample
 from cocensor.paper.runner import Outcome, run
 from cocensor.paper.semi_synthetic import (
     SemiSyntheticConfig,
@@ -24,7 +25,9 @@ __all__ = [
     "Experiment",
     "FitCostConfig",
     "Outcome",
+    "SemiSynthetic",
     "SemiSyntheticConfig",
+    "SemiSyntheticSample",
     "SyntheticConfig",
     "experiments",
     "run",

@@ -10,7 +10,8 @@ import cocensor as cc
 from cocensor.adjustments.imputation import Given
 from cocensor.joint.margins import MarginForm
 from cocensor.paper.base import Protocol
-from cocensor.simulate import SemiSyntheticSample, SimulatedSurvival
+from cocensor.paper.real_covariates import SemiSyntheticSample
+from cocensor.simulate import SimulatedSurvival
 
 _KNOTS, _PENALTY = 3, 0.01
 _STARTS = (-0.6, 0.3, 0.6, 0.9)

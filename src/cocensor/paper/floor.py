@@ -7,8 +7,8 @@ from dataclasses import replace
 import cocensor as cc
 from cocensor.paper.adjustments import given_everything, imputation, without_covariates
 from cocensor.paper.base import Cell
+from cocensor.paper.real_covariates import SemiSyntheticSample
 from cocensor.paper.semi_synthetic import SemiSyntheticConfig, SemiSyntheticCopula
-from cocensor.simulate import SemiSyntheticSample
 
 
 class Floor(SemiSyntheticCopula):

@@ -14,7 +14,10 @@ import cocensor as cc
 from cocensor._checks import check_choice
 from cocensor.adjustments.imputation import Given
 from cocensor.adjustments.imputation_design import Recipe, imputation_design
-from cocensor.datasets import (
+from cocensor.joint.margins import MARGIN_FORMS
+from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
+from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.paper.datasets import (
     Dataset,
     UnseenLevelWarning,
     load_churn,
@@ -26,12 +29,9 @@ from cocensor.datasets import (
     load_whas,
     subsample,
 )
-from cocensor.joint.margins import MARGIN_FORMS
-from cocensor.learners import learner, learners
-from cocensor.paper.adjustments import fitted_once, floor, imputation, selected_copula, without_covariates
-from cocensor.paper.base import Cell, Config, Experiment, Protocol, Row
+from cocensor.paper.learners import learner, learners
+from cocensor.paper.real_covariates import SemiSynthetic, SemiSyntheticSample
 from cocensor.paper.scoring import Scoring, published_curves
-from cocensor.simulate import SemiSynthetic, SemiSyntheticSample
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

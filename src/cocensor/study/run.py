@@ -76,7 +76,7 @@ def evaluate(
     models : dict
         By name: :class:`Predictions`, a pair ``(times, array)``, an array (n_test, n_times) at ``times``, a frame with
         times in its columns or its index, what scikit-survival's ``predict_survival_function`` returns, or a fitted
-        estimator of scikit-survival, lifelines, pycox or :mod:`cocensor.learners`, which then predicts for ``x_test``.
+        estimator of scikit-survival, lifelines or pycox, which then predicts for ``x_test``.
         An array (n_test,) is a risk score, the greater the riskier: metrics of order alone, ``"auc"`` and
         ``"concordance"``, score it. With one time, such as ``(12.0, array)``, it is a prediction at this time alone:
         metrics at this time score it, no others do, and it does not move the horizon. A model whose predictions are

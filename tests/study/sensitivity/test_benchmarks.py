@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import cocensor as cc
-from cocensor.datasets import Encoder, load_gbsg
+from cocensor.paper.datasets import Encoder, load_gbsg
 from cocensor.study.sensitivity.contrasts import of_numbers
 from cocensor.study.sensitivity.shrinkage import shrunken
 from tests.oracles.data import load, values

@@ -1,0 +1,96 @@
+"""Where a data set is found: in a folder, in an installed package, at an address."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from cocensor.data.files import read_texts
+from cocensor.paper.datasets._recipe import ArrowTable, Recipe
+
+FOLDER_VARIABLE = "COCENSOR_DATA"
+DataHome = str | os.PathLike[str] | None
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy of a data set: where it is, and how to read it."""
+
+    source: str
+    read: Callable[[], ArrowTable]
+
+
+def locate(recipe: Recipe, data_home: DataHome = None) -> Copy:
+    """The first copy among ``data_home``, the folder of COCENSOR_DATA, a package and a download; reads nothing."""
+    for folder in _folders(data_home):
+        path = folder / recipe.file
+        if path.is_file():
+            return Copy(str(path), partial(read_texts, path))
+    if recipe.package and find_spec(recipe.package.module):
+        return Copy(f"{recipe.package.name} {metadata.version(recipe.package.name)}", recipe.package.read)
+    download = recipe.download
+    if download and all(find_spec(module) for module in download.needs):
+        home = None if data_home is None else Path(data_home)
+        return Copy(
+            download.url,
+            lambda: download.read(fetch(download.file, download.url, download.sha256, home)),
+        )
+    raise _not_found(recipe)
+
+
+def fetch(file: str, url: str, sha256: str, folder: Path | None = None) -> Path:
+    """The path of ``file``, downloaded if it is not yet in ``folder`` (the user's cache without one).
+
+    A download is written under another name, and gets its own only when its checksum is right.
+    """
+    import pooch
+
+    folder = Path(pooch.os_cache("cocensor")) if folder is None else folder
+    try:
+        return Path(pooch.retrieve(url, known_hash=f"sha256:{sha256}", fname=file, path=folder))
+    except OSError as error:
+        raise OSError(
+            f"{url} could not be downloaded ({type(error).__name__}); a copy fetched by other means may be put "
+            f"into {folder} as {file}."
+        ) from error
+    except ValueError:
+        raise ValueError(f"{url} does not have the SHA-256 checksum {sha256}; nothing was kept.") from None
+
+
+def from_pandas(frame: Any) -> ArrowTable:
+    """A table of a pandas frame."""
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def _folders(data_home: DataHome) -> Iterator[Path]:
+    """The folders to look into, each checked when its turn comes."""
+    named = {"data_home": data_home, FOLDER_VARIABLE: os.environ.get(FOLDER_VARIABLE) or None}
+    for name, value in named.items():
+        if value is None:
+            continue
+        if not Path(value).is_dir():
+            raise ValueError(f"{name} must be an existing folder, but is {str(value)!r}.")
+        yield Path(value)
+
+
+def _not_found(recipe: Recipe) -> ImportError | FileNotFoundError:
+    place = f"{recipe.file} in data_home or in the folder that {FOLDER_VARIABLE} names"
+    if recipe.package:
+        needs, install = recipe.package.name, recipe.package.install
+    elif recipe.download:
+        needs, install = " and ".join(recipe.download.needs), "'cocensor[datasets]'"
+    else:
+        columns = ", ".join(map(repr, recipe.required))
+        return FileNotFoundError(
+            f"{recipe.call} needs your own {place}, with the columns {columns} and further numeric ones; "
+            f"{recipe.access}."
+        )
+    return ImportError(f"{recipe.call} needs {needs}: pip install {install}, or have {place}.")
