@@ -94,8 +94,8 @@ def _namespace() -> SimpleNamespace:
         cocensor.Evaluation,
     )
     names = {name: getattr(room, name) for room in rooms for name in _public(room)}
-    by_name = ("adjustments", "simulate", "paper", "plots")
-    rooms_by_name = {name: getattr(cocensor, name) for name in by_name}
+    by_name = ("adjustments", "simulate", "plots")
+    rooms_by_name = {name: getattr(cocensor, name) for name in by_name} | {"paper": paper}
     return SimpleNamespace(**names | rooms_by_name, result=cocensor.Evaluation)
 
 

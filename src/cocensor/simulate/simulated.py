@@ -35,7 +35,6 @@ class SimulatedSurvival(ABC):
     See Also
     --------
     SyntheticDesign : Draws from Weibull margins with a copula, with an example.
-    SemiSynthetic : Draws times for real subjects, with an example.
 
     Notes
     -----
