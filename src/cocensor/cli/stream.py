@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from cocensor._checks import check_whole
 from cocensor._notes import Note
 from cocensor.cli.console import Phases
 from cocensor.cli.inputs import Inputs, covariates_of
-from cocensor.cli.options import BATCHES, option
+from cocensor.cli.options import BATCHES, option, option_group
 from cocensor.cli.study import Study
 from cocensor.data.files import read_table
 from cocensor.stream.cluster import connected
@@ -21,18 +20,15 @@ from cocensor.stream.evaluate import run_scan
 from cocensor.stream.files import Files
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class Cluster:
     """Who reads the files; no study file says so."""
 
-    scheduler: str | None = field(
-        default=None,
-        metadata=option(
-            BATCHES,
-            "ADDRESS",
-            "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
-            "as tcp://host:8786. Its workers must see the files under the same paths.",
-        ),
+    scheduler: str | None = option(
+        BATCHES,
+        "ADDRESS",
+        "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
+        "as tcp://host:8786. Its workers must see the files under the same paths.",
     )
 
 

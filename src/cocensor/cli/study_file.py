@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import UnionType
@@ -16,7 +16,7 @@ import typer
 import cocensor as cc
 from cocensor.cli.console import refusing
 from cocensor.cli.inputs import Inputs
-from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, output_file
+from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, option_group, output_file
 from cocensor.data import TimeAxis
 from cocensor.data.files import read_content
 from cocensor.study.plan import Plan
@@ -36,21 +36,19 @@ _RULES: dict[Any, tuple[str, tuple[type, ...]]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class Outputs:
     """What a run writes: the table ``[outputs]`` of a study file."""
 
-    out: Path | None = field(default=None, metadata=output_file("Where to write the report (HTML)."))
-    json: Path | None = field(default=None, metadata=output_file("Where to write all numbers (JSON)."))
-    title: str | None = field(default=None, metadata=option(OUTPUT, None, "Title of the report."))
-    hint: bool = field(
+    out: Path | None = output_file("Where to write the report (HTML).")
+    json: Path | None = output_file("Where to write all numbers (JSON).")
+    title: str | None = option(OUTPUT, None, "Title of the report.")
+    hint: bool = option(
+        OUTPUT,
+        None,
+        "Also select the copula that fits best, which may take longer than all the rest, and draw the likelihood "
+        "over τ in the report. It is a hint: no score depends on it.",
         default=False,
-        metadata=option(
-            OUTPUT,
-            None,
-            "Also select the copula that fits best, which may take longer than all the rest, and draw the likelihood "
-            "over τ in the report. It is a hint: no score depends on it.",
-        ),
     )
 
 
@@ -62,28 +60,22 @@ def read_study(context: typer.Context, file: Path | None) -> Path | None:
     return file
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class StudyFile:
     """Where a study is read from, and where it is written to."""
 
-    config: Path | None = field(
-        default=None,
-        metadata=option(
-            STUDY_FILE,
-            "FILE",
-            "A study in a TOML file, as --save-config writes it. Its paths are relative to its folder. Options on the "
-            "command line win.",
-            callback=read_study,
-            is_eager=True,
-        ),
+    config: Path | None = option(
+        STUDY_FILE,
+        "FILE",
+        "A study in a TOML file, as --save-config writes it. Its paths are relative to its folder. Options on the "
+        "command line win.",
+        callback=read_study,
+        is_eager=True,
     )
-    save_config: Path | None = field(
-        default=None,
-        metadata=option(
-            STUDY_FILE,
-            "FILE",
-            "Write this study to a TOML file. cocensor evaluate --config FILE repeats the run.",
-        ),
+    save_config: Path | None = option(
+        STUDY_FILE,
+        "FILE",
+        "Write this study to a TOML file. cocensor evaluate --config FILE repeats the run.",
     )
 
 
