@@ -22,9 +22,8 @@ from cocensor.study.evaluation import Evaluation
 from cocensor.study.lookup import adjustment_named
 from cocensor.study.plan import HAZARD_RATIO, RATIOS, SensitivityPlan, check_has_ratios
 from cocensor.study.scores import AdjustmentScores, moved, scores_again
-from cocensor.study.sensitivity.benchmark_result import PlausibleTau
 from cocensor.study.sensitivity.grid import Answers, Grid
-from cocensor.study.sensitivity.plausible import PlausibleRange
+from cocensor.study.sensitivity.plausible import PlausibleRange, PlausibleTau
 from cocensor.study.sensitivity.ratios import RatioLines
 from cocensor.study.sensitivity.result import Sensitivity
 
