@@ -115,11 +115,8 @@ def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
     risks = {name: probe.risk(each) for name, each in data.predictions.items()}
     order = probe.concordances(risks)
-    looks = [
-        Look.at(evaluation, probe, name, each, risks[name], order[name])
-        for name, each in data.predictions.items()
-    ]
-    with_interval = evaluation.data.confidence_level is not None
+    looks = [Look(evaluation, probe, name, risks[name], order[name]) for name in data.predictions]
+    with_interval = data.confidence_level is not None
     return (*_of_models(looks, with_interval), *_refused(evaluation), *_of_samples(evaluation))
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray
-from cocensor.data import Predicted, RiskScores, Survival, TimeAxis
+from cocensor.data import Predicted, RiskScores, Survival
 from cocensor.inference import Estimate
-from cocensor.study.probe import Probe
-from cocensor.study.time_scale import TimeScale, nearest_scale, time_scale
+from cocensor.study.probe import Probe, TimeScale, time_scale
 
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
@@ -46,47 +45,63 @@ class Cause:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """What a cheap look at one model found."""
+    """A cheap look at one model.
 
-    model: str
-    predictions: Predicted
+    Attributes
+    ----------
+    evaluation : Evaluation
+    probe : Probe
+    model : str
+    risk : array
+        What orders the probed subjects.
+    order : float
+        The concordance of the risk, whose error is asked for where it matters alone.
+    """
+
+    evaluation: Evaluation
     probe: Probe
-    skill: Estimate
-    #: What the reference curve may gain by being fitted to the subjects that it is held against.
-    by_chance: float
+    model: str
     risk: FloatArray
-    #: The concordance, whose error is asked for where it matters alone.
     order: float
-    scale: TimeScale | None
-    constant: bool
-    n_models: int
-    time_axis: TimeAxis
 
-    @classmethod
-    def at(
-        cls,
-        evaluation: Evaluation,
-        probe: Probe,
-        model: str,
-        predictions: Predicted,
-        risk: FloatArray,
-        order: float,
-    ) -> Look:
-        """At a model, whose risk and concordance are known."""
-        constant = _is_constant(probe, predictions)
-        return cls(
-            model,
-            predictions,
-            probe,
-            _skill(evaluation, probe, model, predictions),
-            probe.gain_by_chance if evaluation.data.samples.y_train is None else 0.0,
-            risk,
-            order,
-            time_scale(probe, predictions),
-            constant,
-            len(evaluation.data.predictions),
-            evaluation.data.time_axis,
-        )
+    @property
+    def predictions(self) -> Predicted:
+        """What the model predicts."""
+        return self.evaluation.data.predictions[self.model]
+
+    @cached_property
+    def skill(self) -> Estimate:
+        """By the first proper score that the model has, or by the integrated Brier score; NaN of risk scores."""
+        if isinstance(self.predictions, RiskScores):
+            return Estimate(np.nan, np.nan)
+        proper = [by.name for by in self.evaluation.data.metrics if by.has_skill and by.needs_curves]
+        skills = (self.evaluation.score(self.model, name).skill for name in proper)
+        found = next((skill for skill in skills if skill is not None and np.isfinite(skill.value)), None)
+        if found is not None and np.isfinite(found.standard_error):
+            return found
+        times = self.probe.grid(self.predictions)
+        cheap = self.probe.skill(self.probe.read(self.predictions, times), times)
+        return cheap if found is None else Estimate(found.value, cheap.standard_error)
+
+    @cached_property
+    def by_chance(self) -> float:
+        """What the reference curve may gain by being fitted to the subjects that it is held against."""
+        return self.probe.gain_by_chance if self.evaluation.data.samples.y_train is None else 0.0
+
+    @cached_property
+    def scale(self) -> TimeScale | None:
+        """The factor by which the times of the model are off."""
+        return time_scale(self.probe, self.predictions)
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether all subjects are predicted the same."""
+        if len(self.predictions) < 2:
+            return False
+        if isinstance(self.predictions, RiskScores):
+            return bool(np.ptp(self.predictions.risk) == 0)
+        values = self.probe.read(self.predictions, self.probe.grid(self.predictions))
+        return bool((values == values[:1]).all())
 
     @cached_property
     def concordance(self) -> Estimate:
@@ -126,7 +141,8 @@ class Look:
     @property
     def highest_concordance(self) -> float:
         """The upper limit of the concordance, for all models at once."""
-        return self.concordance.confidence_interval(1.0 - (1.0 - LEVEL) / self.n_models).high
+        n_models = len(self.evaluation.data.predictions)
+        return self.concordance.confidence_interval(1.0 - (1.0 - LEVEL) / n_models).high
 
     @cached_property
     def n_events(self) -> int:
@@ -141,7 +157,7 @@ class Look:
 
     def _unit(self, scale: TimeScale) -> Cause:
         """That times may be in two units."""
-        return Cause("unit", scale.units(self.time_axis.unit))
+        return Cause("unit", scale.units(self.evaluation.data.time_axis.unit))
 
     def cause(self) -> Cause:
         """What mends it, by trying; else what such a model mostly comes from."""
@@ -150,14 +166,16 @@ class Look:
         if self.scale is not None and not (self.is_negative or self.is_against):
             return self._unit(self.scale)
         times = self.probe.grid(self.predictions)
-        curves = self.probe.read(self.predictions, times)
+        curves, y = self.probe.read(self.predictions, times), self.probe.outcomes
+        turned = Survival(y.time, ~y.event)  # if the flag of the event means the opposite
         tried = [
             (self._try(1.0 - curves, times), Cause("risks")),
-            (self._try(curves, times, self.probe.turned), Cause("flag")),
+            (self._try(curves, times, turned), Cause("flag")),
         ]
-        scale = self.scale or nearest_scale(self.probe, self.predictions)
+        scale = self.scale or time_scale(self.probe, self.predictions, nearest=True)
         if scale is not None:
-            tried.append((self._try_scaled(scale), self._unit(scale)))
+            scaled = self.probe.read(self.predictions, scale.scaled(self.predictions))
+            tried.append((self._try(scaled, scale.times), self._unit(scale)))
         now = self._try(curves, times)
         skill, best = max(tried, key=lambda each: each[0])
         if skill > max(_MENDED, now + _MENDS_BY):
@@ -174,46 +192,12 @@ class Look:
     def _off_level(self, curves: FloatArray, times: FloatArray) -> Cause:
         """That the order is right and the probabilities are not."""
         observed = float(self.probe.kaplan_meier.predict(times[-1], tail="last"))
-        when, mean = self.time_axis.said(times[-1]), float(curves[:, -1].mean())
+        when, mean = self.evaluation.data.time_axis.said(times[-1]), float(curves[:, -1].mean())
         return Cause(
             "level", {"time": when, "predicted": mean, "observed": observed, "constant": self.constant}
         )
 
     def _try(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> float:
         """The skill of other curves, or by other outcomes; the least there is where it is unknown."""
-        found = self.probe.skills({self.model: curves}, times, y)[self.model].value
+        found = self.probe.skill(curves, times, y).value
         return found if np.isfinite(found) else -np.inf
-
-    def _try_scaled(self, scale: TimeScale) -> float:
-        """The skill at scaled times, as far as they are known."""
-        return self._try(self.probe.read(self.predictions, scale.scaled(self.predictions)), scale.times)
-
-
-def _skill(evaluation: Evaluation, probe: Probe, model: str, predictions: Predicted) -> Estimate:
-    """By the first proper score that the model has, or by the integrated Brier score; NaN of risk scores."""
-    if isinstance(predictions, RiskScores):
-        return Estimate(np.nan, np.nan)
-    proper = [by for by in evaluation.data.metrics if by.has_skill and by.needs_curves]
-    found = next(
-        (
-            skill
-            for by in proper
-            if (skill := evaluation.score(model, by.name).skill) is not None and np.isfinite(skill.value)
-        ),
-        None,
-    )
-    if found is not None and np.isfinite(found.standard_error):
-        return found
-    times = probe.grid(predictions)
-    cheap = probe.skills({model: probe.read(predictions, times)}, times)[model]
-    return cheap if found is None else Estimate(found.value, cheap.standard_error)
-
-
-def _is_constant(probe: Probe, predictions: Predicted) -> bool:
-    """Whether all subjects are predicted the same."""
-    if len(predictions) < 2:
-        return False
-    if isinstance(predictions, RiskScores):
-        return bool(np.ptp(predictions.risk) == 0)
-    values = probe.read(predictions, probe.grid(predictions))
-    return bool((values == values[:1]).all())

@@ -23,6 +23,22 @@ from cocensor.study.scores import AdjustmentScores, scores_under
 # As many subjects, and as many times, are looked at.
 _MOST_SUBJECTS, _MOST_TIMES = 20_000, 20
 _NONE, _ALONE = Estimate(np.nan, np.nan), "model"
+#: Units of time by how many of one make up one of the other.
+UNITS = {
+    7.0: ("days", "weeks"),
+    12.0: ("months", "years"),
+    24.0: ("hours", "days"),
+    30.4375: ("days", "months"),
+    52.1786: ("weeks", "years"),
+    365.25: ("days", "years"),
+}
+# As many events tell; between so many times curves are held against each other.
+_EVENTS, _TIMES = 10, 20
+_AT_RISK = 0.05
+# On the scale of log cumulative hazards: how near a scaled curve must be, how far the unscaled one, at least and times
+# as far; and the deviance of the number of events (4 standard errors).
+_SELDOM = 0.1
+_NEAR, _FAR, _TIMES_AS_FAR, _DEVIANCE = 0.3, np.log(4.0), 4.0, 16.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +66,8 @@ class Probe:
 
     @cached_property
     def outcomes(self) -> Survival:
-        """Theirs."""
+        """Outcomes of the probed subjects."""
         return self.y[self.rows]
-
-    @cached_property
-    def turned(self) -> Survival:
-        """Theirs if the flag of the event means the opposite."""
-        return Survival(self.outcomes.time, ~self.outcomes.event)
 
     @cached_property
     def kaplan_meier(self) -> KaplanMeier:
@@ -83,25 +94,19 @@ class Probe:
         if isinstance(predictions, PredictionsAt):
             return predictions.times
         known = np.unique(self.times[self.times > 0])
-        some = np.linspace(0, known.size - 1, min(known.size, _MOST_TIMES)).round().astype(int)
-        return known[some] if known.size else np.unique(self.times)
+        return _some(known) if known.size else np.unique(self.times)
 
     def read(self, predictions: Predicted, times: FloatArray) -> FloatArray:
         """The survival probabilities of these subjects."""
         return predictions.read(times, self.rows)
 
-    def skills(
-        self, curves: Mapping[str, FloatArray], times: FloatArray, y: Survival | None = None
-    ) -> dict[str, Estimate]:
+    def skill(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> Estimate:
         """Of the integrated Brier score against the Kaplan–Meier curve of the same subjects; NaN where unknown."""
-        made = {name: on_times(times, values, "linear") for name, values in curves.items()}
         by = BrierScore().at_time(float(times[0])) if times.size == 1 else IntegratedBrierScore()
-        found = self._scored(made, times, by, y)
-        if found is None or REFERENCE not in found.names:
-            return dict.fromkeys(curves, _NONE)
-        named = [name for name in curves if name in found.names]
-        skills = found.skills(named, REFERENCE, 0.0)
-        return {name: skills.estimate(name) if name in named else _NONE for name in curves}
+        found = self._errors(on_times(times, curves, "linear"), times, by, y)
+        if found is None or not {_ALONE, REFERENCE} <= set(found.names):
+            return _NONE
+        return found.skills([_ALONE], REFERENCE, 0.0).estimate(_ALONE)
 
     def risk(self, predictions: Predicted) -> FloatArray:
         """What orders these subjects, the greater the riskier; within folds, as risks of two folds may differ."""
@@ -126,7 +131,7 @@ class Probe:
 
     def concordance(self, risk: FloatArray) -> Estimate:
         """The same of one risk, with its error."""
-        found = self._scored({_ALONE: RiskScores(risk)}, self._times_of_events, Concordance())
+        found = self._errors(RiskScores(risk), self._times_of_events, Concordance())
         return _NONE if found is None or _ALONE not in found.names else found.estimate(_ALONE)
 
     @cached_property
@@ -134,18 +139,13 @@ class Probe:
         """Times of events, as far as the evaluation goes: between two of them nobody is first."""
         y, end = self.outcomes, float(self.times.max())
         seen = np.unique(y.time[y.event & (y.time <= end)])
-        some = np.linspace(0, seen.size - 1, min(seen.size, _MOST_TIMES)).round().astype(int)
-        return np.unique(np.append(seen[some] if seen.size else seen, end))
+        return np.unique(np.append(_some(seen), end))
 
-    def _scored(
-        self,
-        predictions: Mapping[str, Predicted],
-        times: FloatArray,
-        metric: Metric,
-        y: Survival | None = None,
+    def _errors(
+        self, predicted: Predicted, times: FloatArray, metric: Metric, y: Survival | None = None
     ) -> Estimates | None:
-        """Values with their errors, the reference among them; None where there are none."""
-        return self._scores(predictions, times, metric, 0.95, y).errors.get(metric.name)
+        """The value of one model with its error, beside that of the reference; None where there is none."""
+        return self._scores({_ALONE: predicted}, times, metric, 0.95, y).errors.get(metric.name)
 
     def _scores(
         self,
@@ -155,11 +155,127 @@ class Probe:
         level: float | None,
         y: Survival | None = None,
     ) -> AdjustmentScores:
-        samples, names, grid = (
-            Samples.of(self.outcomes if y is None else y),
-            tuple(predictions),
-            TimeGrid.of(times),
-        )
+        samples, grid = Samples.of(self.outcomes if y is None else y), TimeGrid.of(times)
         until = Horizon(grid.last, "times", "the times of the evaluation")
-        data = EvaluationData(predictions, samples, grid, (metric,), names, until, level)
+        data = EvaluationData(predictions, samples, grid, (metric,), tuple(predictions), until, level)
         return scores_under(data, "probe", "IPCW", IPCW())
+
+
+def _some(times: FloatArray) -> FloatArray:
+    """A few of sorted times, first and last among them."""
+    return times[np.linspace(0, times.size - 1, min(times.size, _MOST_TIMES)).round().astype(int)]
+
+
+# --- units of time ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TimeScale:
+    """The times of a model taken to be ``factor`` times those of the outcomes, held against Kaplan–Meier's curve.
+
+    Attributes
+    ----------
+    factor : float
+    times : array
+        Times of the outcomes at which the scaled curves are known.
+    gap : float
+        How far the mean curve at scaled times is from that of Kaplan–Meier.
+    n_events : int
+        The events up to the last of the times.
+    expected : float
+        How many of them the mean curve expects.
+    """
+
+    factor: float
+    times: FloatArray = field(repr=False)
+    gap: float
+    n_events: int
+    expected: float
+
+    @classmethod
+    def of(cls, probe: Probe, predictions: Predicted, factor: float) -> TimeScale | None:
+        """Of predictions, by a factor; None where there is no time to hold them against."""
+        y = probe.outcomes
+        times = _times(y, predictions, factor)
+        if times is None:
+            return None
+        mean = probe.read(predictions, _scaled(times, factor, predictions)).mean(axis=0)
+        predicted = -np.log(np.clip(mean, 1e-12, 1.0))
+        observed = -np.log(np.clip(np.asarray(probe.kaplan_meier.predict(times, tail="last")), 1e-12, 1.0))
+        floor = 0.5 / len(y)  # half an event
+        n_events = int(np.count_nonzero(y.event & (y.time <= times[-1])))
+        gaps = np.abs(np.log(np.maximum(predicted, floor)) - np.log(np.maximum(observed, floor)))
+        ratio = max(predicted[-1], floor) / max(observed[-1], floor)
+        return cls(factor, times, float(gaps.mean()), n_events, max(n_events, 0.5) * ratio)
+
+    @property
+    def place(self) -> float:
+        """The smaller, the likelier: units that are seldom mixed up come after others that fit about as well."""
+        seldom = round(max(self.factor, 1 / self.factor)) in (24, 52)
+        return self.gap + (_SELDOM if seldom else 0.0)
+
+    @property
+    def deviance(self) -> float:
+        """Of the number of events, as of a Poisson count."""
+        observed = max(self.n_events, 0.5)
+        return 2.0 * (observed * np.log(observed / self.expected) - (observed - self.expected))
+
+    def scaled(self, predictions: Predicted) -> FloatArray:
+        """The times of the model."""
+        return _scaled(self.times, self.factor, predictions)
+
+    def units(self, unit: str | None) -> dict[str, str]:
+        """Which units the predictions and the outcomes may be in; empty where the unit of the latter is another."""
+        few = self.factor > 1
+        fine, coarse = UNITS[self.factor if few else min(UNITS, key=lambda each: abs(each - 1 / self.factor))]
+        model, outcomes = (fine, coarse) if few else (coarse, fine)
+        return {"predictions": model, "outcomes": outcomes} if unit in (None, outcomes) else {}
+
+
+def time_scale(probe: Probe, predictions: Predicted, *, nearest: bool = False) -> TimeScale | None:
+    r"""The factor by which the times of a model are off; None where the unscaled ones fit, or no factor mends them.
+
+    The mean predicted curve at scaled times is held against the Kaplan–Meier curve by
+    :math:`L(f) = \overline{|\log \bar H(f t) - \log H_{KM}(t)|}`, in which a wrong unit is a shift, and a baseline
+    hazard that is off by r is one of log r. A factor is told where L(f) is at most 0.3 and a quarter of L(1), L(1) at
+    least log 4, and the number of events 4 standard errors off what the unscaled curves expect: hazards that are off by
+    less than 4 are not taken for another unit. The ``nearest`` is one that at least halves a distance of log 4.
+    """
+    if isinstance(predictions, RiskScores) or np.count_nonzero(probe.outcomes.event) < _EVENTS:
+        return None
+    factors = [factor for each in UNITS for factor in (each, 1 / each)]
+    scales = [scale for each in factors if (scale := TimeScale.of(probe, predictions, each)) is not None]
+    unscaled = TimeScale.of(probe, predictions, 1.0)
+    best = min(
+        (each for each in scales if each.n_events >= _EVENTS), key=lambda each: each.place, default=None
+    )
+    if unscaled is None or best is None or unscaled.gap < _FAR:
+        return None
+    if nearest:
+        return best if best.gap <= unscaled.gap / 2.0 else None
+    mends = best.gap <= min(_NEAR, unscaled.gap / _TIMES_AS_FAR)
+    return best if mends and unscaled.deviance >= _DEVIANCE else None
+
+
+def _scaled(times: FloatArray, factor: float, predictions: Predicted) -> FloatArray:
+    """The times of a model whose times are ``factor`` times those of the outcomes."""
+    if isinstance(predictions, PredictionsAt):  # which rounding must not miss
+        return predictions.times
+    return np.minimum(times * factor, predictions.end)  # which rounding may pass
+
+
+def _times(y: Survival, predictions: Predicted, factor: float) -> FloatArray | None:
+    """Times of the outcomes at which scaled curves are known; scaled ones where a few events have happened."""
+    end = float(np.quantile(y.time, 1.0 - _AT_RISK, method="lower"))
+    if isinstance(predictions, PredictionsAt):
+        time = predictions.times / factor
+        return time if time <= end else None
+    end = min(end, predictions.end / factor)
+    if end <= 0:
+        return None
+    times = np.linspace(0.0, end, _TIMES + 1)[1:]
+    if factor == 1:
+        return times
+    seen = np.sort(y.time[y.event])
+    kept = times[np.searchsorted(seen, times, side="right") >= _EVENTS // 2]
+    return kept if kept.size else None
