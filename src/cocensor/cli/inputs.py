@@ -27,8 +27,8 @@ from cocensor.cli.options import (
 from cocensor.data import Survival
 from cocensor.data.covariates import check_alike, read_covariates
 from cocensor.data.tables import INDEX, Columns, Table
+from cocensor.study.run import as_true_times
 from cocensor.study.sensitivity.ratios import as_labels, check_groups
-from cocensor.study.truth import as_true_times
 
 #: ``--interpolation`` and ``--tail`` in words.
 BETWEEN = {"linear": "linear between times", "step": "a step function"}

@@ -21,9 +21,8 @@ from cocensor.study.bootstrap import bootstrapped
 from cocensor.study.checks import Check
 from cocensor.study.data import REFERENCE, EvaluationData, Resampling
 from cocensor.study.hint import CopulaHint, hinted
-from cocensor.study.lookup import Results, adjustment_named, metric_named
+from cocensor.study.lookup import Results, adjustment_named, first_choice, imputation_among, metric_named
 from cocensor.study.plan import Plan, SensitivityPlan
-from cocensor.study.primary import first_choice, imputation_among
 from cocensor.study.scores import AdjustmentScores, Score, about_intervals, scores_by
 
 if TYPE_CHECKING:

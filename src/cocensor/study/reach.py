@@ -110,11 +110,6 @@ class Along:
     stretches: tuple[LeadingRange, ...]
     reach: Reach | None
 
-    @property
-    def agrees(self) -> bool:
-        """Whether the same models may be best on every line at the start."""
-        return all(each.agreed for each in self.stretches if each.low <= self.start <= each.high)
-
     def after(self, way: int, point: float) -> list[LeadingRange]:
         """The stretches that begin beyond a point on the way up (1), or down (-1), in the order of that way."""
         return [

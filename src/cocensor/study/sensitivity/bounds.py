@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from cocensor._checks import FloatArray, check_choice, escaped, make_frame
+from cocensor._checks import FloatArray, check_choice, escaped, frame_of_rows
 from cocensor._json import finite, finite_values
 from cocensor._notes import Note, noted
 from cocensor._views import view
@@ -217,8 +217,7 @@ class Bounds:
         rows = [(name, None, *self._row(self[name]), None) for name in self.models]
         rows += [(a, b, *self._row(self[a, b]), self.certain(a, b, self.level)) for a, b in self.pairs]
         columns = ("model", "against", "low", "high", *_ERRORS, "interval_low", "interval_high", "better")
-        lists = map(list, zip(*rows, strict=True))
-        return make_frame(dict(zip(columns, lists, strict=True)), library=self.library)
+        return frame_of_rows(columns, rows, self.library)
 
     def _row(self, bound: Bound) -> tuple[float, ...]:
         interval = bound.confidence_interval(self._level)

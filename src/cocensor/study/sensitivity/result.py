@@ -12,7 +12,6 @@ import numpy as np
 from cocensor._cached import cached_property
 from cocensor._checks import escaped
 from cocensor._views import view
-from cocensor.inference import Comparison
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.sensitivity.grid import Grid
 from cocensor.study.sensitivity.plausible import PlausibleRange, PlausibleTau
@@ -38,7 +37,7 @@ class Tip:
     tau : float
         Kendall's τ; NaN for hazard ratios.
     hazard_ratio : float
-        After dropout; under a copula that of :meth:`Sensitivity.hazard_ratio`, NaN where that is not known.
+        After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
     multiple : float
         By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
         (:meth:`PlausibleTau.multiple_for`); NaN for hazard ratios and without covariates, infinite where none does.
@@ -99,32 +98,12 @@ class Sensitivity:
         """Who leads by the first metric under the primary adjustment, and how far that holds."""
         return verdict_of(self.evaluation, self)
 
-    def compare(
-        self,
-        a: str,
-        b: str,
-        family: str,
-        tau: float,
-        metric: str | None = None,
-        adjustment: str | None = None,
-    ) -> Comparison:
-        """The score of a minus that of b at one point of the grid; NaN where one of them has none."""
-        return self.over_tau.compare(a, b, family, tau, metric, adjustment)
-
-    def hazard_ratio(self, family: str, tau: float, adjustment: str | None = None) -> float:
-        """The mean hazard ratio right after leaving that a copula stands for: τ on the clinic's scale.
-
-        The geometric mean over the dropouts whose status is imputed, against those alike who are still under
-        observation; 1 at τ = 0. Between two τ of the grid its logarithm is taken to move along a line. NaN where it is
-        not known.
-        """
-        return self.over_tau.hazard_ratio(family, tau, adjustment)
-
     def table(self) -> Any:
         """One row per metric, adjustment, family, τ or hazard ratio, and model: score, error, interval, and rank.
 
         The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
-        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of :meth:`hazard_ratio`.
+        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of
+        :meth:`Grid.hazard_ratio`.
         """
         data = self.evaluation.data
         order = {name: k for k, name in enumerate(self.evaluation.metrics)}
