@@ -13,11 +13,11 @@ from cocensor._notes import Note
 from cocensor.cli.console import Phases
 from cocensor.cli.inputs import Inputs, covariates_of
 from cocensor.cli.options import BATCHES, option, option_group
-from cocensor.cli.study import Study
 from cocensor.data.files import read_table
 from cocensor.stream.cluster import connected
 from cocensor.stream.evaluate import run_scan
 from cocensor.stream.files import Files
+from cocensor.study import Plan
 
 
 @option_group
@@ -51,9 +51,8 @@ def _is_several(path: Path) -> bool:
     return path.is_dir() or (any(sign in str(path) for sign in "*?[") and not path.exists())
 
 
-def check_streamed(study: Study) -> None:
+def check_streamed(inputs: Inputs, plan: Plan) -> None:
     """Refuse what takes all subjects at once, and a training sample in several files."""
-    inputs = study.inputs
     if inputs.train is not None and _is_several(inputs.train):
         raise ValueError(f"--train must be one file, for it is held in memory, but is {inputs.train}.")
     asked: dict[str, Any] = {
@@ -63,7 +62,7 @@ def check_streamed(study: Study) -> None:
         "--true-time": inputs.true_time,
         "--folds": inputs.folds,
         "--hazard-ratio-by": inputs.hazard_ratio_by,
-        "--bootstrap": study.plan.n_resamples,
+        "--bootstrap": plan.n_resamples,
     }
     instead = {
         "--risk": "give --predictions with files of one column, risk",
@@ -79,9 +78,10 @@ def check_streamed(study: Study) -> None:
             )
 
 
-def scored_in_batches(study: Study, cluster: Cluster, phase: Phases, notes: list[Note]) -> cc.Evaluation:
+def scored_in_batches(
+    inputs: Inputs, plan: Plan, cluster: Cluster, phase: Phases, notes: list[Note]
+) -> cc.Evaluation:
     """The scores of a study whose test sample and predictions are read in batches."""
-    inputs = study.inputs
     phase(f"Looking at {inputs.test.name}")
     columns = Files.found(inputs.test, "--test").columns if inputs.covariate_names == [] else []
     names = inputs.covariates_among(columns, inputs.test, notes)
@@ -111,7 +111,7 @@ def scored_in_batches(study: Study, cluster: Cluster, phase: Phases, notes: list
     where = cluster.scheduler
     with nullcontext() if where is None else connected(where, "--scheduler") as client:
         passes = _Passes(phase, len(scan.parts))
-        return run_scan(scan, study.plan, client=client, progress=passes, **settings)
+        return run_scan(scan, plan, client=client, progress=passes, **settings)
 
 
 class _Passes:
