@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, check_number, escaped, make_frame
+from cocensor._checks import FloatArray, check_number, escaped, frame_of_rows
 from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.inference import ConfidenceInterval
@@ -192,29 +192,25 @@ class PlausibleTau:
 
     def table(self) -> Any:
         """One row per covariate, as the kind of frame that the covariates came in; all together in the last."""
-        rows = self._rows()
-        return make_frame({name: [row[name] for row in rows] for name in rows[0]}, self.library)
-
-    def _rows(self) -> list[dict[str, Any]]:
-        """Text and numbers of the table; NaN where there is none."""
+        unknown = float("nan")
+        columns = (
+            "covariate",
+            "hazard_ratio_event",
+            "hazard_ratio_dropout",
+            "tau",
+            "low",
+            "high",
+            "shrunken_tau",
+        )
         rows = [
-            {
-                "covariate": each.name,
-                "hazard_ratio_event": each.hazard_ratio_event,
-                "hazard_ratio_dropout": each.hazard_ratio_dropout,
-                "tau": each.tau,
-                "low": each.interval.low,
-                "high": each.interval.high,
-                "shrunken_tau": each.shrunken_tau,
-            }
+            (
+                *(each.name, each.hazard_ratio_event, each.hazard_ratio_dropout),
+                *(each.tau, *each.interval, each.shrunken_tau),
+            )
             for each in self.benchmarks
         ]
-        nothing = dict.fromkeys(rows[0], float("nan"))
-        low, high = self.together_interval
-        return [
-            *rows,
-            nothing | {"covariate": "all together", "tau": self.together, "low": low, "high": high},
-        ]
+        rows.append(("all together", unknown, unknown, self.together, *self.together_interval, unknown))
+        return frame_of_rows(columns, rows, self.library)
 
     def plot(self, ax: Any = None) -> Any:
         """The τ of covariates with intervals; returns the axes (a :class:`~cocensor.views.plots.BenchmarkDisplay`)."""
@@ -228,15 +224,7 @@ class PlausibleTau:
             "dropouts": self.n_dropouts,
             "confidence_level": self.confidence_level,
             "benchmarks": [
-                {
-                    "name": each.name,
-                    "columns": list(each.columns),
-                    "hazard_ratio_event": each.hazard_ratio_event,
-                    "hazard_ratio_dropout": each.hazard_ratio_dropout,
-                    "tau": each.tau,
-                    "interval": list(each.interval),
-                    "shrunken_tau": each.shrunken_tau,
-                }
+                vars(each) | {"columns": list(each.columns), "interval": list(each.interval)}
                 for each in self.benchmarks
             ],
             "together": self.together,
