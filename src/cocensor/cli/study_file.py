@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import typer
 
@@ -136,18 +135,10 @@ def _option(key: str, value: Any, kind: Any, file: Path) -> Any:
     return str(file.parent / value) if kind is Path else kind(value)
 
 
-def _kinds(group: type) -> dict[str, Any]:
+def _kinds(group: Any) -> dict[str, Any]:
     """The types of the fields of a group, whether or not they may be left out."""
-    hints = {name: hint for name, hint in get_type_hints(group).items() if name in _fields(group)}
-    return {
-        name: get_args(hint)[0] if get_origin(hint) in (Union, UnionType) else hint
-        for name, hint in hints.items()
-    }
-
-
-def _fields(group: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = group.__dataclass_fields__
-    return {name: each for name, each in found.items() if each.init}
+    hints = get_type_hints(group)
+    return {each.name: (get_args(hints[each.name]) or (hints[each.name],))[0] for each in fields(group)}
 
 
 # --- writing ----------------------------------------------------------------------------------------------

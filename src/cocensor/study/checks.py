@@ -130,7 +130,7 @@ def _refused(evaluation: Evaluation) -> Iterator[Check]:
 def _of_models(looks: list[Look], with_interval: bool) -> Iterator[Check]:
     """By model; that the flag of the event is inverted is said once for all."""
     causes = {look.model: look.cause() for look in looks if look.is_off}
-    flagged = [look for look in looks if look.model in causes and causes[look.model].code == "flag"]
+    flagged = [look for look in looks if look.model in causes and causes[look.model]["cause"] == "flag"]
     scored = [look for look in looks if not isinstance(look.predictions, RiskScores)]
     if flagged and len(flagged) == len(scored) and all(look.is_negative for look in flagged):
         skills = sorted(look.skill.value for look in flagged)
@@ -150,14 +150,13 @@ def _of_models(looks: list[Look], with_interval: bool) -> Iterator[Check]:
 
 
 def _of_model(look: Look, cause: Cause) -> Iterator[Check]:
-    why = {"cause": cause.code, **cause.values}
-    if look.scale is not None and cause.code == "unit":
-        yield Check("time_scale", look.model, {"factor": look.scale.factor, **why})
+    if look.scale is not None and cause["cause"] == "unit":
+        yield Check("time_scale", look.model, {"factor": look.scale.factor, **cause})
     if look.is_negative:
-        yield Check("negative_skill", look.model, {"skill": look.skill.value, **why})
+        yield Check("negative_skill", look.model, {"skill": look.skill.value, **cause})
     if look.is_against:
         order = {"concordance": look.concordance.value, "upper_limit": look.highest_concordance}
-        yield Check("against_outcome", look.model, {**order, **why})
+        yield Check("against_outcome", look.model, {**order, **cause})
 
 
 def _no_better(look: Look, with_interval: bool) -> Check:
@@ -167,8 +166,8 @@ def _no_better(look: Look, with_interval: bool) -> Check:
     if with_interval and np.isfinite(low):
         found["interval"] = [low, high]
     ranks = look.concordance.confidence_interval(LEVEL).low > 0.5
-    cause = look.cause() if look.is_worse else Cause("ranks" if ranks else "may_rank_nothing")
-    return Check("no_better", look.model, {**found, "cause": cause.code, **cause.values})
+    cause = look.cause() if look.is_worse else {"cause": "ranks" if ranks else "may_rank_nothing"}
+    return Check("no_better", look.model, {**found, **cause})
 
 
 def _of_samples(evaluation: Evaluation) -> Iterator[Check]:

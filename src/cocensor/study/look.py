@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,17 +29,8 @@ _MENDED, _MENDS_BY = -0.05, 0.1
 _ROUNDING = 1e-6
 
 
-@dataclass(frozen=True)
-class Cause:
-    """What a mistake likely comes from: a code, and what its sentence is filled with.
-
-    ``code`` is "risks" (given for survival), "flag" (of the event, inverted), "unit" (of time), "rows" (of other
-    subjects), "negative" (of a risk score), "opposite" (coding of a covariate), "level" (of the probabilities),
-    "ranks" or "may_rank_nothing" (too few subjects to tell).
-    """
-
-    code: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+#: The values of a check that say what a mistake likely comes from: under "cause" its code, and what that tells.
+Cause = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,20 +147,25 @@ class Look:
 
     def _unit(self, scale: TimeScale) -> Cause:
         """That times may be in two units."""
-        return Cause("unit", scale.units(self.evaluation.data.time_axis.unit))
+        return {"cause": "unit", **scale.units(self.evaluation.data.time_axis.unit)}
 
     def cause(self) -> Cause:
-        """What mends it, by trying; else what such a model mostly comes from."""
+        """What mends it, by trying; else what such a model mostly comes from.
+
+        A code, with what its sentence is filled with: "risks" (given for survival), "flag" (of the event, inverted),
+        "unit" (of time), "rows" (of other subjects), "negative" (of a risk score), "opposite" (coding of a covariate)
+        or "level" (of the probabilities).
+        """
         if isinstance(self.predictions, RiskScores):
-            return Cause("negative")
+            return {"cause": "negative"}
         if self.scale is not None and not (self.is_negative or self.is_against):
             return self._unit(self.scale)
         times = self.probe.grid(self.predictions)
         curves, y = self.probe.read(self.predictions, times), self.probe.outcomes
         turned = Survival(y.time, ~y.event)  # if the flag of the event means the opposite
         tried = [
-            (self._try(1.0 - curves, times), Cause("risks")),
-            (self._try(curves, times, turned), Cause("flag")),
+            (self._try(1.0 - curves, times), {"cause": "risks"}),
+            (self._try(curves, times, turned), {"cause": "flag"}),
         ]
         scale = self.scale or time_scale(self.probe, self.predictions, nearest=True)
         if scale is not None:
@@ -183,19 +178,18 @@ class Look:
         if self.scale is not None:
             return self._unit(self.scale)
         if self.is_against:
-            return Cause("opposite")
+            return {"cause": "opposite"}
         low, high = self.concordance.confidence_interval(LEVEL)
         if low > 0.5 or self.constant or not high >= 0.5:
             return self._off_level(curves, times)
-        return Cause("rows")
+        return {"cause": "rows"}
 
     def _off_level(self, curves: FloatArray, times: FloatArray) -> Cause:
         """That the order is right and the probabilities are not."""
         observed = float(self.probe.kaplan_meier.predict(times[-1], tail="last"))
         when, mean = self.evaluation.data.time_axis.said(times[-1]), float(curves[:, -1].mean())
-        return Cause(
-            "level", {"time": when, "predicted": mean, "observed": observed, "constant": self.constant}
-        )
+        told = {"time": when, "predicted": mean, "observed": observed, "constant": self.constant}
+        return {"cause": "level", **told}
 
     def _try(self, curves: FloatArray, times: FloatArray, y: Survival | None = None) -> float:
         """The skill of other curves, or by other outcomes; the least there is where it is unknown."""
