@@ -12,17 +12,17 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, check_choice, naming
 from cocensor._notes import Note, noted
 from cocensor.cli.options import (
-    ASSUMPTIONS,
-    BATCHES,
     DATA,
-    OUTCOMES,
-    PREDICTIONS,
+    assumption,
+    batch,
     called,
     column,
     data_file,
     items,
     option,
     option_group,
+    outcome,
+    prediction,
 )
 from cocensor.data import Survival
 from cocensor.data.covariates import check_alike, read_covariates
@@ -60,19 +60,16 @@ class Outcomes:
     exit: str | None = column(
         "With --entry, a column: the date of the event, or the last date under observation."
     )
-    data_lock: str | None = option(
-        OUTCOMES,
+    data_lock: str | None = outcome(
         "DATE|COLUMN",
         "With --entry: the date of the data lock, one for all or a column. Subjects censored on it count as "
         "censored by the end of the study.",
     )
-    date_format: str | None = option(
-        OUTCOMES,
+    date_format: str | None = outcome(
         "FORMAT",
         "With --entry: how dates are written where that is not as 2021-03-31, such as %d/%m/%Y for 31/03/2021.",
     )
-    time_unit: str | None = option(
-        OUTCOMES,
+    time_unit: str | None = outcome(
         "UNIT",
         "The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
         "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are "
@@ -167,46 +164,39 @@ class Inputs(Outcomes):
         "Training sample, with the same columns as the test sample. Without it, everything is estimated from the "
         "test sample, as for out-of-fold predictions."
     )
-    predictions: list[str] | None = option(
-        PREDICTIONS,
+    predictions: list[str] | None = prediction(
         "NAME=FILE",
         "A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns named "
         "after times; or, as lifelines and pycox give them, a row per time, with the times first, and a column "
         'per subject. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
         'model; a name has no "=". Or several Parquet files, as for --test.',
     )
-    risk: list[str] | None = option(
-        PREDICTIONS,
+    risk: list[str] | None = prediction(
         "NAME=COLUMN",
         "A model that is a risk score, greater for a higher risk: a column of the test sample. It is scored by "
         "auc and concordance alone. Once per model.",
     )
-    id: str | None = option(
-        PREDICTIONS,
+    id: str | None = prediction(
         "COLUMN",
         "Column that identifies subjects in the test sample and in every prediction file, where a first column "
         "without a name, or the names of a column per subject, will do. Without it, subjects must be in the same "
         "order.",
     )
-    folds: str | None = option(
-        PREDICTIONS,
+    folds: str | None = prediction(
         "COLUMN",
         "For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
     )
-    interpolation: str | None = option(
-        PREDICTIONS,
+    interpolation: str | None = prediction(
         "TEXT",
         "Curves between predicted times: linear or step. By default linear, with a note where step would move the "
         "scores.",
     )
-    tail: str = option(
-        PREDICTIONS,
+    tail: str = prediction(
         "TEXT",
         "Curves after the last predicted time: none (scores end there) or last (constant).",
         default="none",
     )
-    strict: bool = option(
-        PREDICTIONS,
+    strict: bool = prediction(
         None,
         "End with exit code 2, and write nothing, if a model's predictions are refused. By default the other "
         "models are scored, if there are any, and stderr and a note say why.",
@@ -216,21 +206,18 @@ class Inputs(Outcomes):
         "Simulated data: the column of the test sample with the true event times, those of censored subjects "
         "included. Scores by them are shown beside the others."
     )
-    hazard_ratio_by: str | None = option(
-        ASSUMPTIONS,
+    hazard_ratio_by: str | None = assumption(
         "COLUMN",
         "Also vary the hazard ratio after dropout in one group at a time. A column of the test sample names the "
         "groups.",
     )
-    stream: bool = option(
-        BATCHES,
+    stream: bool = batch(
         None,
         "Read Parquet files in batches: they may be larger than the memory. Folders and patterns in quotes, such "
         "as 'test/*.parquet', are read so in any case.",
         default=False,
     )
-    fit_rows: int | None = option(
-        BATCHES,
+    fit_rows: int | None = batch(
         "N",
         "With --stream: the largest number of subjects that adjustments are fitted to, drawn by a hash of their "
         "id or row number. By default 1000000.",

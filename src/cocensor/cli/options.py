@@ -39,7 +39,9 @@ def option(panel: str, metavar: str | None, text: str, *, default: Any = None, *
     return field(default=default, metadata={"option": shown})
 
 
-column = partial(option, OUTCOMES, "COLUMN")
+assumption, score = partial(option, ASSUMPTIONS), partial(option, SCORES)
+prediction, batch = partial(option, PREDICTIONS), partial(option, BATCHES)
+outcome, column = partial(option, OUTCOMES), partial(option, OUTCOMES, "COLUMN")
 data_file = partial(option, DATA, "FILE")
 output_file = partial(option, OUTPUT, "FILE")
 

@@ -9,7 +9,7 @@ from typing import Any
 import cocensor as cc
 from cocensor._checks import as_choice, check_choice
 from cocensor.cli.inputs import Inputs
-from cocensor.cli.options import ASSUMPTIONS, SCORES, called, given, items, numbers, option, option_group
+from cocensor.cli.options import assumption, called, given, items, numbers, option_group, score
 from cocensor.metrics.registry import metric_labels
 from cocensor.study.plan import DEFAULT_METRICS, SETS, Plan, check_has_ratios
 
@@ -21,78 +21,65 @@ _SETTINGS = {"floor": "ils", "threshold": "net_benefit"}
 class PlanOptions:
     """Options that stand for a plan; what is not given is as a study file says, or as it is by default."""
 
-    copula: str | None = option(
-        ASSUMPTIONS,
+    copula: str | None = assumption(
         "FAMILY",
         "Assumed dependence of event and dropout given the predictions and any covariates: independence (by "
         "default), select (by likelihood), or, with --tau, clayton, frank, gumbel, joe or gaussian.",
     )
-    tau: float | None = option(ASSUMPTIONS, None, "Kendall's τ of the copula.")
-    adjustments: str | None = option(
-        ASSUMPTIONS,
+    tau: float | None = assumption(None, "Kendall's τ of the copula.")
+    adjustments: str | None = assumption(
         "A,B,...",
         f"One or more of {', '.join(cc.adjustment_names())}, or paper (ipcw, imputation and those of the paper). "
         "By default ipcw and imputation.",
     )
-    families: str | None = option(
-        ASSUMPTIONS,
+    families: str | None = assumption(
         "A,B,...",
         "Copula families of the sensitivity analysis, and hazard_ratio (after dropout). By default all.",
     )
-    taus: str | None = option(
-        ASSUMPTIONS,
+    taus: str | None = assumption(
         "T,T,...",
         "Values of Kendall's τ in the sensitivity analysis. By default -0.3, or the lowest plausible one, to 0.9 "
         "in steps of 0.1.",
     )
-    hazard_ratios: str | None = option(
-        ASSUMPTIONS,
+    hazard_ratios: str | None = assumption(
         "R,R,...",
         "Hazard ratios after dropout in the sensitivity analysis, relative to similar subjects still under "
         "observation. By default 0.5,1,1.5,2,3,5.",
     )
-    plausible: str | None = option(
-        ASSUMPTIONS,
+    plausible: str | None = assumption(
         "LOW,HIGH",
         "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default up to 0.2, or three "
         "times what all covariates together would induce.",
     )
-    metrics: str | None = option(
-        SCORES,
+    metrics: str | None = score(
         "A,B,...",
         f"One or more of {', '.join(cc.metric_names())}, or default ({', '.join(DEFAULT_METRICS)}). The first "
         "decides which model is best.",
     )
-    at: str | None = option(
-        SCORES,
+    at: str | None = score(
         "T,T,...",
         "Times for metrics at single times, such as brier and auc: for example 12,24,60. By default the quartiles "
         "of the event times for the default metrics, and the horizon for others.",
     )
-    floor: float | None = option(
-        SCORES, None, "For ils: smaller probabilities are raised to this one, such as 0.01."
+    floor: float | None = score(None, "For ils: smaller probabilities are raised to this one, such as 0.01.")
+    threshold: float | None = score(
+        None, "For net_benefit: the predicted risk at which one would treat, such as 0.2."
     )
-    threshold: float | None = option(
-        SCORES, None, "For net_benefit: the predicted risk at which one would treat, such as 0.2."
-    )
-    horizon: str | None = option(
-        SCORES,
+    horizon: str | None = score(
         "TIME",
         "End of the scored interval: a time, t_max, or the share still at risk, such as 10%. By default 5% or the "
         "end of the predictions, whichever comes first.",
     )
-    confidence: str | None = option(
-        SCORES,
+    confidence: str | None = score(
         "LEVEL",
         "Confidence level of the intervals of scores and differences, or none for no intervals. By default 0.95.",
     )
-    bootstrap: int | None = option(
-        SCORES,
+    bootstrap: int | None = score(
         "N",
         "Number of bootstrap samples, such as 500, for the intervals of the scores. All adjustments are refitted "
         "to each. Intervals over time and over other copulas still come from formulas.",
     )
-    seed: int | None = option(SCORES, "N", "Seed of the bootstrap. By default 0.")
+    seed: int | None = score("N", "Seed of the bootstrap. By default 0.")
 
 
 #: The arguments of :meth:`Plan.of` that single options stand for, and of its sensitivity analysis.

@@ -12,7 +12,7 @@ from cocensor._checks import check_whole
 from cocensor._notes import Note
 from cocensor.cli.console import Phases
 from cocensor.cli.inputs import Inputs, covariates_of
-from cocensor.cli.options import BATCHES, option, option_group
+from cocensor.cli.options import batch, option_group
 from cocensor.data.files import read_table
 from cocensor.stream.cluster import connected
 from cocensor.stream.evaluate import run_scan
@@ -24,8 +24,7 @@ from cocensor.study import Plan
 class Cluster:
     """Who reads the files; no study file says so."""
 
-    scheduler: str | None = option(
-        BATCHES,
+    scheduler: str | None = batch(
         "ADDRESS",
         "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
         "as tcp://host:8786. Its workers must see the files under the same paths.",
