@@ -578,7 +578,8 @@ def plausible_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
 
 def hint_json(into: Numbers, numbers: Mapping[str, Any]) -> None:
     """The copula that fits best."""
-    into.put("given", numbers["given"])
+    # What the file calls it, which was written under another name.
+    into.put("given", {"imputation": "judge"}.get(numbers["given"], numbers["given"]))
     into.put("sample", numbers["sample"] or "-")
     into.put("is_there", "family" in numbers)
     if "family" in numbers:

@@ -242,8 +242,11 @@ class Predictions(Predicted):
         A row per time and a column per subject is what lifelines' ``predict_survival_function`` and pycox'
         ``predict_surv_df`` return: the index holds the times, or the first column, or the column ``time``. A row per
         subject has times as names of the columns. The number of subjects tells the two apart; ``times`` are those of
-        the evaluation. A single column "risk" is a risk score, the greater the riskier. Where neither
-        ``interpolation`` nor ``tail`` is stated, a time 0 that everybody outlives makes no curve of one other time.
+        the evaluation. Where neither ``interpolation`` nor ``tail`` is stated, a time 0 that everybody outlives makes
+        no curve of one other time.
+
+        Returns :class:`Predictions`; ``PredictionsAt`` for a frame of one time, which says nothing of others; and
+        ``RiskScores`` for a single column "risk", the greater the riskier.
 
         With ``labels``, those of the test subjects in their order, such as ``x_test.index``, curves are put into that
         order if the frame labels its subjects by them, are taken by position if one of the two merely numbers subjects

@@ -307,14 +307,14 @@ def imputation_fit(
     found: dict[str, dict[Kind, FitCells]] = {}
     copula = None
     for fitted, names in served:
-        scored = [name for name in names if name in models and name in data.predictions]
-        if not scored or not isinstance(fitted, _ImputationFitted):
+        predicted = [name for name in names if name in models and name in data.predictions]
+        if not predicted or not isinstance(fitted, _ImputationFitted):
             continue
         design, model = fitted.design, fitted.joint.model
         if design is None or model is None:
             continue
         copula, expected = model.copula, expected_counts(model, design.matrix, y, periods)
-        for name in scored:
+        for name in predicted:
             groups = _groups(risk_score(data.predictions[name], y, data.samples.folds), len(y))
             found[name] = {
                 kind: _cells(groups, y.time, periods, each, of_kind)
@@ -331,15 +331,15 @@ def imputation_fit_under(evaluation: Evaluation, copula: Any, adjustment: str | 
 
     Of an adjustment, by default of the primary one, or of the first that has a joint model of the test outcomes.
     """
-    names = [adjustment] if adjustment is not None else [evaluation.primary, *evaluation.results]
-    several = (evaluation.results[name] for name in names)
-    first = next((each for each in several if each.imputation_fit is not None), None)
-    if first is None:
+    first = evaluation.results[adjustment or evaluation.primary]
+    several = [first] if adjustment is not None else [first, *evaluation.results.values()]
+    imputed = next((each for each in several if each.imputation_fit is not None), None)
+    if imputed is None:
         raise ValueError(
             "no adjustment has a joint model of the test outcomes: none fits one, it could not be fitted, or nobody's "
             "status had to be imputed."
         )
-    moved = [(fitted.with_copula(copula), names) for fitted, names in first.served]
+    moved = [(fitted.with_copula(copula), names) for fitted, names in imputed.served]
     fit = imputation_fit(evaluation.data.learning, moved, evaluation.models)
     assert fit is not None  # as under the first copula
     return fit
