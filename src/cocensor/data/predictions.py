@@ -279,15 +279,12 @@ class Predictions(Predicted):
 
     def taken(self, rows: AnyRows) -> Predictions:
         """The curves of some subjects, of a slice without a copy."""
-        kept = self.probabilities[rows]
-        return Predictions.trusted(
-            self.times, kept, self.interpolation, self.tail, self.source, self.n_rounded
-        )
+        how = self.interpolation, self.tail, self.source, self.n_rounded
+        return Predictions.trusted(self.times, self.probabilities[rows], *how)
 
     def stated(self, **changes: Any) -> Probabilities:
         """The same with another ``interpolation`` or ``tail``, without being checked again."""
-        names = ("interpolation", "tail", "source", "n_rounded")
-        own = {name: getattr(self, name) for name in names}
+        own = {name: getattr(self, name) for name in ("interpolation", "tail", "source", "n_rounded")}
         return on_times(self.times, self.probabilities, **own | changes)
 
     def drawn(self, rows: Rows) -> Predictions:
@@ -490,8 +487,8 @@ class PredictionsAt(Predicted):
     ) -> PredictionsAt:
         """From an array of shape (n, 1) that was checked already."""
         made = object.__new__(cls)
-        values = {"time": time, "probabilities": read_only(probabilities), "source": source}
-        made.__dict__.update(values, n_rounded=n_rounded)
+        made.__dict__.update(time=time, probabilities=read_only(probabilities))
+        made.__dict__.update(source=source, n_rounded=n_rounded)
         return made
 
     def __len__(self) -> int:
@@ -530,8 +527,8 @@ class PredictionsAt(Predicted):
             raise ValueError(
                 f"several times are needed for times = {other:g}, but there is a prediction at {self.time:g} alone."
             )
-        values = np.asarray(rows_of(self.probabilities, rows), dtype=np.float64)
-        values = np.clip(values, 0.0, 1.0) if self.n_rounded else values
+        table = np.asarray(rows_of(self.probabilities, rows), dtype=np.float64)
+        values = np.clip(table, 0.0, 1.0) if self.n_rounded else table
         return values if times.size == 1 else np.repeat(values, times.size, axis=1)
 
 
