@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.study.checks import Check
-from cocensor.study.probe import Probe, time_scale
+from cocensor.study.look import Probe, time_scale
 from cocensor.study.report import Report
 from cocensor.study.standing import rankable, standing
 from tests.study.mistakes import TIMES, cause, disqualifying, kinds, quickly, right

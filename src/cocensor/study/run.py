@@ -28,8 +28,7 @@ from cocensor.copulas import Copula
 from cocensor.data import Predicted, Survival, as_predictions, subject_labels
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.study.between_times import read_as_steps
-from cocensor.study.checks import find_checks
+from cocensor.study.checks import find_checks, read_as_steps
 from cocensor.study.data import AssumedCopula, EvaluationData
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.hint import CopulaHint, hinted
