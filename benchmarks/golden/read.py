@@ -18,7 +18,7 @@ from benchmarks.golden.numbers import Numbers
 from cocensor.data import RiskScores
 from cocensor.study.curves import curve_errors, profile_errors
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import within_plausible
+from cocensor.study.standing import rankable
 from cocensor.views.numbers.grids import sensitivity_numbers
 
 #: Adjustments by the library's names, and by the words of the golden keys.
@@ -384,17 +384,27 @@ def sensitivity(into: Numbers, found: Any, *, curves: bool = False) -> None:
     for metric, key in names.items():
         for adjustment in found.over_tau.answers:
             for a, b in combinations(of.models, 2):
-                within = within_plausible(found, a, b, metric, adjustment)
                 at = into.under("within_plausible", key, f"{a}-{b}", _word(adjustment))
-                at.put("winner", within.winner or "-")
-                at.put("whole", within.whole)
-                _ends(at, (within.low, within.high), "from_")
-                for name in ("ignorance", "strong", "pointwise"):
-                    _ends(at, getattr(within.uncertainty, name), f"{name}_")
-                at.put("constant", within.uncertainty.constant)
+                _within_plausible(at, found, a, b, metric, adjustment)
     if curves:
         _curves_on_grid(into, found, names)
     _table_of_grid(into, found, names)
+
+
+def _within_plausible(into: Numbers, found: Any, a: str, b: str, metric: str, adjustment: str) -> None:
+    """What is certain of two models over the part of the plausible range that the grid covers."""
+    grid, plausible = found.over_tau, found.plausible
+    taus = [tau for line in grid.answers[adjustment].values() for tau in line]
+    low, high = max(plausible.low, min(taus)), min(plausible.high, max(taus))
+    spread = grid.uncertainty(low, high, a, b, None, metric, adjustment)
+    sign = 0 if spread.missing else (spread.strong.low > 0) - (spread.strong.high < 0)
+    winner = grid.pair(a, b, metric, adjustment).better(sign) if sign else None
+    into.put("winner", winner if winner in rankable(found.evaluation) else "-")
+    into.put("whole", (low, high) == (plausible.low, plausible.high))
+    _ends(into, (low, high), "from_")
+    for name in ("ignorance", "strong", "pointwise"):
+        _ends(into, getattr(spread, name), f"{name}_")
+    into.put("constant", spread.constant)
 
 
 def _table_of_grid(into: Numbers, found: Any, names: Mapping[str, str]) -> None:

@@ -391,6 +391,12 @@ def make_frame(columns: dict[str, list[Any]], library: Any = None) -> Any:
     return nw.from_dict(columns, backend=backend).to_native()
 
 
+def frame_of_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], library: Any = None) -> Any:
+    """A data frame of rows, of which there may be none."""
+    lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
+    return make_frame(dict(zip(columns, lists, strict=True)), library)
+
+
 def need(module: str, who: str, package: str, extra: str) -> Any:
     """Import what an extra brings, or say in one sentence how to get it."""
     try:

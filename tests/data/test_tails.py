@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from cocensor.data.tails import tail_area, tail_quantile, tail_values
+from cocensor.data.interpolation import tail_area, tail_quantile, tail_values
 
 
 @pytest.mark.parametrize("tail", ["last", "zero", "linear", "exponential"])

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 import cocensor as cc
 from cocensor.study.checks import Check
-from cocensor.study.probe import Probe
+from cocensor.study.look import Probe, time_scale
 from cocensor.study.report import Report
 from cocensor.study.standing import rankable, standing
-from cocensor.study.time_scale import time_scale
 from tests.study.mistakes import TIMES, cause, disqualifying, kinds, quickly, right
 
 DISQUALIFYING = {"negative_skill", "against_outcome", "time_scale"}

@@ -71,8 +71,8 @@ def test_one_time_by_label_and_by_the_label_less_the_time(result):
     [
         lambda found, by, how: found.over_tau.values("clayton", 0.3, by, how),
         lambda found, by, how: found.over_tau.leaders(by, how),
-        lambda found, by, how: found.compare("one", "three", "clayton", 0.3, by, how).difference,
-        lambda found, by, how: found.hazard_ratio("clayton", 0.3, how),
+        lambda found, by, how: found.over_tau.compare("one", "three", "clayton", 0.3, by, how).difference,
+        lambda found, by, how: found.over_tau.hazard_ratio("clayton", 0.3, how),
         lambda found, by, how: found.tips("one", "three", by, how),
         lambda found, by, how: SensitivityDisplay.from_sensitivity(found, by, how).adjustment,
         lambda found, by, how: DifferenceDisplay.from_sensitivity(found, "one", by, how).adjustment,

@@ -17,7 +17,7 @@ from cocensor.cli.options import with_options
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.cli.plan import PlanOptions, plan_of
 from cocensor.cli.stream import Cluster, check_streamed, is_streamed, scored_in_batches, starting_over
-from cocensor.cli.study import Study, check_refused, scored
+from cocensor.cli.study import check_refused, scored
 from cocensor.cli.study_file import Outputs, StudyFile, study_text
 from cocensor.study.report import full_report
 from cocensor.views.text import beside_scores, minor_notes
@@ -69,19 +69,19 @@ def evaluated(
         raise ValueError("--title belongs to the report: give --out too.")
     inputs.check()
     notes: list[Note] = [*inputs.columns.notes]
-    study = Study(inputs, plan_of(options, saved, inputs, study_file.config))
-    saved_text = None if save_config is None else study_text(inputs, study.plan, outputs, save_config)
+    plan = plan_of(options, saved, inputs, study_file.config)
+    saved_text = None if save_config is None else study_text(inputs, plan, outputs, save_config)
     in_batches = is_streamed(inputs, cluster)
     if in_batches:
-        check_streamed(study)
+        check_streamed(inputs, plan)
     unprinted: OSError | None = None
     groups: Any = None
     with starting_over(in_batches):
         with progress_bar() as phase, collected(UserWarning) as warned:
             if in_batches:
-                result = scored_in_batches(study, cluster, phase, notes)
+                result = scored_in_batches(inputs, plan, cluster, phase, notes)
             else:
-                result, groups = scored(study, phase, notes)
+                result, groups = scored(inputs, plan, phase, notes)
         if inputs.strict:
             left_out = {*inputs.files, *inputs.risks} - set(result.data.predictions)
             check_refused(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
-from dataclasses import dataclass, field
+from dataclasses import MISSING
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from cocensor._notes import Note, noted
 from cocensor._warnings import collected
 from cocensor.cli.console import Phases, progress_bar, refusing, say
 from cocensor.cli.inputs import Outcomes, covariates_of
-from cocensor.cli.options import MODEL, data_file, items, option, output_file, with_options
+from cocensor.cli.options import MODEL, data_file, items, option, option_group, output_file, with_options
 from cocensor.cli.outputs import check_outputs, written_together
 from cocensor.data import unmarked_end
 from cocensor.data.files import read_table
@@ -27,43 +27,32 @@ from cocensor.joint.settings import DEFAULT_MARGINS
 from cocensor.views.text import candidates_as_text, choice_in_words
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class _Fitting(Outcomes):
     """The options of ``cocensor fit-copula``."""
 
-    train: Path = field(
-        metadata=data_file(
-            "Training sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header."
-        )
+    train: Path = data_file(
+        "Training sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header.",
+        default=MISSING,
     )
-    validation: Path | None = field(
-        default=None,
-        metadata=data_file(
-            "Validation sample to compare the families on, with the same columns. By default cross-validation."
-        ),
+    validation: Path | None = data_file(
+        "Validation sample to compare the families on, with the same columns. By default cross-validation."
     )
-    families: str = field(
+    families: str = option(
+        MODEL,
+        "A,B,...",
+        "Candidate families, gaussian among them. Independence is always a candidate.",
         default=",".join(CANDIDATES),
-        metadata=option(
-            MODEL, "A,B,...", "Candidate families, gaussian among them. Independence is always a candidate."
-        ),
     )
-    margins: str = field(
-        default=DEFAULT_MARGINS, metadata=option(MODEL, None, "Form of both margins: spline or weibull.")
+    margins: str = option(MODEL, None, "Form of both margins: spline or weibull.", default=DEFAULT_MARGINS)
+    penalty: float | None = option(
+        MODEL,
+        None,
+        "Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood. By default τ "
+        "costs about 4τ² units of the log-likelihood of all subjects, in every family.",
     )
-    penalty: float | None = field(
-        default=None,
-        metadata=option(
-            MODEL,
-            None,
-            "Weight of (θ − independence)² against the mean log-likelihood; 0 for maximum likelihood. By default τ "
-            "costs about 4τ² units of the log-likelihood of all subjects, in every family.",
-        ),
-    )
-    json: Path | None = field(default=None, metadata=output_file("Where to write all numbers (JSON)."))
-    figure: Path | None = field(
-        default=None, metadata=output_file("Where to draw the profile likelihood (PNG, PDF or SVG).")
-    )
+    json: Path | None = output_file("Where to write all numbers (JSON).")
+    figure: Path | None = output_file("Where to draw the profile likelihood (PNG, PDF or SVG).")
 
 
 @with_options(_Fitting)

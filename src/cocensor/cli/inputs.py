@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING
 from pathlib import Path
 from typing import Any, ClassVar
 from unicodedata import category
@@ -12,22 +12,23 @@ from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, check_choice, naming
 from cocensor._notes import Note, noted
 from cocensor.cli.options import (
-    ASSUMPTIONS,
-    BATCHES,
     DATA,
-    OUTCOMES,
-    PREDICTIONS,
+    assumption,
+    batch,
     called,
     column,
     data_file,
     items,
     option,
+    option_group,
+    outcome,
+    prediction,
 )
 from cocensor.data import Survival
 from cocensor.data.covariates import check_alike, read_covariates
 from cocensor.data.tables import INDEX, Columns, Table
-from cocensor.study.sensitivity.ratios import as_labels, check_groups
-from cocensor.study.truth import as_true_times
+from cocensor.study.run import as_true_times
+from cocensor.study.sensitivity.walk import as_labels, check_groups
 
 #: ``--interpolation`` and ``--tail`` in words.
 BETWEEN = {"linear": "linear between times", "step": "a step function"}
@@ -35,80 +36,51 @@ BEYOND = {"none": "nothing after the last time", "last": "constant after the las
 _ALL = "all"
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class Outcomes:
     """Columns that say when subjects had the event, dropped out or reached the end of the study; and covariates."""
 
     #: What a column that is likely an id may be instead of a covariate.
     if_id: ClassVar[str] = ""
 
-    event: str = field(metadata=column("Column: TRUE or 1 if the event was observed, FALSE or 0 if not."))
-    time: str | None = field(
-        default=None,
-        metadata=column(
-            "Column: the observed time of event or censoring. Or give dates: --entry, --exit and --data-lock."
-        ),
+    event: str = column("Column: TRUE or 1 if the event was observed, FALSE or 0 if not.", default=MISSING)
+    time: str | None = column(
+        "Column: the observed time of event or censoring. Or give dates: --entry, --exit and --data-lock."
     )
-    administrative: str | None = field(
-        default=None,
-        metadata=column("Column: TRUE or 1 if censored by the end of the study, not by dropout."),
+    administrative: str | None = column(
+        "Column: TRUE or 1 if censored by the end of the study, not by dropout."
     )
-    follow_up: str | None = field(
-        default=None,
-        metadata=column(
-            "Instead of --administrative, a column: the time at which the study would have ended for each subject. "
-            "Subjects censored then count as censored by the end of the study."
-        ),
+    follow_up: str | None = column(
+        "Instead of --administrative, a column: the time at which the study would have ended for each subject. "
+        "Subjects censored then count as censored by the end of the study."
     )
-    entry: str | None = field(
-        default=None,
-        metadata=column(
-            "Instead of --time, a column: the date of entry, such as 2021-03-31 or as --date-format says."
-        ),
+    entry: str | None = column(
+        "Instead of --time, a column: the date of entry, such as 2021-03-31 or as --date-format says."
     )
-    exit: str | None = field(
-        default=None,
-        metadata=column("With --entry, a column: the date of the event, or the last date under observation."),
+    exit: str | None = column(
+        "With --entry, a column: the date of the event, or the last date under observation."
     )
-    data_lock: str | None = field(
-        default=None,
-        metadata=option(
-            OUTCOMES,
-            "DATE|COLUMN",
-            "With --entry: the date of the data lock, one for all or a column. Subjects censored on it count as "
-            "censored by the end of the study.",
-        ),
+    data_lock: str | None = outcome(
+        "DATE|COLUMN",
+        "With --entry: the date of the data lock, one for all or a column. Subjects censored on it count as "
+        "censored by the end of the study.",
     )
-    date_format: str | None = field(
-        default=None,
-        metadata=option(
-            OUTCOMES,
-            "FORMAT",
-            "With --entry: how dates are written where that is not as 2021-03-31, such as %d/%m/%Y for 31/03/2021.",
-        ),
+    date_format: str | None = outcome(
+        "FORMAT",
+        "With --entry: how dates are written where that is not as 2021-03-31, such as %d/%m/%Y for 31/03/2021.",
     )
-    time_unit: str | None = field(
-        default=None,
-        metadata=option(
-            OUTCOMES,
-            "UNIT",
-            "The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
-            "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are "
-            "in it too.",
-        ),
+    time_unit: str | None = outcome(
+        "UNIT",
+        "The unit of --time, such as months, as tables and axes show it; nothing is converted. With --entry: "
+        "days, weeks, months (30.4375 days) or years (365.25 days), by default days. The times of predictions are "
+        "in it too.",
     )
-    reason: str | None = field(
-        default=None,
-        metadata=column("Column: the reason for each dropout, as text; empty for other subjects."),
-    )
-    covariates: str | None = field(
-        default=None,
-        metadata=option(
-            DATA,
-            "A,B,...|all",
-            "Covariate columns, separated by commas. A text column enters as indicators of its levels. all means "
-            "every column that no other option names.",
-        ),
+    reason: str | None = column("Column: the reason for each dropout, as text; empty for other subjects.")
+    covariates: str | None = option(
+        DATA,
+        "A,B,...|all",
+        "Covariate columns, separated by commas. A text column enters as indicators of its levels. all means "
+        "every column that no other option names.",
     )
 
     @cached_property
@@ -177,122 +149,78 @@ class Outcomes:
         return names
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class Inputs(Outcomes):
     """The files and columns of ``cocensor evaluate``: the table ``[inputs]`` of a study file."""
 
     if_id = "if it is an id, give --id {}; otherwise "
 
-    test: Path = field(
-        metadata=data_file(
-            "Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header. Or several "
-            "Parquet files: a folder, or a pattern in quotes."
-        )
+    test: Path = data_file(
+        "Test sample, CSV or Parquet: one row per subject. Errors count rows from 0, after the header. Or several "
+        "Parquet files: a folder, or a pattern in quotes.",
+        default=MISSING,
     )
-    train: Path | None = field(
-        default=None,
-        metadata=data_file(
-            "Training sample, with the same columns as the test sample. Without it, everything is estimated from the "
-            "test sample, as for out-of-fold predictions."
-        ),
+    train: Path | None = data_file(
+        "Training sample, with the same columns as the test sample. Without it, everything is estimated from the "
+        "test sample, as for out-of-fold predictions."
     )
-    predictions: list[str] | None = field(
-        default=None,
-        metadata=option(
-            PREDICTIONS,
-            "NAME=FILE",
-            "A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns named "
-            "after times; or, as lifelines and pycox give them, a row per time, with the times first, and a column "
-            'per subject. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
-            'model; a name has no "=". Or several Parquet files, as for --test.',
-        ),
+    predictions: list[str] | None = prediction(
+        "NAME=FILE",
+        "A model's survival probabilities for the test subjects, CSV or Parquet: a row per subject, columns named "
+        "after times; or, as lifelines and pycox give them, a row per time, with the times first, and a column "
+        'per subject. One column is a prediction at that time alone, or, named "risk", a risk score. Once per '
+        'model; a name has no "=". Or several Parquet files, as for --test.',
     )
-    risk: list[str] | None = field(
-        default=None,
-        metadata=option(
-            PREDICTIONS,
-            "NAME=COLUMN",
-            "A model that is a risk score, greater for a higher risk: a column of the test sample. It is scored by "
-            "auc and concordance alone. Once per model.",
-        ),
+    risk: list[str] | None = prediction(
+        "NAME=COLUMN",
+        "A model that is a risk score, greater for a higher risk: a column of the test sample. It is scored by "
+        "auc and concordance alone. Once per model.",
     )
-    id: str | None = field(
-        default=None,
-        metadata=option(
-            PREDICTIONS,
-            "COLUMN",
-            "Column that identifies subjects in the test sample and in every prediction file, where a first column "
-            "without a name, or the names of a column per subject, will do. Without it, subjects must be in the same "
-            "order.",
-        ),
+    id: str | None = prediction(
+        "COLUMN",
+        "Column that identifies subjects in the test sample and in every prediction file, where a first column "
+        "without a name, or the names of a column per subject, will do. Without it, subjects must be in the same "
+        "order.",
     )
-    folds: str | None = field(
-        default=None,
-        metadata=option(
-            PREDICTIONS,
-            "COLUMN",
-            "For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
-        ),
+    folds: str | None = prediction(
+        "COLUMN",
+        "For out-of-fold predictions, the fold of each test subject: a column of the test sample.",
     )
-    interpolation: str | None = field(
-        default=None,
-        metadata=option(
-            PREDICTIONS,
-            "TEXT",
-            "Curves between predicted times: linear or step. By default linear, with a note where step would move the "
-            "scores.",
-        ),
+    interpolation: str | None = prediction(
+        "TEXT",
+        "Curves between predicted times: linear or step. By default linear, with a note where step would move the "
+        "scores.",
     )
-    tail: str = field(
+    tail: str = prediction(
+        "TEXT",
+        "Curves after the last predicted time: none (scores end there) or last (constant).",
         default="none",
-        metadata=option(
-            PREDICTIONS,
-            "TEXT",
-            "Curves after the last predicted time: none (scores end there) or last (constant).",
-        ),
     )
-    strict: bool = field(
+    strict: bool = prediction(
+        None,
+        "End with exit code 2, and write nothing, if a model's predictions are refused. By default the other "
+        "models are scored, if there are any, and stderr and a note say why.",
         default=False,
-        metadata=option(
-            PREDICTIONS,
-            None,
-            "End with exit code 2, and write nothing, if a model's predictions are refused. By default the other "
-            "models are scored, if there are any, and stderr and a note say why.",
-        ),
     )
-    true_time: str | None = field(
-        default=None,
-        metadata=column(
-            "Simulated data: the column of the test sample with the true event times, those of censored subjects "
-            "included. Scores by them are shown beside the others."
-        ),
+    true_time: str | None = column(
+        "Simulated data: the column of the test sample with the true event times, those of censored subjects "
+        "included. Scores by them are shown beside the others."
     )
-    hazard_ratio_by: str | None = field(
-        default=None,
-        metadata=option(
-            ASSUMPTIONS,
-            "COLUMN",
-            "Also vary the hazard ratio after dropout in one group at a time. A column of the test sample names the "
-            "groups.",
-        ),
+    hazard_ratio_by: str | None = assumption(
+        "COLUMN",
+        "Also vary the hazard ratio after dropout in one group at a time. A column of the test sample names the "
+        "groups.",
     )
-    stream: bool = field(
+    stream: bool = batch(
+        None,
+        "Read Parquet files in batches: they may be larger than the memory. Folders and patterns in quotes, such "
+        "as 'test/*.parquet', are read so in any case.",
         default=False,
-        metadata=option(
-            BATCHES,
-            None,
-            "Read Parquet files in batches: they may be larger than the memory. Folders and patterns in quotes, such "
-            "as 'test/*.parquet', are read so in any case.",
-        ),
     )
-    fit_rows: int | None = field(
-        default=None,
-        metadata=option(
-            BATCHES,
-            "N",
-            "With --stream: the largest number of subjects that adjustments are fitted to, drawn by a hash of their "
-            "id or row number. By default 1000000.",
-        ),
+    fit_rows: int | None = batch(
+        "N",
+        "With --stream: the largest number of subjects that adjustments are fitted to, drawn by a hash of their "
+        "id or row number. By default 1000000.",
     )
 
     def check(self) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from math import isfinite
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, dataclass_transform, get_type_hints
 
 import typer
 
@@ -22,16 +22,26 @@ MODEL = "Model"
 OUTPUT = "Output"
 BATCHES = "Files larger than memory"
 STUDY_FILE = "Study file"
+Group = TypeVar("Group")
 #: As help shows them.
 PANELS = (DATA, OUTCOMES, PREDICTIONS, ASSUMPTIONS, SCORES, MODEL, OUTPUT, BATCHES, STUDY_FILE)
 
 
-def option(panel: str, metavar: str | None, text: str, **more: Any) -> dict[str, Any]:
-    """Metadata of a field that is an option: its panel of the help, what its values are called, what it means."""
-    return {"option": typer.Option(metavar=metavar, help=text, rich_help_panel=panel, **more)}
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+def option_group(group: type[Group]) -> type[Group]:
+    """A dataclass whose fields are options."""
+    return dataclass(frozen=True, kw_only=True)(group)
 
 
-column = partial(option, OUTCOMES, "COLUMN")
+def option(panel: str, metavar: str | None, text: str, *, default: Any = None, **more: Any) -> Any:
+    """A field that is an option: its panel of the help, what its values are called, what it means."""
+    shown = typer.Option(metavar=metavar, help=text, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"option": shown})
+
+
+assumption, score = partial(option, ASSUMPTIONS), partial(option, SCORES)
+prediction, batch = partial(option, PREDICTIONS), partial(option, BATCHES)
+outcome, column = partial(option, OUTCOMES), partial(option, OUTCOMES, "COLUMN")
 data_file = partial(option, DATA, "FILE")
 output_file = partial(option, OUTPUT, "FILE")
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import cocensor as cc
 from cocensor._checks import as_choice, check_choice
 from cocensor.cli.inputs import Inputs
-from cocensor.cli.options import ASSUMPTIONS, SCORES, called, given, items, numbers, option
+from cocensor.cli.options import assumption, called, given, items, numbers, option_group, score
 from cocensor.metrics.registry import metric_labels
 from cocensor.study.plan import DEFAULT_METRICS, SETS, Plan, check_has_ratios
 
@@ -18,121 +17,69 @@ from cocensor.study.plan import DEFAULT_METRICS, SETS, Plan, check_has_ratios
 _SETTINGS = {"floor": "ils", "threshold": "net_benefit"}
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class PlanOptions:
     """Options that stand for a plan; what is not given is as a study file says, or as it is by default."""
 
-    copula: str | None = field(
-        default=None,
-        metadata=option(
-            ASSUMPTIONS,
-            "FAMILY",
-            "Assumed dependence of event and dropout given the predictions and any covariates: independence (by "
-            "default), select (by likelihood), or, with --tau, clayton, frank, gumbel, joe or gaussian.",
-        ),
+    copula: str | None = assumption(
+        "FAMILY",
+        "Assumed dependence of event and dropout given the predictions and any covariates: independence (by "
+        "default), select (by likelihood), or, with --tau, clayton, frank, gumbel, joe or gaussian.",
     )
-    tau: float | None = field(default=None, metadata=option(ASSUMPTIONS, None, "Kendall's τ of the copula."))
-    adjustments: str | None = field(
-        default=None,
-        metadata=option(
-            ASSUMPTIONS,
-            "A,B,...",
-            f"One or more of {', '.join(cc.adjustment_names())}, or paper (ipcw, imputation and those of the paper). "
-            "By default ipcw and imputation.",
-        ),
+    tau: float | None = assumption(None, "Kendall's τ of the copula.")
+    adjustments: str | None = assumption(
+        "A,B,...",
+        f"One or more of {', '.join(cc.adjustment_names())}, or paper (ipcw, imputation and those of the paper). "
+        "By default ipcw and imputation.",
     )
-    families: str | None = field(
-        default=None,
-        metadata=option(
-            ASSUMPTIONS,
-            "A,B,...",
-            "Copula families of the sensitivity analysis, and hazard_ratio (after dropout). By default all.",
-        ),
+    families: str | None = assumption(
+        "A,B,...",
+        "Copula families of the sensitivity analysis, and hazard_ratio (after dropout). By default all.",
     )
-    taus: str | None = field(
-        default=None,
-        metadata=option(
-            ASSUMPTIONS,
-            "T,T,...",
-            "Values of Kendall's τ in the sensitivity analysis. By default -0.3, or the lowest plausible one, to 0.9 "
-            "in steps of 0.1.",
-        ),
+    taus: str | None = assumption(
+        "T,T,...",
+        "Values of Kendall's τ in the sensitivity analysis. By default -0.3, or the lowest plausible one, to 0.9 "
+        "in steps of 0.1.",
     )
-    hazard_ratios: str | None = field(
-        default=None,
-        metadata=option(
-            ASSUMPTIONS,
-            "R,R,...",
-            "Hazard ratios after dropout in the sensitivity analysis, relative to similar subjects still under "
-            "observation. By default 0.5,1,1.5,2,3,5.",
-        ),
+    hazard_ratios: str | None = assumption(
+        "R,R,...",
+        "Hazard ratios after dropout in the sensitivity analysis, relative to similar subjects still under "
+        "observation. By default 0.5,1,1.5,2,3,5.",
     )
-    plausible: str | None = field(
-        default=None,
-        metadata=option(
-            ASSUMPTIONS,
-            "LOW,HIGH",
-            "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default up to 0.2, or three "
-            "times what all covariates together would induce.",
-        ),
+    plausible: str | None = assumption(
+        "LOW,HIGH",
+        "The range of Kendall's τ that you consider plausible, such as 0,0.3. By default up to 0.2, or three "
+        "times what all covariates together would induce.",
     )
-    metrics: str | None = field(
-        default=None,
-        metadata=option(
-            SCORES,
-            "A,B,...",
-            f"One or more of {', '.join(cc.metric_names())}, or default ({', '.join(DEFAULT_METRICS)}). The first "
-            "decides which model is best.",
-        ),
+    metrics: str | None = score(
+        "A,B,...",
+        f"One or more of {', '.join(cc.metric_names())}, or default ({', '.join(DEFAULT_METRICS)}). The first "
+        "decides which model is best.",
     )
-    at: str | None = field(
-        default=None,
-        metadata=option(
-            SCORES,
-            "T,T,...",
-            "Times for metrics at single times, such as brier and auc: for example 12,24,60. By default the quartiles "
-            "of the event times for the default metrics, and the horizon for others.",
-        ),
+    at: str | None = score(
+        "T,T,...",
+        "Times for metrics at single times, such as brier and auc: for example 12,24,60. By default the quartiles "
+        "of the event times for the default metrics, and the horizon for others.",
     )
-    floor: float | None = field(
-        default=None,
-        metadata=option(SCORES, None, "For ils: smaller probabilities are raised to this one, such as 0.01."),
+    floor: float | None = score(None, "For ils: smaller probabilities are raised to this one, such as 0.01.")
+    threshold: float | None = score(
+        None, "For net_benefit: the predicted risk at which one would treat, such as 0.2."
     )
-    threshold: float | None = field(
-        default=None,
-        metadata=option(
-            SCORES, None, "For net_benefit: the predicted risk at which one would treat, such as 0.2."
-        ),
+    horizon: str | None = score(
+        "TIME",
+        "End of the scored interval: a time, t_max, or the share still at risk, such as 10%. By default 5% or the "
+        "end of the predictions, whichever comes first.",
     )
-    horizon: str | None = field(
-        default=None,
-        metadata=option(
-            SCORES,
-            "TIME",
-            "End of the scored interval: a time, t_max, or the share still at risk, such as 10%. By default 5% or the "
-            "end of the predictions, whichever comes first.",
-        ),
+    confidence: str | None = score(
+        "LEVEL",
+        "Confidence level of the intervals of scores and differences, or none for no intervals. By default 0.95.",
     )
-    confidence: str | None = field(
-        default=None,
-        metadata=option(
-            SCORES,
-            "LEVEL",
-            "Confidence level of the intervals of scores and differences, or none for no intervals. By default 0.95.",
-        ),
+    bootstrap: int | None = score(
+        "N",
+        "Number of bootstrap samples, such as 500, for the intervals of the scores. All adjustments are refitted "
+        "to each. Intervals over time and over other copulas still come from formulas.",
     )
-    bootstrap: int | None = field(
-        default=None,
-        metadata=option(
-            SCORES,
-            "N",
-            "Number of bootstrap samples, such as 500, for the intervals of the scores. All adjustments are refitted "
-            "to each. Intervals over time and over other copulas still come from formulas.",
-        ),
-    )
-    seed: int | None = field(
-        default=None, metadata=option(SCORES, "N", "Seed of the bootstrap. By default 0.")
-    )
+    seed: int | None = score("N", "Seed of the bootstrap. By default 0.")
 
 
 #: The arguments of :meth:`Plan.of` that single options stand for, and of its sensitivity analysis.

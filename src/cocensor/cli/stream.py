@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,26 +12,22 @@ from cocensor._checks import check_whole
 from cocensor._notes import Note
 from cocensor.cli.console import Phases
 from cocensor.cli.inputs import Inputs, covariates_of
-from cocensor.cli.options import BATCHES, option
-from cocensor.cli.study import Study
+from cocensor.cli.options import batch, option_group
 from cocensor.data.files import read_table
 from cocensor.stream.cluster import connected
 from cocensor.stream.evaluate import run_scan
 from cocensor.stream.files import Files
+from cocensor.study import Plan
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class Cluster:
     """Who reads the files; no study file says so."""
 
-    scheduler: str | None = field(
-        default=None,
-        metadata=option(
-            BATCHES,
-            "ADDRESS",
-            "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
-            "as tcp://host:8786. Its workers must see the files under the same paths.",
-        ),
+    scheduler: str | None = batch(
+        "ADDRESS",
+        "With --stream: the Dask cluster that reads and scores the files, by the address of its scheduler, such "
+        "as tcp://host:8786. Its workers must see the files under the same paths.",
     )
 
 
@@ -55,9 +50,8 @@ def _is_several(path: Path) -> bool:
     return path.is_dir() or (any(sign in str(path) for sign in "*?[") and not path.exists())
 
 
-def check_streamed(study: Study) -> None:
+def check_streamed(inputs: Inputs, plan: Plan) -> None:
     """Refuse what takes all subjects at once, and a training sample in several files."""
-    inputs = study.inputs
     if inputs.train is not None and _is_several(inputs.train):
         raise ValueError(f"--train must be one file, for it is held in memory, but is {inputs.train}.")
     asked: dict[str, Any] = {
@@ -67,7 +61,7 @@ def check_streamed(study: Study) -> None:
         "--true-time": inputs.true_time,
         "--folds": inputs.folds,
         "--hazard-ratio-by": inputs.hazard_ratio_by,
-        "--bootstrap": study.plan.n_resamples,
+        "--bootstrap": plan.n_resamples,
     }
     instead = {
         "--risk": "give --predictions with files of one column, risk",
@@ -83,9 +77,10 @@ def check_streamed(study: Study) -> None:
             )
 
 
-def scored_in_batches(study: Study, cluster: Cluster, phase: Phases, notes: list[Note]) -> cc.Evaluation:
+def scored_in_batches(
+    inputs: Inputs, plan: Plan, cluster: Cluster, phase: Phases, notes: list[Note]
+) -> cc.Evaluation:
     """The scores of a study whose test sample and predictions are read in batches."""
-    inputs = study.inputs
     phase(f"Looking at {inputs.test.name}")
     columns = Files.found(inputs.test, "--test").columns if inputs.covariate_names == [] else []
     names = inputs.covariates_among(columns, inputs.test, notes)
@@ -115,7 +110,7 @@ def scored_in_batches(study: Study, cluster: Cluster, phase: Phases, notes: list
     where = cluster.scheduler
     with nullcontext() if where is None else connected(where, "--scheduler") as client:
         passes = _Passes(phase, len(scan.parts))
-        return run_scan(scan, study.plan, client=client, progress=passes, **settings)
+        return run_scan(scan, plan, client=client, progress=passes, **settings)
 
 
 class _Passes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,8 @@ from cocensor.data.tables import Table
 from cocensor.study import Plan, run
 
 
-@dataclass(frozen=True)
-class Study:
-    """Files and columns, and what is asked of them: checked as far as that takes no file."""
-
-    inputs: Inputs
-    plan: Plan
-
-
-def scored(study: Study, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluation, Any]:
+def scored(inputs: Inputs, plan: Plan, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluation, Any]:
     """The scores, and the groups of ``--hazard-ratio-by``."""
-    inputs = study.inputs
     phase(f"Reading {inputs.test.name}")
     subjects = read_table(inputs.test, inputs.id)
     names = inputs.covariates_in(subjects, inputs.test, notes)
@@ -55,9 +45,9 @@ def scored(study: Study, phase: Phases, notes: list[Note]) -> tuple[cc.Evaluatio
     _tell_refused(models, inputs.strict)
     source = escaped(inputs.test.name)
     models |= {name: risk_scores_of(subjects, column, source) for name, column in inputs.risks.items()}
-    phase("Selecting a copula" if study.plan.copula == "select" else "Checking predictions")
-    scoring = _Scoring(phase, study.plan)
-    return run(study.plan, models, y[-1], x[-1], progress=scoring, **settings), groups
+    phase("Selecting a copula" if plan.copula == "select" else "Checking predictions")
+    scoring = _Scoring(phase, plan)
+    return run(plan, models, y[-1], x[-1], progress=scoring, **settings), groups
 
 
 def check_refused(refused: Mapping[str, str]) -> None:

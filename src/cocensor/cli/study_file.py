@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import fields, replace
 from datetime import date
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import typer
 
 import cocensor as cc
 from cocensor.cli.console import refusing
 from cocensor.cli.inputs import Inputs
-from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, output_file
+from cocensor.cli.options import OUTPUT, STUDY_FILE, given, option, option_group, output_file
 from cocensor.data import TimeAxis
 from cocensor.data.files import read_content
 from cocensor.study.plan import Plan
@@ -36,21 +35,19 @@ _RULES: dict[Any, tuple[str, tuple[type, ...]]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class Outputs:
     """What a run writes: the table ``[outputs]`` of a study file."""
 
-    out: Path | None = field(default=None, metadata=output_file("Where to write the report (HTML)."))
-    json: Path | None = field(default=None, metadata=output_file("Where to write all numbers (JSON)."))
-    title: str | None = field(default=None, metadata=option(OUTPUT, None, "Title of the report."))
-    hint: bool = field(
+    out: Path | None = output_file("Where to write the report (HTML).")
+    json: Path | None = output_file("Where to write all numbers (JSON).")
+    title: str | None = option(OUTPUT, None, "Title of the report.")
+    hint: bool = option(
+        OUTPUT,
+        None,
+        "Also select the copula that fits best, which may take longer than all the rest, and draw the likelihood "
+        "over τ in the report. It is a hint: no score depends on it.",
         default=False,
-        metadata=option(
-            OUTPUT,
-            None,
-            "Also select the copula that fits best, which may take longer than all the rest, and draw the likelihood "
-            "over τ in the report. It is a hint: no score depends on it.",
-        ),
     )
 
 
@@ -62,28 +59,22 @@ def read_study(context: typer.Context, file: Path | None) -> Path | None:
     return file
 
 
-@dataclass(frozen=True, kw_only=True)
+@option_group
 class StudyFile:
     """Where a study is read from, and where it is written to."""
 
-    config: Path | None = field(
-        default=None,
-        metadata=option(
-            STUDY_FILE,
-            "FILE",
-            "A study in a TOML file, as --save-config writes it. Its paths are relative to its folder. Options on the "
-            "command line win.",
-            callback=read_study,
-            is_eager=True,
-        ),
+    config: Path | None = option(
+        STUDY_FILE,
+        "FILE",
+        "A study in a TOML file, as --save-config writes it. Its paths are relative to its folder. Options on the "
+        "command line win.",
+        callback=read_study,
+        is_eager=True,
     )
-    save_config: Path | None = field(
-        default=None,
-        metadata=option(
-            STUDY_FILE,
-            "FILE",
-            "Write this study to a TOML file. cocensor evaluate --config FILE repeats the run.",
-        ),
+    save_config: Path | None = option(
+        STUDY_FILE,
+        "FILE",
+        "Write this study to a TOML file. cocensor evaluate --config FILE repeats the run.",
     )
 
 
@@ -144,18 +135,10 @@ def _option(key: str, value: Any, kind: Any, file: Path) -> Any:
     return str(file.parent / value) if kind is Path else kind(value)
 
 
-def _kinds(group: type) -> dict[str, Any]:
+def _kinds(group: Any) -> dict[str, Any]:
     """The types of the fields of a group, whether or not they may be left out."""
-    hints = {name: hint for name, hint in get_type_hints(group).items() if name in _fields(group)}
-    return {
-        name: get_args(hint)[0] if get_origin(hint) in (Union, UnionType) else hint
-        for name, hint in hints.items()
-    }
-
-
-def _fields(group: Any) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = group.__dataclass_fields__
-    return {name: each for name, each in found.items() if each.init}
+    hints = get_type_hints(group)
+    return {each.name: (get_args(hints[each.name]) or (hints[each.name],))[0] for each in fields(group)}
 
 
 # --- writing ----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from cocensor.data.border import as_predictions, predict
 from cocensor.data.dates import UNITS, check_date_format, is_date
 from cocensor.data.ids import Matching, subject_labels
+from cocensor.data.interpolation import TAILS, Tail
 from cocensor.data.predictions import (
     Interpolation,
     Predicted,
@@ -16,7 +17,6 @@ from cocensor.data.risk_table import MarginSteps, RiskTable, WhichMargin
 from cocensor.data.sample import Sample
 from cocensor.data.steps import StepFunction
 from cocensor.data.survival import Survival, ended_by_reason, structured, unmarked_end
-from cocensor.data.tails import TAILS, Tail
 from cocensor.data.times import TimeAxis, TimeGrid, shown_time, with_unit
 
 __all__ = [

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from cocensor._checks import FloatArray, as_times, as_vector, naming, refuse_column, spelled
 from cocensor._notes import Note, noted
 from cocensor.data.ids import Ids, rows_by_file_label, rows_by_id
+from cocensor.data.interpolation import Tail
 from cocensor.data.predictions import Interpolation, Predicted, RiskScores, on_times
 from cocensor.data.probabilities import count_rounded
 from cocensor.data.steps import check_increasing
 from cocensor.data.tables import NUMBER, Table, is_number
-from cocensor.data.tails import Tail
 
 # What R's data.frame() makes of a column name that starts with a digit.
 _R_NAME = re.compile(r"X\d.*")

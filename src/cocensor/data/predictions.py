@@ -26,23 +26,22 @@ from cocensor._checks import (
     row_blocks,
 )
 from cocensor.data.ids import Matching, rows_by_label
-from cocensor.data.probabilities import as_probability_table, count_rounded
-from cocensor.data.steps import (
-    QUANTILE_TOLERANCE,
-    as_step_functions,
-    check_increasing,
-    evaluate_step_functions,
-    last_known,
+from cocensor.data.interpolation import (
+    TAILS,
+    Tail,
+    is_by_columns,
+    on_lines,
+    rows_of,
+    tail_area,
+    tail_quantile,
+    tail_values,
 )
-from cocensor.data.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
+from cocensor.data.probabilities import as_probability_table, count_rounded
+from cocensor.data.steps import QUANTILE_TOLERANCE, check_increasing, table_of_steps
 
 Interpolation = Literal["linear", "step"]
 #: A slice, a mask or indices.
 AnyRows = slice | BoolArray | IntArray
-# Step functions on grids of their own are put on the union of these, up to this many numbers.
-_MOST_UNITED = 2**28
-# Rows are neighbours if they are among so many times as many.
-_NEIGHBOURS = 8
 
 
 class Predicted(ABC):
@@ -88,9 +87,9 @@ class Predicted(ABC):
         return made
 
     @property
-    @abstractmethod
     def limit(self) -> str | None:
         """In words, why there are no survival curves; None where there are."""
+        return None
 
     @property
     def end(self) -> float:
@@ -208,10 +207,8 @@ class Predictions(Predicted):
     ) -> Self:
         """From arrays that were checked already."""
         made = object.__new__(cls)
-        values = (read_only(times), read_only(probabilities), interpolation, tail, source, n_rounded)
-        names = ("times", "probabilities", "interpolation", "tail", "source", "n_rounded")
-        for name, value in zip(names, values, strict=True):
-            object.__setattr__(made, name, value)
+        made.__dict__.update(times=read_only(times), probabilities=read_only(probabilities))
+        made.__dict__.update(interpolation=interpolation, tail=tail, source=source, n_rounded=n_rounded)
         return made
 
     @classmethod
@@ -224,19 +221,8 @@ class Predictions(Predicted):
         whose end they are known). Functions on different grids are put on the union of these, which loses nothing
         of a step.
         """
-        functions = as_step_functions(functions)
-        grid, end = functions[0].x, min(map(last_known, functions))
-        if not all(f.x is grid or np.array_equal(f.x, grid) for f in functions):
-            grid = np.concatenate([f.x for f in functions])
-        grid = np.unique(np.append(np.asarray(grid, dtype=np.float64), end))
-        if tail is None:
-            grid = grid[grid <= end]  # beyond, not all are known
-        if len(functions) * grid.size > _MOST_UNITED:
-            raise ValueError(
-                f"functions must share their steps where they are many, but {len(functions):,} of them have "
-                f"{grid.size:,} steps in all: give an array at common times."
-            )
-        return cls(grid, evaluate_step_functions(functions, grid), "step", tail, "step functions")
+        grid, values = table_of_steps(functions, known_for_good=tail is not None)
+        return cls(grid, values, "step", tail, "step functions")
 
     @classmethod
     def from_frame(
@@ -293,15 +279,12 @@ class Predictions(Predicted):
 
     def taken(self, rows: AnyRows) -> Predictions:
         """The curves of some subjects, of a slice without a copy."""
-        kept = self.probabilities[rows]
-        return Predictions.trusted(
-            self.times, kept, self.interpolation, self.tail, self.source, self.n_rounded
-        )
+        how = self.interpolation, self.tail, self.source, self.n_rounded
+        return Predictions.trusted(self.times, self.probabilities[rows], *how)
 
     def stated(self, **changes: Any) -> Probabilities:
         """The same with another ``interpolation`` or ``tail``, without being checked again."""
-        names = ("interpolation", "tail", "source", "n_rounded")
-        own = {name: getattr(self, name) for name in names}
+        own = {name: getattr(self, name) for name in ("interpolation", "tail", "source", "n_rounded")}
         return on_times(self.times, self.probabilities, **own | changes)
 
     def drawn(self, rows: Rows) -> Predictions:
@@ -324,11 +307,6 @@ class Predictions(Predicted):
         return bool(times.max(initial=0.0) <= self.end)
 
     @property
-    def limit(self) -> None:
-        """None: these are survival curves."""
-        return None
-
-    @property
     def alike(self) -> bool:
         """Whether all subjects share one row of the table, as those of a reference curve do."""
         return self.probabilities.strides[0] == 0
@@ -342,7 +320,7 @@ class Predictions(Predicted):
         return self._read(times, rows)
 
     def _read(self, times: FloatArray, rows: Any, room: FloatArray | None = None) -> FloatArray:
-        table = _taken(self.probabilities, rows)
+        table = rows_of(self.probabilities, rows)
         if times.size != self.times.size or not np.array_equal(times, self.times):
             table = self._between(table, times, room)
         values = np.asarray(table, dtype=np.float64)
@@ -352,7 +330,7 @@ class Predictions(Predicted):
         """The curves kept at ``times`` alone."""
         if np.array_equal(times, self.times):
             return self
-        if _by_columns(self.probabilities):
+        if is_by_columns(self.probabilities):
             return Predictions.trusted(times, self._read(times, slice(None), room), source=self.source)
         values = np.empty((len(self), times.size))
         for rows in row_blocks(*values.shape):
@@ -374,7 +352,7 @@ class Predictions(Predicted):
         weight = np.divide(t - start, width, out=np.zeros_like(t), where=width > 0)
         if self.interpolation == "step":
             weight[:] = 0.0
-        result = _on_lines(table, left, right, weight, room)
+        result = on_lines(table, left, right, weight, room)
         beyond = t > grid[-1]
         if beyond.any():
             tail = self._tail_beyond(float(t.max()), "times")
@@ -509,8 +487,8 @@ class PredictionsAt(Predicted):
     ) -> PredictionsAt:
         """From an array of shape (n, 1) that was checked already."""
         made = object.__new__(cls)
-        values = {"time": time, "probabilities": read_only(probabilities), "source": source}
-        made.__dict__.update(values, n_rounded=n_rounded)
+        made.__dict__.update(time=time, probabilities=read_only(probabilities))
+        made.__dict__.update(source=source, n_rounded=n_rounded)
         return made
 
     def __len__(self) -> int:
@@ -549,8 +527,8 @@ class PredictionsAt(Predicted):
             raise ValueError(
                 f"several times are needed for times = {other:g}, but there is a prediction at {self.time:g} alone."
             )
-        values = np.asarray(_taken(self.probabilities, rows), dtype=np.float64)
-        values = np.clip(values, 0.0, 1.0) if self.n_rounded else values
+        table = np.asarray(rows_of(self.probabilities, rows), dtype=np.float64)
+        values = np.clip(table, 0.0, 1.0) if self.n_rounded else table
         return values if times.size == 1 else np.repeat(values, times.size, axis=1)
 
 
@@ -620,54 +598,3 @@ def on_times(
     if times.size == 1 and tail is None:
         return PredictionsAt.trusted(float(times[0]), table, source, n_rounded)
     return Predictions.trusted(times, table, interpolation, tail, source, n_rounded)
-
-
-def _by_columns(table: npt.NDArray[Any]) -> bool:
-    """Whether the values of a column lie side by side in memory, and not those of a row."""
-    return table.strides[0] == table.itemsize and table.strides[1] != table.itemsize
-
-
-def _on_lines(
-    table: npt.NDArray[np.floating[Any]],
-    left: IntArray,
-    right: IntArray,
-    weight: FloatArray,
-    room: FloatArray | None = None,
-) -> FloatArray:
-    """Columns between two of a table each, where 1 is to the left of the first: in double precision.
-
-    In single precision a line would be rounded once more.
-    """
-    if not _by_columns(table):
-        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
-        result[:, left < 0] = 1.0  # S(0) = 1 is implied
-        if weight.any():
-            result += weight * (table[:, right] - result)
-        return result
-    columns = np.empty((left.size, len(table))) if room is None else room[:, : len(table)]
-    rise = np.empty(len(table))
-    for column, before, after, share in zip(columns, left, right, weight, strict=True):
-        column[:] = table[:, before] if before >= 0 else 1.0
-        if share:
-            np.subtract(table[:, after], column, out=rise)
-            rise *= share
-            column += rise
-    return columns.T
-
-
-def _taken(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
-    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block.
-
-    These are as a rule in Fortran order, where neighbours are read at once.
-    """
-    if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
-        return table[rows]
-    if table.strides[0] == 0:  # one curve for all
-        return np.broadcast_to(table[0], (rows.size, table.shape[1]))
-    if table.flags.c_contiguous and table.flags.aligned:
-        return table.take(rows, axis=0)
-    first, last = int(rows.min()), int(rows.max())
-    if last - first < _NEIGHBOURS * rows.size:
-        # Column by column, each of which lies close together.
-        return np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
-    return table[rows]

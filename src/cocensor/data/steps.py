@@ -26,6 +26,8 @@ from cocensor._numerics import lookup, scalar_like
 
 # Probabilities that differ by less are one probability: 1 − 0.1 − 0.4 has reached the median.
 QUANTILE_TOLERANCE = 1e-12
+# Functions on grids of their own are put on the union of these, up to this many numbers.
+_MOST_UNITED = 2**28
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,19 +127,40 @@ class StepFunction:
         return primitive[index] + (t - knots[index]) * height
 
 
-def evaluate_step_functions(functions: Sequence[Any], times: FloatArray) -> FloatArray:
-    """Step functions in scikit-survival's manner at ``times``: 1 before their first step, (n, len(times)).
+def table_of_steps(
+    functions: Sequence[Any] | npt.NDArray[Any], known_for_good: bool
+) -> tuple[FloatArray, FloatArray]:
+    """The union of the steps of functions in scikit-survival's manner, and their values there, (n, steps).
 
-    They have ``x`` and ``y`` and, where present, the affine ``a`` and ``b``, and stay at their last value.
+    They have ``x`` and ``y`` and, where present, the affine ``a`` and ``b``, and the ``domain`` up to whose end they
+    are known; they are 1 before their first step. Unless they are ``known_for_good``, the union ends where not all are.
     """
-    result = np.empty((len(functions), times.size))
-    shared = functions[0].x
+    functions = list(functions)
+    if not functions:
+        raise ValueError("functions is empty: at least one curve is needed.")
+    for row, function in enumerate(functions):
+        if not are_step_functions([function]):
+            kind = type(function).__name__
+            raise TypeError(
+                f"functions must be step functions with x and y, but row {row} is of type {kind}."
+            )
+    shared, end = functions[0].x, min(map(_last_known, functions))
+    alike = all(f.x is shared or np.array_equal(f.x, shared) for f in functions)
+    steps = shared if alike else np.concatenate([f.x for f in functions])
+    times = np.unique(np.append(np.asarray(steps, dtype=np.float64), end))
+    times = times if known_for_good else times[times <= end]
+    if len(functions) * times.size > _MOST_UNITED:
+        raise ValueError(
+            f"functions must share their steps where they are many, but {len(functions):,} of them have "
+            f"{times.size:,} steps in all: give an array at common times."
+        )
+    table = np.empty((len(functions), times.size))
     index = np.searchsorted(shared, times, side="right")
     for row, function in enumerate(functions):
         own = index if function.x is shared else np.searchsorted(function.x, times, side="right")
         values = getattr(function, "a", 1.0) * np.asarray(function.y) + getattr(function, "b", 0.0)
-        result[row] = np.where(own > 0, values[np.maximum(own - 1, 0)], 1.0)
-    return result
+        table[row] = np.where(own > 0, values[np.maximum(own - 1, 0)], 1.0)
+    return times, table
 
 
 def are_step_functions(values: Any) -> bool:
@@ -147,24 +170,10 @@ def are_step_functions(values: Any) -> bool:
     return hasattr(values[0], "x") and hasattr(values[0], "y")
 
 
-def last_known(function: Any) -> float:
+def _last_known(function: Any) -> float:
     """The end of what a step function was learned from, as scikit-survival has it."""
     domain = getattr(function, "domain", None)
     return float(function.x[-1] if domain is None or domain[1] is None else domain[1])
-
-
-def as_step_functions(functions: Sequence[Any] | npt.NDArray[Any]) -> list[Any]:
-    """Step functions in a list; anything else is refused."""
-    functions = list(functions)
-    if not functions:
-        raise ValueError("functions is empty: at least one curve is needed.")
-    for row, function in enumerate(functions):
-        if not (hasattr(function, "x") and hasattr(function, "y")):
-            kind = type(function).__name__
-            raise TypeError(
-                f"functions must be step functions with x and y, but row {row} is of type {kind}."
-            )
-    return functions
 
 
 def check_increasing(times: FloatArray) -> None:

@@ -22,7 +22,7 @@ from cocensor._checks import (
 from cocensor._numerics import lookup, scalar_like
 from cocensor.copulas import ArchimedeanCopula
 from cocensor.data import RiskTable, StepFunction, Survival, WhichMargin
-from cocensor.data.tails import TAILS, Tail, tail_area, tail_quantile, tail_values
+from cocensor.data.interpolation import TAILS, Tail, tail_area, tail_quantile, tail_values
 from cocensor.estimators.conditional import given_dropout, given_end
 from cocensor.estimators.influence import MarginInfluence
 from cocensor.estimators.polygon import polygon_area

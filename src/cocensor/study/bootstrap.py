@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from threading import Event
 
 import numpy as np
 
-from cocensor._checks import FloatArray, Progress
+from cocensor._checks import Progress
 from cocensor._notes import Note, noted
 from cocensor._parallel import ProgressCount, in_threads
 from cocensor._warnings import FitWarning, HorizonWarning, collected
@@ -36,7 +36,7 @@ def bootstrapped(
     Each resample has a generator of its own: what is drawn does not depend on the number of threads.
     """
     found = {
-        name: _Replicates.of(each, how.n_resamples)
+        name: _Replicates(each, how)
         for name, each in results.items()
         if each.answered and not _cannot_be_refitted(each)
     }
@@ -58,7 +58,7 @@ def bootstrapped(
     with collected(HorizonWarning, FitWarning):
         in_threads([partial(score, *each) for each in enumerate(seeds)], n_jobs)
     return {
-        name: found[name].scores(tuple(data.predictions), how) if name in found else _without(each, how)
+        name: found[name].scores(tuple(data.predictions)) if name in found else _without(each, how)
         for name, each in results.items()
     }
 
@@ -90,74 +90,55 @@ def _values(scores: AdjustmentScores) -> dict[str, dict[str, float]]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
 class _Replicates:
     """The scores under one adjustment in all resamples, by metric (resamples, models and the reference)."""
 
-    of_all: AdjustmentScores
-    names: dict[str, tuple[str, ...]]
-    values: dict[str, FloatArray]
-    #: By resample, why there was none.
-    reasons: dict[int, tuple[Note, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, scores: AdjustmentScores, n: int) -> _Replicates:
-        names = {metric: tuple(values) for metric, values in _values(scores).items()}
-        return cls(scores, names, {metric: np.full((n, len(each)), np.nan) for metric, each in names.items()})
+    def __init__(self, scores: AdjustmentScores, how: Resampling) -> None:
+        self.of_all, self.how, self.own = scores, how, _values(scores)
+        self.values = {
+            metric: np.full((how.n_resamples, len(own)), np.nan) for metric, own in self.own.items()
+        }
+        #: By resample, why there was none.
+        self.reasons: dict[int, tuple[Note, ...]] = {}
 
     def keep(self, number: int, scores: AdjustmentScores) -> None:
         """Those of one resample."""
         for metric, values in _values(scores).items():
-            self.values[metric][number] = [values.get(name, np.nan) for name in self.names[metric]]
+            self.values[metric][number] = [values.get(name, np.nan) for name in self.own[metric]]
         self.reasons[number] = tuple(dict.fromkeys(scores.notes_of("missing")))
 
-    def scores(self, models: tuple[str, ...], how: Resampling) -> AdjustmentScores:
+    def scores(self, models: tuple[str, ...]) -> AdjustmentScores:
         """The scores of all subjects with the standard errors of the resamples."""
-        own = self.of_all.name
-        notes = [noted("resampled", adjustment=own, n=how.n_resamples, seed=how.seed)]
+        before, n = self.of_all, self.how.n_resamples
+        reasons = Counter(note for number in sorted(self.reasons) for note in self.reasons[number])
+        why = str(reasons.most_common(1)[0][0]) if reasons else None
         errors, cautions = {}, list[Note]()
-        for metric, values in _values(self.of_all).items():
-            replicates = self.values[metric]
-            failed = dict(zip(values, np.isnan(replicates).sum(axis=0), strict=True))
+        for metric, own in self.own.items():
+            failed = dict(zip(own, np.isnan(self.values[metric]).sum(axis=0), strict=True))
             missing = {
-                name: f"only {how.n_resamples - count} of {how.n_resamples} resamples have a score{self._why}"
+                name: f"only {n - count} of {n} resamples have a score{'.' if why is None else f': {why}'}"
                 for name, count in failed.items()
-                if count > _TOO_MANY_FAILED * how.n_resamples
+                if count > _TOO_MANY_FAILED * n
             }
-            known = np.array(list(values.values()))
+            known = np.array(list(own.values()))
             errors[metric] = Estimates(
-                tuple(values), known, np.empty((0, known.size)), None, replicates, missing
+                tuple(own), known, np.empty((0, known.size)), None, self.values[metric], missing
             )
             cautions += [
-                noted(
-                    "resamples_failed",
-                    adjustment=own,
-                    model=name,
-                    share=count / how.n_resamples,
-                    why=self._most_common,
-                )
+                noted("resamples_failed", adjustment=before.name, model=name, share=count / n, why=why)
                 for name, count in failed.items()
-                if count > _MANY_FAILED * how.n_resamples and name != REFERENCE
+                if count > _MANY_FAILED * n and name != REFERENCE
             ]
-        notes += merged(cautions, models)
-        before = () if self.of_all.resampling is None else self.of_all.resampling.notes
+        notes = (
+            noted("resampled", adjustment=before.name, n=n, seed=self.how.seed),
+            *merged(cautions, models),
+        )
+        of_resamples = () if before.resampling is None else before.resampling.notes
+        kept = [note for note in before.notes if note not in of_resamples and note.code != "no_interval"]
         return replace(
-            self.of_all,
+            before,
             errors=errors,
             batches={},
-            resampling=replace(how, notes=tuple(notes)),
-            notes=(
-                *(note for note in self.of_all.notes if note not in before and note.code != "no_interval"),
-                *notes,
-            ),
+            resampling=replace(self.how, notes=notes),
+            notes=(*kept, *notes),
         )
-
-    @property
-    def _most_common(self) -> str | None:
-        """The reason that came most often, the first of these."""
-        reasons = Counter(note for number in sorted(self.reasons) for note in self.reasons[number])
-        return str(reasons.most_common(1)[0][0]) if reasons else None
-
-    @property
-    def _why(self) -> str:
-        return "." if self._most_common is None else f": {self._most_common}"

@@ -1,20 +1,21 @@
-"""Nonsense among predictions and outcomes: what was found, and what the likely cause is, as codes and values."""
+"""What a finished evaluation should be told of: nonsense among predictions and outcomes, as codes and values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
+from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor.adjustments.samples import Samples
-from cocensor.data import RiskScores
+from cocensor.data import Predicted, Predictions, RiskScores
 from cocensor.data.covariates import Covariates
-from cocensor.study.look import FEW_EVENTS, LEVEL, Cause, Look
-from cocensor.study.probe import Probe
+from cocensor.study.look import FEW_EVENTS, LEVEL, Cause, Look, Probe
+from cocensor.study.scores import AdjustmentScores, scores_by
 
 if TYPE_CHECKING:
     from cocensor.study.evaluation import Evaluation
@@ -33,6 +34,8 @@ Code = Literal[
 ]
 # Two independent samples with so many different times have the same ones less often than once in 1,000.
 _MANY_TIMES = 10
+# Other scores are told from this share of a standard error on, or of the score itself where there is none.
+_OF_ERROR, _OF_SCORE = 0.1, 0.01
 _DISQUALIFYING = frozenset({"negative_skill", "against_outcome", "time_scale", "all_censored"})
 
 
@@ -115,11 +118,8 @@ def find_checks(evaluation: Evaluation) -> tuple[Check, ...]:
     probe = Probe(data.samples.y_test, data.grid.sorted, data.samples.folds)
     risks = {name: probe.risk(each) for name, each in data.predictions.items()}
     order = probe.concordances(risks)
-    looks = [
-        Look.at(evaluation, probe, name, each, risks[name], order[name])
-        for name, each in data.predictions.items()
-    ]
-    with_interval = evaluation.data.confidence_level is not None
+    looks = [Look(evaluation, probe, name, risks[name], order[name]) for name in data.predictions]
+    with_interval = data.confidence_level is not None
     return (*_of_models(looks, with_interval), *_refused(evaluation), *_of_samples(evaluation))
 
 
@@ -133,7 +133,7 @@ def _refused(evaluation: Evaluation) -> Iterator[Check]:
 def _of_models(looks: list[Look], with_interval: bool) -> Iterator[Check]:
     """By model; that the flag of the event is inverted is said once for all."""
     causes = {look.model: look.cause() for look in looks if look.is_off}
-    flagged = [look for look in looks if look.model in causes and causes[look.model].code == "flag"]
+    flagged = [look for look in looks if look.model in causes and causes[look.model]["cause"] == "flag"]
     scored = [look for look in looks if not isinstance(look.predictions, RiskScores)]
     if flagged and len(flagged) == len(scored) and all(look.is_negative for look in flagged):
         skills = sorted(look.skill.value for look in flagged)
@@ -153,14 +153,13 @@ def _of_models(looks: list[Look], with_interval: bool) -> Iterator[Check]:
 
 
 def _of_model(look: Look, cause: Cause) -> Iterator[Check]:
-    why = {"cause": cause.code, **cause.values}
-    if look.scale is not None and cause.code == "unit":
-        yield Check("time_scale", look.model, {"factor": look.scale.factor, **why})
+    if look.scale is not None and cause["cause"] == "unit":
+        yield Check("time_scale", look.model, {"factor": look.scale.factor, **cause})
     if look.is_negative:
-        yield Check("negative_skill", look.model, {"skill": look.skill.value, **why})
+        yield Check("negative_skill", look.model, {"skill": look.skill.value, **cause})
     if look.is_against:
         order = {"concordance": look.concordance.value, "upper_limit": look.highest_concordance}
-        yield Check("against_outcome", look.model, {**order, **why})
+        yield Check("against_outcome", look.model, {**order, **cause})
 
 
 def _no_better(look: Look, with_interval: bool) -> Check:
@@ -170,8 +169,8 @@ def _no_better(look: Look, with_interval: bool) -> Check:
     if with_interval and np.isfinite(low):
         found["interval"] = [low, high]
     ranks = look.concordance.confidence_interval(LEVEL).low > 0.5
-    cause = look.cause() if look.is_worse else Cause("ranks" if ranks else "may_rank_nothing")
-    return Check("no_better", look.model, {**found, "cause": cause.code, **cause.values})
+    cause = look.cause() if look.is_worse else {"cause": "ranks" if ranks else "may_rank_nothing"}
+    return Check("no_better", look.model, {**found, **cause})
 
 
 def _of_samples(evaluation: Evaluation) -> Iterator[Check]:
@@ -213,3 +212,56 @@ def _is_same(samples: Samples) -> bool:
 
 def _sorted_rows(rows: FloatArray) -> FloatArray:
     return rows[np.lexsort(rows.T)]
+
+
+# --- what steps would give -------------------------------------------------------------------------------
+
+
+def read_as_steps(evaluation: Evaluation) -> list[Note]:
+    """A note on what the first metric would be under the primary adjustment, as it is fitted, if curves were steps.
+
+    Of models whose curves are lines because nothing else was stated, as far as they would move by more than a tenth of
+    their standard error, or by 1 % where there is none.
+    """
+    data, metric = evaluation.data, evaluation.data.metrics[0]
+    scores, grid = evaluation.results[evaluation.primary], data.grid_of(metric).sorted
+    steps = {
+        name: curves.stated(interpolation="step")
+        for name, curves in data.predictions.items()
+        if name in scores.values[metric.name]
+        and isinstance(curves, Predictions)
+        and curves.interpolation is None
+        and not np.isin(grid, curves.times).all()
+    }
+    if not steps:
+        return []
+    as_steps = _values(evaluation, scores, steps)
+    # Of a stream the subjects at hand are not all: what they say is the difference.
+    as_lines = (
+        as_steps
+        if data.streamed is None
+        else _values(evaluation, scores, {m: data.predictions[m] for m in steps})
+    )
+    others = {}
+    for name, value in as_steps.items():
+        own = scores.value(metric.name, name)
+        other = value if data.streamed is None else own + value - as_lines[name]
+        error = evaluation.score(name, metric.name, scores.name).standard_error
+        margin = _OF_ERROR * error if np.isfinite(error) else _OF_SCORE * abs(own)
+        if abs(other - own) > margin:
+            others[name] = {"as_steps": float(other), "as_lines": float(own)}
+    if not others:
+        return []
+    alone = next(iter(others)) if len(others) == 1 else None
+    return [noted("steps_instead", model=alone, metric=metric.label, under=scores.label, scores=others)]
+
+
+def _values(
+    evaluation: Evaluation, scores: AdjustmentScores, predictions: Mapping[str, Predicted]
+) -> dict[str, float]:
+    """The first metric of some models with other predictions, under the fits that there are."""
+    data, metric = evaluation.data, evaluation.data.metrics[0]
+    others = replace(data, predictions=predictions, confidence_level=None)
+    served = tuple((fitted, tuple(n for n in names if n in predictions)) for fitted, names in scores.served)
+    found = scores_by(others, replace(scores, served=served), metric)
+    return {name: each.value for name, each in found.values[metric.name].items()}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 import numpy as np
 
 from cocensor._cached import cached_property
-from cocensor._checks import FloatArray, Rows, check_whole, make_frame
+from cocensor._checks import FloatArray, Rows, check_whole, frame_of_rows
 from cocensor._notes import Note
 from cocensor.adjustments import Fitted, Status
 from cocensor.adjustments.samples import Resample, Samples
@@ -166,8 +166,7 @@ class EvaluationData:
 
     def frame(self, columns: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Any:
         """A data frame of the library that the covariates came in, else of pandas or pyarrow."""
-        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-        return make_frame(dict(zip(columns, lists, strict=True)), self.library)
+        return frame_of_rows(columns, rows, self.library)
 
     @cached_property
     def in_order(self) -> tuple[Metric, ...]:
@@ -272,18 +271,10 @@ class ResampledData(EvaluationData):
     @classmethod
     def of(cls, everyone: EvaluationData, resample: Resample) -> ResampledData:
         """That of a resample, without intervals of its own."""
-        return cls(
-            predictions=_drawn(everyone.predictions, resample.test),
-            samples=resample.samples,
-            grid=everyone.grid,
-            metrics=everyone.metrics,
-            models=everyone.models,
-            horizon=everyone.horizon,
-            confidence_level=None,
-            time_axis=everyone.time_axis,
-            everyone=everyone,
-            resample=resample,
-        )
+        of_all: dict[str, Any] = {each.name: getattr(everyone, each.name) for each in fields(EvaluationData)}
+        drawn = {"predictions": _drawn(everyone.predictions, resample.test), "samples": resample.samples}
+        without = {"confidence_level": None, "streamed": None}
+        return cls(**of_all | drawn | without, everyone=everyone, resample=resample)
 
     @cached_property
     def at_the_times(self) -> dict[str, Predicted]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
@@ -16,7 +16,10 @@ from cocensor.metrics.calibration_curve import calibration_at
 from cocensor.metrics.d_calibration import d_calibration_of
 from cocensor.metrics.decision_curve import decision_curve_at
 from cocensor.metrics.net_benefit import THRESHOLDS, as_thresholds
-from cocensor.study.evaluation import Evaluation, results_of
+from cocensor.study.scores import missing_notes
+
+if TYPE_CHECKING:
+    from cocensor.study.evaluation import Evaluation
 
 
 def calibration_curve(
@@ -62,16 +65,12 @@ def _statuses(
     evaluation: Evaluation, grid: TimeGrid, adjustment: str | None, models: tuple[str, ...]
 ) -> Iterator[tuple[Status, dict[str, Predicted]]]:
     """Who is event-free by each fit that serves some of the models, and what these predict."""
-    data, scores = evaluation.data, results_of(evaluation, adjustment)
+    data = evaluation.data
+    scores = evaluation.results[evaluation.primary if adjustment is None else adjustment]
     for name in models:
         if name not in scores.fits:
-            missing = [
-                *scores.notes_of("missing"),
-                *(note for note in evaluation.notes if note.kind == "missing"),
-            ]
-            why = next(
-                (note.text for note in missing if note.about.model in (None, name)), "there is no score."
-            )
+            missing = missing_notes(scores, evaluation.notes, name)
+            why = missing[0].text if missing else "there is no score."
             raise ValueError(f"model {name!r} has no score under {scores.name!r}: {why}")
         predicted = data.predictions[name]
         if not predicted.known_at(grid.times):

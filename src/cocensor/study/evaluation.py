@@ -17,14 +17,14 @@ from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.inference import Comparison, Estimates, compare
 from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve, Metric
+from cocensor.study import details
 from cocensor.study.bootstrap import bootstrapped
 from cocensor.study.checks import Check
 from cocensor.study.data import REFERENCE, EvaluationData, Resampling
 from cocensor.study.hint import CopulaHint, hinted
-from cocensor.study.lookup import Results, adjustment_named, metric_named
+from cocensor.study.lookup import Results, adjustment_named, first_choice, imputation_among, metric_named
 from cocensor.study.plan import Plan, SensitivityPlan
-from cocensor.study.primary import first_choice, imputation_among
-from cocensor.study.scores import AdjustmentScores, Score, about_intervals, scores_by
+from cocensor.study.scores import AdjustmentScores, Score, about_intervals, missing_notes, scores_by
 
 if TYPE_CHECKING:
     from cocensor.study.report import Phases, Report
@@ -133,15 +133,12 @@ class Evaluation:
         check_choice(model, "model", self.models)
         by, scores = self._scores(metric, adjustment, at)
         value, errors = scores.value(by.name, model), scores.errors.get(by.name)
-        missing = (*scores.notes_of("missing"), *(note for note in self.notes if note.kind == "missing"))
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
         return Score(
             **(self._error(errors, model) | {"value": value, "bound": scores.bound(by.name, model)}),
             **about,
             range=by.range,
-            notes=tuple(note for note in missing if note.about.model in (None, model))
-            if np.isnan(value)
-            else (),
+            notes=missing_notes(scores, self.notes, model) if np.isnan(value) else (),
             skill=Score(**self._skill(by, scores, model), **about, range=(-np.inf, 1.0)),
         )
 
@@ -301,9 +298,7 @@ class Evaluation:
         -------
         CalibrationCurve
         """
-        from cocensor.study.details import calibration_curve
-
-        return calibration_curve(self, model, at, adjustment, n_groups)
+        return details.calibration_curve(self, model, at, adjustment, n_groups)
 
     def d_calibration(
         self, model: str, adjustment: str | None = None, *, n_cells: int = 10
@@ -323,9 +318,7 @@ class Evaluation:
         -------
         DCalibrationResult
         """
-        from cocensor.study.details import d_calibration
-
-        return d_calibration(self, model, adjustment, n_cells)
+        return details.d_calibration(self, model, adjustment, n_cells)
 
     def decision_curve(
         self, at: float, adjustment: str | None = None, *, thresholds: npt.ArrayLike | None = None
@@ -334,9 +327,7 @@ class Evaluation:
 
         Of all models that predict a chance for this time; see :func:`decision_curve`.
         """
-        from cocensor.study.details import decision_curve
-
-        return decision_curve(self, at, adjustment, thresholds)
+        return details.decision_curve(self, at, adjustment, thresholds)
 
     # --- further analyses --------------------------------------------------------------------------------
 

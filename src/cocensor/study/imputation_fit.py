@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import chdtrc, chdtri
 
 from cocensor._cached import cached_property
-from cocensor._checks import BoolArray, FloatArray, IntArray, escaped, make_frame
+from cocensor._checks import BoolArray, FloatArray, IntArray, escaped, frame_of_rows
 from cocensor._numerics import pool_starts
 from cocensor._views import view
 from cocensor.adjustments import Fitted
@@ -232,7 +232,7 @@ class ImputationFit:
             for kind in by_kind
             for row in self._rows(model, kind)
         ]
-        return self._frame(columns, rows)
+        return frame_of_rows(columns, rows, self.library)
 
     def summary(self) -> Any:
         """One row per model and kind: observed, expected, statistic, df, p-value and size of the misfit."""
@@ -251,7 +251,7 @@ class ImputationFit:
             for model, by_kind in self.cells.items()
             for kind, c in by_kind.items()
         ]
-        return self._frame(columns, rows)
+        return frame_of_rows(columns, rows, self.library)
 
     @cached_property
     def statement(self) -> str:
@@ -285,10 +285,6 @@ class ImputationFit:
             period = (float(self.periods[p - 1]) if p else 0.0), float(self.periods[p])
             numbers = int(cells.observed[g, p]), float(expected), *(float(each[g, p]) for each in ratios)
             yield model, kind, g + 1, *period, *numbers
-
-    def _frame(self, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Any:
-        lists = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
-        return make_frame(dict(zip(columns, lists, strict=True)), library=self.library)
 
 
 def _numbers(cells: FitCells) -> dict[str, Any]:

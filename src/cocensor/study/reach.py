@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import isfinite, nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cocensor._notes import Note
 from cocensor.study.sensitivity.grid import ALL, Grid, Pair
@@ -62,15 +62,9 @@ class Reach(NamedTuple):
         return (self.low is None or self.low.at <= point) and (self.high is None or point <= self.high.at)
 
     @property
-    def ways(self) -> list[tuple[int, Limit]]:
-        """The limits that there are, each on the way up (1) or down (-1), the nearest to independence first."""
-        limits = [(way, limit) for way, limit in zip((-1, 1), self, strict=True) if limit is not None]
-        return sorted(limits, key=lambda each: abs(each[1].at))
-
-    @property
     def limits(self) -> list[Limit]:
         """Those that there are, the nearest to independence first."""
-        return [limit for _, limit in self.ways]
+        return sorted((limit for limit in self if limit is not None), key=lambda limit: abs(limit.at))
 
 
 @dataclass(frozen=True)
@@ -109,11 +103,6 @@ class Along:
     tried: tuple[float, ...]
     stretches: tuple[LeadingRange, ...]
     reach: Reach | None
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the same models may be best on every line at the start."""
-        return all(each.agreed for each in self.stretches if each.low <= self.start <= each.high)
 
     def after(self, way: int, point: float) -> list[LeadingRange]:
         """The stretches that begin beyond a point on the way up (1), or down (-1), in the order of that way."""
@@ -260,21 +249,20 @@ def _reach(
 def _reach_of_lead(grid: Grid, found: Standing, line: str | None) -> Reach | None:
     """How far each of the first models beats all that are beaten, by the intervals of their differences."""
     sign = -1 if found.metric.direction == "smaller" else 1
-    points = answered_points(grid, line)
-    lows, highs = list[Limit](), list[Limit]()
+    tried = answered_points(grid, line)
+    limits: tuple[list[Limit], list[Limit]] = [], []
     for pair in (grid.pair(model, loser) for model in found.first for loser in found.beaten):
         held = pair.lead(line)
         if held is None or held.sign != sign:
             return None
-        if held.lost_above is not None:
-            highs.append(_lost(pair, sign, held.lost_above, "lost_above", line))
-        elif held.high < max(points):
-            highs.append(Limit(held.high))
-        if held.lost_below is not None:
-            lows.append(_lost(pair, sign, held.lost_below, "lost_below", line))
-        elif held.low > min(points):
-            lows.append(Limit(held.low))
-    return Reach(_nearest(lows, up=False), _nearest(highs, up=True))
+        sides = ((-1, "lost_below", held.low, tried[0]), (1, "lost_above", held.high, tried[-1]))
+        for on_side, (way, side, last, end) in zip(limits, sides, strict=True):
+            lost = getattr(held, side)
+            if lost is not None:
+                on_side.append(_lost(pair, sign, lost, side, line))
+            elif (end - last) * way > 0:
+                on_side.append(Limit(last))
+    return Reach(*map(_nearest, limits, (max, min)))
 
 
 def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limit:
@@ -291,11 +279,11 @@ def _lost(pair: Pair, sign: int, at: float, side: str, line: str | None) -> Limi
     return Limit(at, weakest(pair.grid, lost.items()), first, len(lost) > 1, models, by_interval=True)
 
 
-def _nearest(limits: list[Limit], up: bool) -> Limit | None:
-    """The limit that comes first on the way up, or down, with the hazard ratio that does."""
+def _nearest(limits: list[Limit], first: Any) -> Limit | None:
+    """The limit that comes first, by min on the way up and by max on the way down, with the hazard ratio that does."""
     if not limits:
         return None
-    nearest = (min if up else max)(limits, key=lambda limit: limit.at)
+    nearest: Limit = first(limits, key=lambda limit: limit.at)
     return replace(nearest, hazard_ratio=nearest_to_1(limit.hazard_ratio for limit in limits))
 
 

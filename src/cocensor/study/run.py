@@ -9,7 +9,16 @@ from typing import Any, Never
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray, Progress, check_length, library_of, read_only, to_numpy
+from cocensor._checks import (
+    FloatArray,
+    Progress,
+    as_times,
+    as_vector,
+    check_length,
+    library_of,
+    read_only,
+    to_numpy,
+)
 from cocensor._notes import Note, noted
 from cocensor._parallel import one_blas_thread
 from cocensor._warnings import FitWarning, collected
@@ -19,11 +28,11 @@ from cocensor.copulas import Copula
 from cocensor.data import Predicted, Survival, as_predictions, subject_labels
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.study.between_times import read_as_steps
-from cocensor.study.checks import find_checks
+from cocensor.study.checks import find_checks, read_as_steps
 from cocensor.study.data import AssumedCopula, EvaluationData
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.hint import CopulaHint, hinted
+from cocensor.study.lookup import imputation_among
 from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
 from cocensor.study.prepare import (
     about_censoring,
@@ -32,9 +41,7 @@ from cocensor.study.prepare import (
     times_of_samples,
     usable_samples,
 )
-from cocensor.study.primary import imputation_among
 from cocensor.study.scores import AdjustmentScores, about_intervals, fits_under, scores_of, scores_under
-from cocensor.study.truth import TRUTH, as_true_times
 
 _ONE_EACH = "every subject counts once, and as independent of the others"
 #: Why what users may look for is not there, by argument.
@@ -43,6 +50,10 @@ NOT_YET = {
     **dict.fromkeys(("entry", "landmark"), "every subject is under observation from time 0 on"),
     "cause": "there is one event, and all else is censoring",
 }
+#: What scores by the true event times are called.
+TRUTH = "truth"
+# Files may write one and the same time with other last digits.
+_ROUNDING = 1e-9
 
 
 def evaluate(
@@ -325,6 +336,23 @@ def concluded(
     about = [] if data.confidence_level is None else [about_intervals(results)]
     found = Evaluation(plan, data, results, (*notes, *about), truth=truth)
     return replace(found, checks=find_checks(found), notes=(*found.notes, *read_as_steps(found)))
+
+
+def as_true_times(values: Any, y: Survival, name: str = "true_times") -> FloatArray:
+    """The event times of all subjects, which agree with what was observed of them."""
+    times = as_times(as_vector(values, name), name)
+    check_length(times, name, len(y), "y_test")
+    off = times - y.time
+    slack = _ROUNDING * y.time
+    other, earlier = y.event & (np.abs(off) > slack), ~y.event & (off < -slack)
+    for bad, seen, rule in ((other, "event", "be the time of"), (earlier, "censoring", "not lie before")):
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"{name} must {rule} an observed {seen}, but row {row} is {times[row]:.9g}, and its {seen} was at "
+                f"{y.time[row]:.9g}."
+            )
+    return times
 
 
 def _as_folds(folds: Any, n: int) -> npt.NDArray[Any] | None:

@@ -150,6 +150,15 @@ class AdjustmentScores:
         return tuple(note for note in self.notes if note.kind == kind)
 
 
+def missing_notes(scores: AdjustmentScores, notes: Sequence[Note], model: str) -> tuple[Note, ...]:
+    """Why a model has no score, among the notes of an adjustment and those of the evaluation."""
+    return tuple(
+        note
+        for note in (*scores.notes, *notes)
+        if note.kind == "missing" and note.about.model in (None, model)
+    )
+
+
 def about_intervals(results: Mapping[str, AdjustmentScores]) -> Note:
     """Return what intervals are for, and that they take the copula as given where one of them rests on it."""
     with_copula = any(

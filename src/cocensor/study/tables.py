@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal, get_args
@@ -11,12 +11,11 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice
 from cocensor.inference import Comparison, Estimates, as_estimates, indistinguishable_from_best, pairwise
-from cocensor.metrics import Metric
+from cocensor.metrics import Metric, MetricValue
 from cocensor.study.curves import CurveErrors, curve_errors, profile_errors
 from cocensor.study.data import REFERENCE
 from cocensor.study.evaluation import NOT_ASKED, Evaluation, metric_of, scores_at
 from cocensor.study.lookup import adjustment_named
-from cocensor.study.scores import AdjustmentScores
 from cocensor.study.standing import standing
 
 TableKind = Literal["scores", "differences", "ranks", "curves", "profiles"]
@@ -149,57 +148,49 @@ def _open_ranks(
 def _curves(
     evaluation: Evaluation, metrics: tuple[Metric, ...], adjustments: tuple[str, ...]
 ) -> tuple[Row, list[Row]]:
-    def rows(by: Metric, scores: AdjustmentScores) -> Iterator[Row]:
-        curves = {model: each.curve for model, each in scores.values[by.name].items()}
-        drawn = {model: curve for model, curve in curves.items() if curve is not None}
-        errors = curve_errors(evaluation, by.name, scores.name) if drawn and with_limits else None
-        for model, curve in drawn.items():
-            yield from _along(evaluation, by, scores, model, evaluation.data.times, curve, errors)
+    times = evaluation.data.times
 
-    with_limits = evaluation.data.confidence_level is not None
-    found = [row for by in metrics for name in adjustments for row in rows(*scores_at(evaluation, by, name))]
-    return ("metric", "adjustment", "model", "time", "value", *(_LIMITS if with_limits else ())), found
+    def points(found: MetricValue) -> tuple[FloatArray, FloatArray] | None:
+        return None if found.curve is None else (times, found.curve)
+
+    return _lines(evaluation, metrics, adjustments, points, curve_errors, ("time", "value"))
 
 
 def _profiles(
     evaluation: Evaluation, metrics: tuple[Metric, ...], adjustments: tuple[str, ...]
 ) -> tuple[Row, list[Row]]:
-    def rows(by: Metric, scores: AdjustmentScores) -> Iterator[Row]:
-        profiles = {model: each.profile for model, each in scores.values[by.name].items()}
-        drawn = {model: profile for model, profile in profiles.items() if profile is not None}
-        errors = None
-        if drawn and with_limits:
-            errors = profile_errors(evaluation, by.name, scores.name)
-        for model, profile in drawn.items():
-            yield from _along(evaluation, by, scores, model, profile.x, profile.y, errors)
+    def points(found: MetricValue) -> tuple[FloatArray, FloatArray] | None:
+        return None if found.profile is None else (found.profile.x, found.profile.y)
 
-    with_limits = evaluation.data.confidence_level is not None
-    found = [row for by in metrics for name in adjustments for row in rows(*scores_at(evaluation, by, name))]
-    return ("metric", "adjustment", "model", "x", "y", *(_LIMITS if with_limits else ())), found
+    return _lines(evaluation, metrics, adjustments, points, profile_errors, ("x", "y"))
 
 
-def _along(
+def _lines(
     evaluation: Evaluation,
-    metric: Metric,
-    scores: AdjustmentScores,
-    model: str,
-    x: FloatArray,
-    y: FloatArray,
-    errors: CurveErrors | None,
-) -> Iterator[Row]:
-    """A row for each point of a curve, with limits where there are errors."""
-    columns = [x, y]
-    if errors is not None:
-        level, estimates = evaluation.data.level, errors.of(model)
-        band = estimates.band(level)
-        columns += [
-            estimates.standard_errors,
-            *estimates.confidence_intervals(level),
-            band.low,
-            band.high,
-        ]
-    for point in zip(*columns, strict=True):
-        yield metric.name, scores.name, model, *map(float, point)
+    metrics: tuple[Metric, ...],
+    adjustments: tuple[str, ...],
+    points: Callable[[MetricValue], tuple[FloatArray, FloatArray] | None],
+    errors_of: Callable[[Evaluation, str, str], CurveErrors],
+    axes: tuple[str, str],
+) -> tuple[Row, list[Row]]:
+    """The points of curves, with limits where intervals were asked for."""
+    level, rows = evaluation.data.confidence_level, list[Row]()
+    for metric in metrics:
+        for name in adjustments:
+            by, scores = scores_at(evaluation, metric, name)
+            known = {model: points(found) for model, found in scores.values[by.name].items()}
+            drawn = {model: curve for model, curve in known.items() if curve is not None}
+            errors = None if level is None or not drawn else errors_of(evaluation, by.name, scores.name)
+            for model, curve in drawn.items():
+                columns = [*curve]
+                if level is not None and errors is not None:
+                    estimates = errors.of(model)
+                    band = estimates.band(level)
+                    limits = estimates.confidence_intervals(level)
+                    columns += [estimates.standard_errors, *limits, band.low, band.high]
+                place = by.name, scores.name, model
+                rows += [(*place, *map(float, point)) for point in zip(*columns, strict=True)]
+    return ("metric", "adjustment", "model", *axes, *(() if level is None else _LIMITS)), rows
 
 
 _TABLES = {

@@ -26,9 +26,8 @@ from cocensor.study.reach import (
     standing_at_start,
     weakest,
 )
-from cocensor.study.sensitivity.benchmark_result import PlausibleTau
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.study.sensitivity.plausible import PlausibleRange
+from cocensor.study.sensitivity.plausible import PlausibleRange, PlausibleTau
 from cocensor.study.standing import Standing, counted, rankable, standing
 
 if TYPE_CHECKING:

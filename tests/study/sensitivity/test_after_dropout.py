@@ -102,12 +102,12 @@ def test_groups_move_alone_by_label_or_column(sample, result):
 
 
 def test_the_second_axis_of_clayton_is_one_plus_theta(found):
-    assert found.hazard_ratio("clayton", 0.4) == pytest.approx((1 + 0.4) / (1 - 0.4))
-    assert found.hazard_ratio("clayton", 0.0) == 1.0
+    assert found.over_tau.hazard_ratio("clayton", 0.4) == pytest.approx((1 + 0.4) / (1 - 0.4))
+    assert found.over_tau.hazard_ratio("clayton", 0.0) == 1.0
     # Along a line in its logarithm.
-    assert found.hazard_ratio("clayton", 0.2) == pytest.approx(np.sqrt(1.4 / 0.6))
-    assert np.isnan(found.hazard_ratio("clayton", -0.2))
-    assert found.hazard_ratio("frank", -0.2) < 1
+    assert found.over_tau.hazard_ratio("clayton", 0.2) == pytest.approx(np.sqrt(1.4 / 0.6))
+    assert np.isnan(found.over_tau.hazard_ratio("clayton", -0.2))
+    assert found.over_tau.hazard_ratio("frank", -0.2) < 1
     ratios = sensitivity_numbers(found)["hazard_ratios"]["imputation"]
     assert ratios["clayton"] == [None, 1.0, pytest.approx(7 / 3)]
 

@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 import cocensor as cc
 from cocensor.paper.datasets import Encoder, load_gbsg
-from cocensor.study.sensitivity.contrasts import of_numbers
-from cocensor.study.sensitivity.shrinkage import shrunken
+from cocensor.study.sensitivity.benchmarks import shrunken
+from cocensor.study.sensitivity.hidden import of_numbers
 from tests.oracles.data import load, values
 from tests.refusals import refuses
 

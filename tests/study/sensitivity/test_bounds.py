@@ -13,9 +13,7 @@ from cocensor.data import TimeGrid
 from cocensor.data.border import as_predictions
 from cocensor.metrics.pointwise import time_average
 from cocensor.simulate import SyntheticDesign
-from cocensor.study.sensitivity.bound_auc import extremes_of_auc
-from cocensor.study.sensitivity.bound_means import extremes_of_mean
-from cocensor.study.sensitivity.dropouts import Dropouts
+from cocensor.study.sensitivity.extremes import Dropouts, extremes_of_auc, extremes_of_mean
 from tests.refusals import refuses
 
 TIMES = np.array([1.0, 2.0, 3.0, 4.0, 5.5])
@@ -344,7 +342,7 @@ def test_the_order_of_memory_and_of_times_does_not_matter():
 def test_many_pairs_in_several_passes_have_the_same_bounds(monkeypatch):
     y, curves = tiny(6)
     expected = evaluated(curves, y, confidence_level=0.95).bounds().to_dict()
-    monkeypatch.setattr("cocensor.study.sensitivity.bound_means._GAINS_AT_ONCE", 1)
+    monkeypatch.setattr("cocensor.study.sensitivity.extremes._GAINS_AT_ONCE", 1)
     assert evaluated(curves, y, confidence_level=0.95).bounds().to_dict() == expected
 
 

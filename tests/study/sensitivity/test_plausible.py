@@ -13,9 +13,8 @@ from cocensor.study.sensitivity import (
     PlausibleRange,
     Sensitivity,
     default_taus,
-    within_plausible,
 )
-from cocensor.study.sensitivity.changes import multiple
+from cocensor.study.sensitivity.result import multiple
 from cocensor.views.numbers.grids import sensitivity_numbers
 
 
@@ -106,7 +105,7 @@ def test_the_plausible_range_is_two_tenths_or_three_times_what_covariates_induce
     assert (found.low, found.high) == pytest.approx((-0.45, 0.45))
     assert found.origin == "covariates"
     asked = PlausibleRange.of(result, strong, (0.1, 0.3))
-    assert (asked.low, asked.high, asked.origin, asked.holds_independence) == (0.1, 0.3, "asked", False)
+    assert (asked.low, asked.high, asked.origin) == (0.1, 0.3, "asked")
     bare = cc.evaluate({"a": result.data.predictions["a"]}, result.data.samples.y_test, metrics="ibs")
     unknown = bare.sensitivity("clayton", [0.0])
     assert (unknown.plausible.origin, unknown.plausible.high) == ("default", 0.2)
@@ -115,20 +114,18 @@ def test_the_plausible_range_is_two_tenths_or_three_times_what_covariates_induce
     assert np.isnan(multiple(unknown.benchmarks, 0.3))
 
 
-def test_who_wins_all_over_the_plausible_range(result):
+def test_a_difference_over_a_range_of_tau_keeps_its_sign_where_it_does_at_every_tau(result):
     grid = {"frank": {-0.2: -0.03, 0.0: -0.04, 0.2: -0.03, 0.4: -0.01}, "joe": {0.0: -0.04, 0.4: -0.03}}
-    held = made(result, grid, asked=(-0.1, 0.25))
-    found = within_plausible(held, "a", "b")
-    assert (found.low, found.high, found.whole, found.winner) == (-0.1, 0.25, True, "a")
-    assert within_plausible(held, "b", "a").winner == "a"
-    assert found.uncertainty.ignorance == pytest.approx((-0.04, -0.025))
-    wide = within_plausible(made(result, grid, asked=(-0.6, 0.4)), "a", "b")
-    assert (wide.low, wide.whole, wide.winner) == (-0.2, False, None)
+    over_tau = made(result, grid, asked=(-0.1, 0.25)).over_tau
+    found, turned = over_tau.uncertainty(-0.1, 0.25, "a", "b"), over_tau.uncertainty(-0.1, 0.25, "b", "a")
+    assert found.strong.high < 0 < turned.strong.low
+    assert not found.missing
+    assert found.ignorance == pytest.approx((-0.04, -0.025))
+    assert over_tau.uncertainty(-0.2, 0.4, "a", "b").strong.high > 0
     # Where independence is held implausible, it need not be told there.
-    beyond = {"frank": {0.0: 0.0, 0.2: -0.05, 0.4: -0.05}}
-    assert within_plausible(made(result, beyond, asked=(0.2, 0.4)), "a", "b").winner == "a"
-    with pytest.raises(ValueError, match=r"taus.*0\.5 to 0\.6"):
-        within_plausible(made(result, beyond, asked=(0.5, 0.6)), "a", "b")
+    beyond = made(result, {"frank": {0.0: 0.0, 0.2: -0.05, 0.4: -0.05}}, asked=(0.2, 0.4)).over_tau
+    assert beyond.uncertainty(0.2, 0.4, "a", "b").strong.high < 0
+    assert beyond.uncertainty(0.0, 0.4, "a", "b").strong.high > 0
 
 
 @pytest.mark.parametrize(

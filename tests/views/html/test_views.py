@@ -6,7 +6,6 @@ import cocensor as cc
 from cocensor.joint.problem import JointProblem
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import within_plausible
 from cocensor.views.numbers.grids import sensitivity_numbers
 
 
@@ -60,7 +59,7 @@ def test_views_fit_nothing(fits, tmp_path, asked):
         sensitivity.tips_table,
         sensitivity.plot,
         sensitivity.plot_differences,
-        lambda: within_plausible(sensitivity, "1", "3"),
+        lambda: sensitivity.over_tau.uncertainty(0.0, 0.2, "1", "3"),
     ]
     for view in views:
         view()

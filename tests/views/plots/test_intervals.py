@@ -107,7 +107,7 @@ def test_a_difference_along_tau_has_its_interval_its_band_and_its_turns(sensitiv
     for family, panel in display.lines.items():
         found = panel["one"]
         for k, tau in enumerate(TAUS):
-            pair = sensitivity.compare("one", display.reference, family, tau)
+            pair = sensitivity.over_tau.compare("one", display.reference, family, tau)
             assert found.along.values[k] == pytest.approx(pair.difference)
             ends = pair.confidence_interval(sensitivity.over_tau.level)
             assert (found.along.low[k], found.along.high[k]) == pytest.approx(ends)

@@ -85,7 +85,7 @@ def test_the_axis_on_top_has_the_hazard_ratio_that_tau_stands_for(sensitivity, d
     assert ticks["3"] == pytest.approx(0.5, abs=1e-6)
     assert "5" not in ticks  # beyond the grid
     for text, tau in above(panel(sensitivity, "frank", display=display)).items():
-        assert sensitivity.hazard_ratio("frank", tau, "imputation") == pytest.approx(float(text))
+        assert sensitivity.over_tau.hazard_ratio("frank", tau, "imputation") == pytest.approx(float(text))
 
 
 def test_there_is_no_axis_on_top_where_the_ratio_is_not_known(sensitivity):

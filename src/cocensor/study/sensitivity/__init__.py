@@ -1,15 +1,12 @@
 """How much an answer moves as the assumed dependence moves."""
 
-from cocensor.study.sensitivity.benchmark_result import Benchmark, PlausibleTau
 from cocensor.study.sensitivity.benchmarks import plausible_tau
-from cocensor.study.sensitivity.bounding import find_bounds
-from cocensor.study.sensitivity.bounds import Bound, BoundCurve, Bounds
-from cocensor.study.sensitivity.changes import Change, Stretch, Tip, stretches
-from cocensor.study.sensitivity.grid import ALL, Grid
+from cocensor.study.sensitivity.bounds import Bound, BoundCurve, Bounds, find_bounds
+from cocensor.study.sensitivity.grid import ALL, Change, Grid, Stretch, stretches
 from cocensor.study.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.study.sensitivity.margins import MarginCurves, margin_curves
-from cocensor.study.sensitivity.plausible import PlausibleRange, WithinPlausible, within_plausible
-from cocensor.study.sensitivity.result import Sensitivity
+from cocensor.study.sensitivity.plausible import Benchmark, PlausibleRange, PlausibleTau
+from cocensor.study.sensitivity.result import Sensitivity, Tip
 from cocensor.study.sensitivity.walk import default_taus, sensitivity
 
 __all__ = [
@@ -26,7 +23,6 @@ __all__ = [
     "Sensitivity",
     "Stretch",
     "Tip",
-    "WithinPlausible",
     "default_taus",
     "find_bounds",
     "hidden_hazard_ratio",
@@ -35,5 +31,4 @@ __all__ = [
     "plausible_tau",
     "sensitivity",
     "stretches",
-    "within_plausible",
 ]

@@ -27,10 +27,8 @@ from cocensor.data.covariates import Encoding
 from cocensor.estimators.cox import CoxPH, centre_and_scale
 from cocensor.estimators.hazard_influence import of_cox
 from cocensor.inference import ConfidenceInterval
-from cocensor.study.sensitivity.benchmark_result import Benchmark, PlausibleTau
-from cocensor.study.sensitivity.contrasts import Covariate, covariates_of, pair_differences
-from cocensor.study.sensitivity.hidden import Contrasts
-from cocensor.study.sensitivity.shrinkage import shrunken
+from cocensor.study.sensitivity.hidden import Contrasts, Covariate, covariates_of, pair_differences
+from cocensor.study.sensitivity.plausible import Benchmark, PlausibleTau
 
 # Of what varies in a column, the columns before it must leave so much unexplained.
 _UNEXPLAINED = 1e-8
@@ -38,6 +36,8 @@ _UNEXPLAINED = 1e-8
 _RIDGE = 1.0
 _FEW = 10
 _FEW_PER_COLUMN = 5
+# Of effects that are drawn to 0: variances of the mixture, and steps to their shares.
+_SCALES, _ROUNDS = 30, 300
 
 
 @one_blas_thread
@@ -264,3 +264,23 @@ def _per_sd(Z: FloatArray, places: npt.NDArray[np.intp], effects: FloatArray) ->
     if places.size == 1:
         return float(np.exp(effects[places[0]]))
     return float(np.exp((Z[:, places] @ effects[places]).std()))
+
+
+def shrunken(effects: FloatArray, variances: FloatArray) -> FloatArray:
+    r"""The expected effects, given estimates of these variances, for effects drawn alike from a law around 0.
+
+    The law is a mixture of 0 and of normal laws of variances :math:`a_k`, whose shares maximise the likelihood
+    (empirical Bayes). Few strong effects among many of none are left where they are, and estimates that are noise
+    alone go to 0; a single one is multiplied by :math:`(1 - s^2/\hat\beta^2)_+`, the factor of James and Stein.
+    """
+    largest = max(float((effects**2).max()), float(variances.min()))
+    scales = np.concatenate(([0.0], np.geomspace(1e-3 * float(variances.min()), largest, _SCALES)))
+    total = scales + variances[:, None]
+    log_density = -0.5 * (np.log(total) + effects[:, None] ** 2 / total)
+    density = np.exp(log_density - log_density.max(axis=1, keepdims=True))
+    shares = np.full(scales.size, 1.0 / scales.size)
+    for _ in range(_ROUNDS):
+        belongs = density * shares
+        belongs /= belongs.sum(axis=1, keepdims=True)
+        shares = belongs.mean(axis=0)
+    return effects * (belongs * scales / total).sum(axis=1)

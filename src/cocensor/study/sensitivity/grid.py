@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import groupby, pairwise
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,9 +33,6 @@ from cocensor.study.lookup import adjustment_named
 from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.scores import AdjustmentScores
 from cocensor.study.standing import counted, rankable
-
-if TYPE_CHECKING:
-    from cocensor.study.sensitivity.changes import Change
 
 #: The line on which the hazard ratio of everybody moves.
 ALL = "all"
@@ -260,9 +258,7 @@ class Grid:
 
     def changes(self, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
         """Where the best model changes, line by line; one that merely ties with another stays."""
-        from cocensor.study.sensitivity.changes import changes
-
-        return changes(self, metric, self.adjustment(adjustment))
+        return changes(self, metric, adjustment)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """Rows of a table: metric, adjustment, family, reason, τ, hazard ratio, model, score, error, interval, rank."""
@@ -395,3 +391,107 @@ class Grid:
         if name is None:
             return self.primary
         return adjustment_named(self.evaluation.results, name, self.answers)
+
+
+# --- where the best model changes ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """Where along τ, or along the hazard ratio after dropout, the best model changes, under one adjustment.
+
+    It happens on one line, a family or whose ratio moves, between two neighbours of the grid, ``below`` and ``above``;
+    ``at`` is where the two scores cross if they move along lines in between.
+    """
+
+    adjustment: str
+    family: str
+    below: float
+    above: float
+    at: float
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """From ``low`` to ``high``, ``model`` has the best score under one adjustment and family.
+
+    ``equals`` are models that are just as good all along. A family has one stretch after the other, in the order of τ.
+    """
+
+    adjustment: str
+    family: str
+    model: str
+    low: float
+    high: float
+    equals: tuple[str, ...] = ()
+
+
+def changes(grid: Grid, metric: str | None = None, adjustment: str | None = None) -> list[Change]:
+    """Where the best model changes, line by line; one that merely ties with another stays."""
+    name = grid.adjustment(adjustment)
+    return [
+        Change(name, line, below[-1], above[0], at, before, after)
+        for line, _, runs, crossings in _runs(grid, metric, name)
+        for ((before, below), (after, above)), at in zip(pairwise(runs), crossings, strict=True)
+    ]
+
+
+def stretches(grid: Grid, metric: str | None = None, adjustment: str | None = None) -> list[Stretch]:
+    """By line, from which to which point each model has the best score."""
+    name, listed = grid.adjustment(adjustment), []
+    for line, best, runs, crossings in _runs(grid, metric, name):
+        ends = pairwise([min(best), *crossings, max(best)])
+        for (model, points), (low, high) in zip(runs, ends, strict=True):
+            all_along = set[str].intersection(*(set(best[point]) for point in points)) - {model}
+            equals = tuple(each for each in best[points[0]] if each in all_along)
+            listed.append(Stretch(name, line, model, low, high, equals))
+    return listed
+
+
+def _runs(
+    grid: Grid, metric: str | None, adjustment: str
+) -> Iterator[tuple[str, dict[float, tuple[str, ...]], list[tuple[str, list[float]]], list[float]]]:
+    """Line by line who leads where, which model does so at which points one after the other, and where it changes."""
+    # Where no model may be ranked, none leads.
+    leaders = grid.leaders(metric, adjustment) if rankable(grid.evaluation) else {}
+    for line, best in leaders.items():
+        holders = _holders(grid, best)
+        runs = [(model, list(points)) for model, points in groupby(sorted(best), holders.__getitem__)]
+        crossings = [
+            _crossing(grid, adjustment, line, metric, (below[-1], above[0]), (before, after))
+            for (before, below), (after, above) in pairwise(runs)
+        ]
+        yield line, best, runs, crossings
+
+
+def _crossing(
+    grid: Grid,
+    adjustment: str,
+    line: str,
+    metric: str | None,
+    between: tuple[float, float],
+    models: tuple[str, str],
+) -> float:
+    """Where the scores of two models cross; in the middle, if one of them has no score at one end."""
+    below, above = map(grid.position, between)
+    scores = [grid.values(line, point, metric, adjustment) for point in between]
+    gaps = [each.get(models[1], np.nan) - each.get(models[0], np.nan) for each in scores]
+    share = gaps[0] / (gaps[0] - gaps[1]) if np.isfinite(gaps).all() and gaps[0] != gaps[1] else 0.5
+    return grid.at_position(float(below + share * (above - below)))
+
+
+def _holders(grid: Grid, best: dict[float, tuple[str, ...]]) -> dict[float, str]:
+    """By point the model that is best, which changes no more often than it must; away from independence, both ways."""
+    points = sorted(best)
+    start = min(range(len(points)), key=lambda k: abs(grid.position(points[k])))
+    # Among equals at the start, the one that stays longest.
+    lasting = {model: sum(model in best[point] for point in points) for model in best[points[start]]}
+    holders = {points[start]: max(lasting, key=lambda model: lasting[model])}
+    for way in (range(start + 1, len(points)), range(start - 1, -1, -1)):
+        held = holders[points[start]]
+        for k in way:
+            held = held if held in best[points[k]] else best[points[k]][0]
+            holders[points[k]] = held
+    return holders

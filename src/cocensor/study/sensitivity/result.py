@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from cocensor._cached import cached_property
 from cocensor._checks import escaped
 from cocensor._views import view
-from cocensor.inference import Comparison
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.sensitivity.benchmark_result import PlausibleTau
-from cocensor.study.sensitivity.changes import Tip, tips
 from cocensor.study.sensitivity.grid import Grid
-from cocensor.study.sensitivity.plausible import PlausibleRange
+from cocensor.study.sensitivity.plausible import PlausibleRange, PlausibleTau
+from cocensor.study.standing import rankable
 from cocensor.study.verdict import Verdict, verdict_of
+
+Kind = Literal["estimate", "interval"]
+
+
+@dataclass(frozen=True)
+class Tip:
+    """Where what is said of two models stops to hold, outward from independence along one line.
+
+    Attributes
+    ----------
+    kind : {"estimate", "interval"}
+        The scores change order; or the interval of their difference, which excludes 0 from independence up to there,
+        holds it from there on.
+    family : str
+        Of copulas, or "hazard_ratio".
+    reason : str or None
+        The reason or group whose hazard ratio moves alone.
+    tau : float
+        Kendall's τ; NaN for hazard ratios.
+    hazard_ratio : float
+        After dropout; under a copula that of :meth:`Grid.hazard_ratio`, NaN where that is not known.
+    multiple : float
+        By how much the log hazard ratios of the strongest measured covariate must be multiplied to induce this τ
+        (:meth:`PlausibleTau.multiple_for`); NaN for hazard ratios and without covariates, infinite where none does.
+    winner_beyond : str or None
+        The model with the better score further out; None of an interval, where none is distinguishable.
+    """
+
+    kind: Kind
+    family: str
+    reason: str | None
+    tau: float
+    hazard_ratio: float
+    multiple: float
+    winner_beyond: str | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,32 +98,12 @@ class Sensitivity:
         """Who leads by the first metric under the primary adjustment, and how far that holds."""
         return verdict_of(self.evaluation, self)
 
-    def compare(
-        self,
-        a: str,
-        b: str,
-        family: str,
-        tau: float,
-        metric: str | None = None,
-        adjustment: str | None = None,
-    ) -> Comparison:
-        """The score of a minus that of b at one point of the grid; NaN where one of them has none."""
-        return self.over_tau.compare(a, b, family, tau, metric, adjustment)
-
-    def hazard_ratio(self, family: str, tau: float, adjustment: str | None = None) -> float:
-        """The mean hazard ratio right after leaving that a copula stands for: τ on the clinic's scale.
-
-        The geometric mean over the dropouts whose status is imputed, against those alike who are still under
-        observation; 1 at τ = 0. Between two τ of the grid its logarithm is taken to move along a line. NaN where it is
-        not known.
-        """
-        return self.over_tau.hazard_ratio(family, tau, adjustment)
-
     def table(self) -> Any:
         """One row per metric, adjustment, family, τ or hazard ratio, and model: score, error, interval, and rank.
 
         The family of hazard ratios after dropout is "hazard_ratio": there ``tau`` is NaN, and ``reason`` the reason or
-        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of :meth:`hazard_ratio`.
+        group whose ratio moves alone. Under copulas ``hazard_ratio`` is that of
+        :meth:`Grid.hazard_ratio`.
         """
         data = self.evaluation.data
         order = {name: k for k, name in enumerate(self.evaluation.metrics)}
@@ -147,3 +162,42 @@ class Sensitivity:
 
     def __repr__(self) -> str:
         return escaped(view("text.sensitivity_as_text")(self))
+
+
+def multiple(benchmarks: PlausibleTau | None, tau: float) -> float:
+    """How many times as strong as the strongest measured covariate a factor must be to induce τ; NaN if none tells."""
+    return float("nan") if np.isnan(tau) or benchmarks is None else benchmarks.multiple_for(tau)
+
+
+def tips(
+    grids: list[Grid], benchmarks: PlausibleTau | None, a: str, b: str, metric: str | None, adjustment: str
+) -> tuple[Tip, ...]:
+    """Grid by grid, each nearest to independence first. None where one of the models may not be ranked."""
+    if not {a, b} <= set(rankable(grids[0].evaluation)):
+        return ()
+    return tuple(
+        Tip(kind, *place, multiple(benchmarks, place[2]), winner)
+        for grid in grids
+        if adjustment in grid.answers
+        for kind, line, at, winner in sorted(
+            _places(grid, a, b, metric, adjustment), key=lambda found: abs(grid.position(found[2]))
+        )
+        for place in (grid.place(adjustment, line, at),)
+    )
+
+
+def _places(
+    grid: Grid, a: str, b: str, metric: str | None, adjustment: str
+) -> Iterator[tuple[Kind, str, float, str | None]]:
+    """By kind and line, where; and the model with the better score beyond."""
+    pair = grid.pair(a, b, metric, adjustment)
+    for point in pair.tipping_points():
+        outward = point.sign_above if grid.position(point.at) >= 0 else -point.sign_above
+        yield "estimate", point.line, point.at, pair.better(outward)
+    for line in grid.answers[adjustment]:
+        led = pair.lead(line)
+        if led is not None:
+            for lost, side in ((led.lost_below, -1.0), (led.lost_above, 1.0)):
+                # Without independence in the grid, a lead may be lost on the way to it, which is no way outward.
+                if lost is not None and side * grid.position(lost) >= 0:
+                    yield "interval", line, lost, None

@@ -19,7 +19,7 @@ from cocensor.metrics import Metric
 from cocensor.study.curves import CurveErrors
 from cocensor.study.data import EvaluationData, Streamed
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.primary import imputation_among
+from cocensor.study.lookup import imputation_among
 from cocensor.study.report import Report
 from cocensor.study.scores import AdjustmentScores
 from cocensor.study.standing import counted, standing

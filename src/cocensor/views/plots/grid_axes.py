@@ -78,7 +78,7 @@ class TauAxis:
     ) -> TauAxis:
         """Of a family under an adjustment."""
         taus = np.union1d(list(sensitivity.over_tau.answers[adjustment].get(family, {})), [0.0])
-        known = np.array([sensitivity.hazard_ratio(family, tau, adjustment) for tau in taus])
+        known = np.array([sensitivity.over_tau.hazard_ratio(family, tau, adjustment) for tau in taus])
         within = sensitivity.plausible.low, sensitivity.plausible.high
         return cls(family, limits, _places(taus, np.log(known)), within, Marks.of(sensitivity))
 

@@ -6,7 +6,7 @@ from math import isfinite
 
 from cocensor.study import Evaluation
 from cocensor.study.sensitivity import Bound, Bounds
-from cocensor.study.sensitivity.bounding import has_bounds
+from cocensor.study.sensitivity.bounds import has_bounds
 from cocensor.study.standing import standing
 from cocensor.views.text.digits import decimals, level_in_words, number
 from cocensor.views.text.names import BARE, Names, listed

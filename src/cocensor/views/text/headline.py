@@ -10,7 +10,7 @@ from cocensor.adjustments import IPCW, Imputation
 from cocensor.study.evaluation import Evaluation, results_of
 from cocensor.study.hint import CopulaHint
 from cocensor.study.imputation_fit import ImputationFit
-from cocensor.study.primary import first_choice
+from cocensor.study.lookup import first_choice
 from cocensor.study.reach import standing_at
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity

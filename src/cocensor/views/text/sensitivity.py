@@ -8,7 +8,7 @@ from itertools import chain
 from cocensor._checks import escaped
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
-from cocensor.study.sensitivity.bounding import has_bounds
+from cocensor.study.sensitivity.bounds import has_bounds
 from cocensor.study.standing import rankable
 from cocensor.views.text.bounds import (
     bounds_in_words,

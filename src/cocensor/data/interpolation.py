@@ -1,16 +1,18 @@
-"""How a survival curve goes on beyond its end."""
+"""How survival curves are read: some of their rows, between the times of a table, and beyond its end."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from cocensor._checks import FloatArray
+from cocensor._checks import FloatArray, IntArray
 
 Tail = Literal["last", "zero", "linear", "exponential"]
 TAILS: tuple[str, ...] = ("last", "zero", "linear", "exponential")
+# Rows are neighbours if they are among so many times as many.
+_NEIGHBOURS = 8
 
 
 def tail_values(tail: Tail, last: FloatArray | float, end: float, t: FloatArray | float) -> FloatArray:
@@ -82,3 +84,57 @@ def _falls_at_once(level: FloatArray, end: float, tail: Tail = "linear") -> npt.
 
 def _broadcast(*values: FloatArray | float) -> list[FloatArray]:
     return list(np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in values)))
+
+
+# --- rows and times of a table ---------------------------------------------------------------------------
+
+
+def is_by_columns(table: npt.NDArray[Any]) -> bool:
+    """Whether the values of a column lie side by side in memory, and not those of a row."""
+    return table.strides[0] == table.itemsize and table.strides[1] != table.itemsize
+
+
+def on_lines(
+    table: npt.NDArray[np.floating[Any]],
+    left: IntArray,
+    right: IntArray,
+    weight: FloatArray,
+    room: FloatArray | None = None,
+) -> FloatArray:
+    """Columns between two of a table each, where 1 is to the left of the first: in double precision.
+
+    In single precision a line would be rounded once more.
+    """
+    if not is_by_columns(table):
+        result = table[:, np.maximum(left, 0)].astype(np.float64, copy=False)
+        result[:, left < 0] = 1.0  # S(0) = 1 is implied
+        if weight.any():
+            result += weight * (table[:, right] - result)
+        return result
+    columns = np.empty((left.size, len(table))) if room is None else room[:, : len(table)]
+    rise = np.empty(len(table))
+    for column, before, after, share in zip(columns, left, right, weight, strict=True):
+        column[:] = table[:, before] if before >= 0 else 1.0
+        if share:
+            np.subtract(table[:, after], column, out=rise)
+            rise *= share
+            column += rise
+    return columns.T
+
+
+def rows_of(table: npt.NDArray[np.floating[Any]], rows: Any) -> npt.NDArray[np.floating[Any]]:
+    """Some rows. Of plain arrays take() is the faster way; of others it would copy the whole for every block.
+
+    These are as a rule in Fortran order, where neighbours are read at once.
+    """
+    if not isinstance(rows, np.ndarray) or rows.dtype == bool or not rows.size:
+        return table[rows]
+    if table.strides[0] == 0:  # one curve for all
+        return np.broadcast_to(table[0], (rows.size, table.shape[1]))
+    if table.flags.c_contiguous and table.flags.aligned:
+        return table.take(rows, axis=0)
+    first, last = int(rows.min()), int(rows.max())
+    if last - first < _NEIGHBOURS * rows.size:
+        # Column by column, each of which lies close together.
+        return np.ascontiguousarray(table[first : last + 1].T).take(rows - first, axis=1).T
+    return table[rows]

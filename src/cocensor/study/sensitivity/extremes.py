@@ -1,0 +1,339 @@
+r"""Sharp bounds of scores: every dropout has its event where that is the best for a model, or the worst.
+
+**A mean of losses, and the difference of two.** A loss at the sorted times k has the value :math:`x_k` if event-free
+and :math:`y_k` if not, and adds up with weights :math:`w_k`. A subject that dropped out has its event at *one* unknown
+time after: with the event in step m it contributes
+
+.. math:: \sum_{k_0 \le k < m} w_k x_k + \sum_{k \ge m} w_k y_k
+    = \sum_{k \ge k_0} w_k y_k + \sum_{k_0 \le k < m} w_k (x_k - y_k),
+
+with :math:`k_0` the first time after the dropout. The first sum is what it counts for with an event right after
+leaving; the second, a running sum, is extremised over m, and is 0 at :math:`m = k_0`. Each subject is extremised for
+itself, so that the extremes of the mean are the means of the extremes, and are attained. For the difference of two
+models x and y are differences, and so are the running sums.
+
+**The AUC at one time.** With weights w, cases i and controls j it is :math:`v = N/D`, :math:`N = \sum w_i w_j K_{ij}`,
+:math:`D = \sum w_i w_j`, :math:`K_{ij} = 1[M_i > M_j] + \tfrac12 1[M_i = M_j]`. *The highest AUC is attained by a
+threshold*: of the dropouts those with a marker above are cases, the others controls.
+
+Proof. Let v be the highest AUC; if it is 0, every assignment has it. An assignment that attains it maximises
+:math:`N - vD`. Hold all but two dropouts fixed, with markers :math:`M_i > M_j`. Each gains, per unit of its weight,
+:math:`g = \sum_{controls} w_l (K_{\cdot l} - v)` as a case and :math:`h = \sum_{cases} w_l (K_{l \cdot} - v)` as a
+control, where :math:`g_i \ge g_j` and :math:`h_i \le h_j`. Suppose i is a control and j a case, and that this is best.
+It is no worse than both as controls: :math:`h_j \le g_j - w_i v`; nor than both as cases: :math:`g_i \le h_i - w_j v`.
+So :math:`g_j \le g_i \le h_i - w_j v \le h_j - w_j v \le g_j - (w_i + w_j) v`, which is false for v > 0.
+
+Of dropouts with equal markers some may be cases and some controls, which is better where v is below ½. With equal
+weights only their number matters, so they are tried one after the other. With unequal ones, as those of administrative
+censoring are, the bound can then be off a little: by about the square of a subject's share of all weight.
+
+The lowest AUC is 1 less the highest of the negative marker. All thresholds are tried by running sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from cocensor._cached import cached_property
+from cocensor._checks import BoolArray, FloatArray, IntArray, Rows, row_blocks
+from cocensor._numerics import lookup
+from cocensor.adjustments import IPCW, DenseGradient, Functionals, Oracle, Status, Tile
+from cocensor.adjustments.samples import Samples
+from cocensor.adjustments.status import by_cut
+from cocensor.data import Predicted, Survival, TimeGrid, shown_time
+from cocensor.inference import Influence, influence
+from cocensor.metrics import Metric
+from cocensor.metrics.auc import CumulativeDynamicAUC
+from cocensor.metrics.ranks import Order
+from cocensor.metrics.sections import sections
+
+# Of all subjects so many numbers are held at once; of what dropouts add to bounds, so many.
+_AT_ONCE, _GAINS_AT_ONCE = 2**20, 2**24
+#: The number of a model, or of two whose difference is meant.
+Key = tuple[int, ...]
+NO_DIFFERENCE = (
+    "the difference of two AUCs has no sharp bounds that can be computed: a threshold for one model is none for the "
+    "other"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Extremes:
+    """Lower and upper bounds, (2, values): of all models, then of all pairs of them in the order of combinations.
+
+    ``errors`` are their standard errors, ``curves`` the bounds at each time for itself, (2, values, times), where there
+    are values over time.
+    """
+
+    values: FloatArray
+    errors: FloatArray | None = None
+    curves: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Dropouts:
+    r"""A status in which whoever dropped out at c has the event from c on, and who these are.
+
+    What is observed in full is the first of event and dropout, :math:`\min(E, C)`, but for the end of the study A,
+    which is independent: subjects are weighted by :math:`1/G_A(t)` while at risk, by :math:`1/G_A(e-)` after an event
+    and by :math:`1/G_A(c-)` after a dropout. Without marks of administrative censoring all weights are 1.
+
+    Attributes
+    ----------
+    status : Status
+    y : Survival
+        The test outcomes with dropouts as events.
+    rows : array
+        Those who dropped out before the last time, in the order of their ``cut``.
+    cut, first : array
+        Of these, the number of sorted times before the dropout, and that of times up to it: at the time of dropout
+        itself a subject is known to be event-free.
+    """
+
+    status: Status
+    y: Survival
+    rows: Rows
+    cut: IntArray
+    first: IntArray
+
+    @classmethod
+    def of(cls, samples: Samples, grid: TimeGrid) -> Dropouts:
+        """Those of the test sample, at some times."""
+        test, train = samples.y_test, samples.y_train
+        y = _first_of_both(test)
+        if test.administrative is None or not test.administrative.any():
+            status = Oracle(test.time).fit(y).status(y, grid)
+        else:
+            # A training sample that marks nobody says nothing about the end of the study.
+            marked = train is not None and train.administrative is not None and train.administrative.any()
+            seen = Samples.of(y, y_train=_first_of_both(train) if train is not None and marked else None)
+            status = seen.status(seen.fit(IPCW(), {}), grid)
+        if status.until <= grid.last:
+            raise ValueError(
+                f"there are no bounds from time {shown_time(status.until)} on: nobody is seen there."
+            )
+        cut = grid.cut(test.time)
+        rows = np.flatnonzero(test.dropout & (test.time <= grid.last))
+        rows = rows[by_cut(rows, cut[rows])]
+        return cls(status, y, rows, cut[rows], lookup(grid.sorted, test.time[rows], "right"))
+
+    @cached_property
+    def last(self) -> Status:
+        """The status at the last time alone."""
+        n_times = self.status.grid.sorted.size
+        return self.status.only(slice(n_times - 1, n_times))
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Those of the dropouts after they left."""
+        [tile] = self.last.tiles()
+        return tile.event[self.rows, 0]
+
+
+def _first_of_both(y: Survival) -> Survival:
+    """The first of event and dropout as the event."""
+    return Survival(y.time, y.event | y.dropout, y.administrative)
+
+
+def extremes_of_mean(
+    metric: Metric, open_: Dropouts, predictions: Mapping[str, Predicted], with_errors: bool
+) -> Extremes:
+    """The bounds of several models, and of all their differences, in one pass over the dropouts.
+
+    Many models take several passes, so that memory does not grow with the number of pairs.
+    """
+    status = open_.status
+    found, linearised = metric.evaluate_linearised(status, predictions)
+    linearised = linearised or metric.functionals(status, predictions)
+    [part] = linearised.parts(status)
+    numbers = range(len(predictions))
+    keys: list[Key] = [*((m,) for m in numbers), *combinations(numbers, 2)]
+    left = np.array([each.value for each in found.values()])
+    base = influence(status, linearised, open_.y) if with_errors else None
+    over_time = None
+    if metric.curve_label is not None:
+        over_time = status.grid.by_sorted(np.array([each.curve for each in found.values()]))
+    lot = max(1, _GAINS_AT_ONCE // max(1, 2 * open_.rows.size))
+    values, errors, curves = list[FloatArray](), list[FloatArray](), list[FloatArray]()
+    for start in range(0, len(keys), lot):
+        some = keys[start : start + lot]
+        contrasts = _contrasts(some, len(predictions))
+        gains = _Gains(open_, part.functionals, some, contrasts, over_time is not None)
+        values.append(left @ contrasts + gains.total)
+        if base is not None:
+            parts = [_errors(base, contrasts, gains, open_, side, few) for side, few in gains.parts()]
+            errors.append(np.concatenate(parts).reshape(2, len(some)))
+        if over_time is not None and gains.curves is not None:
+            curves.append(status.grid.restore(contrasts.T @ over_time + gains.curves))
+    return Extremes(
+        np.concatenate(values, axis=1),
+        np.concatenate(errors, axis=1) if errors else None,
+        np.concatenate(curves, axis=1) if curves else None,
+    )
+
+
+class _Gains:
+    """What dropouts add to the bounds, beyond what they count for with an event from the time of dropout on.
+
+    ``by_subject`` has it for each of the dropouts, (2, values, dropouts), without its weight; ``curves`` for each time
+    and all of them, (2, values, times).
+    """
+
+    def __init__(
+        self,
+        open_: Dropouts,
+        functionals: Functionals,
+        keys: list[Key],
+        contrasts: FloatArray,
+        over_time: bool,
+    ) -> None:
+        n_times, size = open_.status.grid.sorted.size, len(keys)
+        self.size, self.n = size, open_.status.n
+        self.by_subject = np.empty((2, size, open_.rows.size))
+        self.curves = np.zeros((2, size, n_times)) if over_time else None
+        n_models = len(functionals.gradients)
+        for some in row_blocks(open_.rows.size, n_times * (n_models + 2)):
+            start = int(open_.cut[some].min())  # of the dropouts of this block, nobody is open before
+            columns, weights = slice(start, n_times), open_.weights[some]
+            over = functionals.time_weights[columns, 0]
+            left, open_from = (each[some, None] - start for each in (open_.cut, open_.first))
+            after = np.arange(n_times - start) >= open_from
+            gaps = np.empty((n_models, *after.shape))
+            for gap, gradient in zip(gaps, functionals.gradients, strict=True):
+                losses = gradient.of_subjects(open_.rows[some]).part(columns)
+                np.subtract(losses.event_free, losses.event, out=gap)
+            # Who leaves at one of the times is event-free then, for certain.
+            known = (
+                gaps * ((np.arange(n_times - start) >= left) & ~after) if (open_from > left).any() else None
+            )
+            gaps *= after
+            if self.curves is not None:
+                for f, gap in enumerate(_of(keys, gaps)):
+                    self.curves[0, f, columns] += weights @ np.minimum(gap, 0.0)
+                    self.curves[1, f, columns] += weights @ np.maximum(gap, 0.0)
+            gaps *= over
+            for f, running in enumerate(_of(keys, np.cumsum(gaps, axis=2, out=gaps))):
+                running.min(axis=1, initial=0.0, out=self.by_subject[0, f, some])
+                running.max(axis=1, initial=0.0, out=self.by_subject[1, f, some])
+            if known is not None:
+                self.by_subject[:, :, some] += contrasts.T @ (known @ over)
+                if self.curves is not None:
+                    self.curves[:, :, columns] += contrasts.T @ (weights @ known)
+        self.total = self.by_subject @ open_.weights
+
+    def parts(self) -> Iterator[tuple[int, slice]]:
+        """Lower and upper values in lots that are held at once."""
+        step = max(1, _AT_ONCE // max(1, self.n))
+        for side in range(2):
+            for start in range(0, self.size, step):
+                yield side, slice(start, min(start + step, self.size))
+
+
+def _errors(
+    base: Influence, contrasts: FloatArray, gains: _Gains, open_: Dropouts, side: int, some: slice
+) -> FloatArray:
+    """The standard errors of some bounds.
+
+    Which event time is extreme depends on the losses alone, so that a bound is linear in the weights.
+    """
+    nothing = np.broadcast_to(0.0, (gains.n, 1))
+    gradients = []
+    for gain in gains.by_subject[side, some]:
+        chosen = np.zeros((gains.n, 1))
+        chosen[open_.rows, 0] = -gain
+        gradients.append(DenseGradient(nothing, chosen))
+    # After a dropout its weight stays: all that it gains may count at the last time.
+    lost = influence(open_.last, Functionals(tuple(gradients), np.ones((1, 1))), open_.y)
+    return (base.combined(contrasts[:, some]) - lost).standard_errors
+
+
+def _of(keys: list[Key], values: FloatArray) -> Iterator[FloatArray]:
+    """The values of each model, or the difference of each two."""
+    for key in keys:
+        yield values[key[0]] if len(key) == 1 else values[key[0]] - values[key[1]]
+
+
+def _contrasts(keys: list[Key], n: int) -> FloatArray:
+    """What makes values of ``n`` models into those of models and pairs, (models, values)."""
+    return np.array(list(_of(keys, np.eye(n)))).T
+
+
+def extremes_of_auc(
+    metric: CumulativeDynamicAUC, open_: Dropouts, predictions: Mapping[str, Predicted], with_errors: bool
+) -> Extremes:
+    """The bounds of several models; NaN for their differences, and where no assignment has both cases and controls."""
+    n_models, status = len(predictions), open_.status
+    values = np.full((2, n_models * (n_models + 1) // 2), np.nan)
+    errors = np.full_like(values, np.nan)
+    [tile] = status.tiles()
+    left = open_.first == 0  # who leaves at the very time is event-free then
+    unknown, at_the_time = open_.rows[left], open_.rows[~left]
+    weights = tile.event[unknown, 0]
+    for m, each in enumerate(predictions.values()):
+        [(_, section)] = sections(status, tile, each)
+        for side, marker in enumerate((-section.marker, section.marker)):
+            event_free, event = tile.event_free[:, 0].copy(), tile.event[:, 0].copy()
+            event_free[at_the_time], event[at_the_time], event[unknown] = event[at_the_time], 0.0, 0.0
+            cases = _cases_of_highest(Order(marker), event_free, event, unknown, weights)
+            if cases is None:
+                continue
+            event[unknown[cases]], event_free[unknown[~cases]] = weights[cases], weights[~cases]
+            [(_, assigned)] = sections(status, Tile(tile.columns, event_free[:, None], event[:, None]), each)
+            value, by_free, by_event, _ = metric.linear(assigned)
+            values[side, m] = value
+            if with_errors:
+                # The weight of a dropout is that of an event, also where it counts as a control. Which assignment is
+                # best moves with the weights, but does not move the AUC at first order.
+                controls = np.concatenate((unknown[~cases], at_the_time))
+                by_event[controls] = by_free[controls]
+                gradient = DenseGradient(by_free[:, None], by_event[:, None])
+                moved = influence(status, Functionals((gradient,), np.ones((1, 1))), open_.y)
+                errors[side, m] = moved.standard_errors[0]
+    return Extremes(values, errors if with_errors else None)
+
+
+def _cases_of_highest(
+    order: Order, controls: FloatArray, cases: FloatArray, unknown: Rows, weights: FloatArray
+) -> BoolArray | None:
+    """Which of the unknown are cases where the AUC is highest; None where none of the thresholds has an AUC.
+
+    ``controls`` and ``cases`` are the weights of those who are known.
+    """
+    rows = order.rows
+    of_unknown, place = np.zeros(rows.size), np.empty(rows.size, dtype=np.intp)
+    of_unknown[unknown] = weights
+    place[rows] = np.arange(rows.size)
+    walk = np.argsort(place[unknown], kind="stable")  # they turn into controls from the lowest marker on
+    at = place[unknown[walk]]
+    first, end = (at, at + 1) if order.ties is None else (each[at] for each in order.ties)
+    w, n_unknown = weights[walk], weights.size
+
+    def below(values: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+        """Of values in the order, the sums below each of those who walk, of those level with it, and in all."""
+        sums = np.append(0.0, np.cumsum(values))
+        return sums[first], sums[end] - sums[first], float(sums[-1])
+
+    lower_controls, level_controls, n_controls = below(controls[rows])
+    lower_cases, level_cases, n_cases = below(cases[rows])
+    lower, level, total = below(of_unknown[rows])
+    passed = np.append(0.0, np.cumsum(w))
+    turned = passed[:-1] - lower  # of those level with it, who are controls by now
+    loses = lower_controls + lower + 0.5 * (level_controls + turned)
+    gains = (n_cases - lower_cases - level_cases) + (total - lower - level)
+    gains += 0.5 * (level_cases + level - turned - w)
+    all_cases = cases + of_unknown
+    start = float(all_cases[rows] @ order.others_below(controls[rows]))
+    ordered = start + np.append(0.0, np.cumsum(w * (gains - loses)))
+    pairs = (n_controls + passed) * (n_cases + total - passed)
+    defined = pairs > 1e-9 * max(1.0, float(pairs.max()))
+    if not defined.any():
+        return None
+    auc = np.full(pairs.size, -np.inf)
+    np.divide(ordered, pairs, out=auc, where=defined)
+    found = np.ones(n_unknown, dtype=bool)
+    found[walk[: int(np.argmax(auc))]] = False
+    return found
