@@ -69,6 +69,8 @@ def _told(sensitivity: Sensitivity, names: Names, tau: Tau) -> Iterator[str]:
         yield plausible_in_words(verdict, tau)
         what = f"the {metric.label} of {names.model(able[0])}, scored with {label}, lies between"
         for over, span in verdict.spans.items():
+            if over != "grid" and span == verdict.spans["grid"]:
+                continue
             yield f"Over the {_OVER[over]}, {what} {span_in_words(span, verdict.standing.level)}."
     else:
         yield f"By the {metric.label}, scored with {label}:"

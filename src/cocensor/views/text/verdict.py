@@ -204,16 +204,17 @@ def along_in_words(verdict: Verdict, names: Names, tau: Tau) -> Iterator[str]:
     elif len(verdict.tried) == 1:
         yield f"No {'other ' if verdict.assumption.tau else ''}dependence was tried."
     else:
-        yield _stays(verdict, tau)
+        yield _stays(verdict, verdict.over_tau, names, tau)
         yield plausible_in_words(verdict, tau)
         yield from _beyond(verdict, verdict.over_tau, names, tau)
 
 
-def _stays(verdict: Verdict, tau: Tau) -> str:
+def _stays(verdict: Verdict, along: Along, names: Names, tau: Tau) -> str:
     """How far what was said holds within the plausible range."""
-    reach, covered, told = verdict.reach, verdict.covered, verdict.assumption.tau
+    reach, covered, told = along.reach, verdict.covered, verdict.assumption.tau
     if reach is None:
-        return "That is not so under every family."
+        [at_start] = (each for each in along.stretches if each.low <= along.start <= each.high)
+        return f"That is not so at {tau} = {along.start:g}, where {_then(along.standing, at_start, names)}."
     if covered is None:
         return "The plausible range was not tried."
     low, high = covered
@@ -253,72 +254,71 @@ def _tells(ratio: float) -> bool:
     return isfinite(ratio) and ratio_in_words(ratio) != "1"
 
 
-def _about(at: float, covered: tuple[float, float]) -> str:
+def _about(at: float, covered: tuple[float, float] | None) -> str:
     """A τ, rounded so that it stays on the same sides of the ends of the plausible range."""
     near = towards_zero(at)
-    stays = all(np.sign(float(near) - end) == np.sign(at - end) for end in covered)
+    stays = all(np.sign(float(near) - end) == np.sign(at - end) for end in covered or ())
     return near if stays else f"{at:.3g}"
 
 
 def _beyond(verdict: Verdict, along: Along, names: Names, tau: Tau) -> Iterator[str]:
     """What comes where what holds is lost, nearest first; or that it is not lost."""
-    reach, covered = along.reach, verdict.covered
+    reach, found = along.reach, along.standing
     if reach is None:
         return
-    if not reach.limits and covered != (along.tried[0], along.tried[-1]):
+    if not reach.limits and verdict.covered != (along.tried[0], along.tried[-1]):
         every = "that has an answer" if verdict.silent else "that was tried"
         yield f"It is so at every dependence {every}, {tau} from {along.tried[0]:g} to {along.tried[-1]:g}."
-    for limit in reach.limits:
-        way = 1 if limit.at >= along.start else -1
+    for way, limit in reach.ways:
         if limit.is_silent:
             yield f"It is so {'up' if way > 0 else 'down'} to {tau} = {limit.at:g}; further out an interval is missing."
             continue
-        other, beyond = along.next_leader(way), along.after(way, limit.at)[:1]
         if limit.by_interval:
-            yield _beyond_interval(verdict, limit, way, names, tau)
-        elif beyond[0] is not other:
-            yield f"{_onward(beyond[0], way, tau)}, {_then(verdict.standing, beyond[0].models, names)}."
-        if other is not None:
-            yield f"{_onward(other, way, tau)}, {_leads(verdict.standing, other.models[0], names)}."
+            further, more = ("above", "more") if way > 0 else ("below", "less")
+            where = f"{tau} {further} about {_about(limit.at, verdict.covered)}"
+            if _tells(limit.hazard_ratio):
+                fast = f"{more} than {ratio_in_words(limit.hazard_ratio)} times as fast"
+                where = f"{fast} ({where}{tau.in_brackets})"
+            first, loser = map(names.model, limit.models)
+            yield f"At {where}, the data no longer show that {first} {doing(found.metric).beats} {loser}."
+        for stretch in _turns(along, way, limit):
+            yield f"At {tau} {_from_point_to_point(stretch)}, {_then(found, stretch, names)}."
 
 
-def _beyond_interval(verdict: Verdict, limit: Limit, way: int, names: Names, tau: Tau) -> str:
-    """Where the interval of a difference comes to hold 0, and whose difference that is."""
-    further, more = ("above", "more") if way > 0 else ("below", "less")
-    where = f"{tau} {further} about {_about(limit.at, verdict.covered or (np.inf, -np.inf))}"
-    if _tells(limit.hazard_ratio):
-        fast = f"{more} than {ratio_in_words(limit.hazard_ratio)} times as fast"
-        where = f"{fast} ({where}{tau.in_brackets})"
-    return f"At {where}, the data cannot tell {names.models(limit.models)} apart."
+def _turns(along: Along, way: int, limit: Limit) -> list[LeadingRange]:
+    """The stretches to name beyond a limit: the next, where the grid alone tells, and the first with a new leader."""
+    stretches = [] if limit.by_interval else along.after(way, limit.at)[:1]
+    leader = along.next_leader(way)
+    return stretches if leader is None or leader in stretches else [*stretches, leader]
 
 
-def _onward(stretch: LeadingRange, way: int, tau: Tau) -> str:
-    """From where a stretch begins, on the way up (1) or down (-1)."""
-    return f"From {tau} = {stretch.low:g} on" if way > 0 else f"From {tau} = {stretch.high:g} down"
+def _from_point_to_point(stretch: LeadingRange) -> str:
+    if stretch.low == stretch.high:
+        return f"= {stretch.low:g}"
+    return f"from {stretch.low:g} to {stretch.high:g}"
 
 
-def _then(found: Standing, models: Sequence[str], names: Names) -> str:
-    """Who may be best in a stretch."""
-    if len(models) == 1:
-        return _leads(found, models[0], names)
-    return f"{names.models(models)} may each be best" if found.tells else names.have_best_score(models)
-
-
-def _leads(found: Standing, model: str, names: Names) -> str:
-    """That one model is the best, as far as the data tell."""
-    return f"{names.model(model)} {doing(found.metric).is_best if found.tells else 'has the best score'}"
+def _then(found: Standing, stretch: LeadingRange, names: Names) -> str:
+    """Who may be best in a stretch, as far as the data tell."""
+    models = names.models(stretch.models)
+    best = doing(found.metric).is_best if found.tells else "has the best score"
+    if len(stretch.models) == 1:
+        return f"{models} {best}"
+    if not stretch.agreed:
+        return f"it depends on the family which of {models} {best}"
+    return f"{models} may each be best" if found.tells else names.have_best_score(stretch.models)
 
 
 def lost_in_words(verdict: Verdict, names: Names) -> str:
     """The limits of a lead, nearest first, on every scale."""
-    limits = [] if verdict.reach is None else [each for each in verdict.reach.limits if not each.is_silent]
-    said = []
-    for k, limit in enumerate(limits if verdict.standing.beaten else ()):
-        way = "up" if limit.at >= 0 else "down"
-        how = " first" if limit.other_lines else ""
-        under = f"; it is lost under {names.family(str(limit.line))}{how}"
-        scales = _scales(verdict, limit, names, again=k > 0)
-        said.append(f"The answer holds {way} to about τ = {towards_zero(limit.at)}{under}{scales}.")
+    said: list[str] = []
+    for way, limit in verdict.reach.ways if verdict.reach is not None and verdict.standing.beaten else ():
+        if limit.is_silent:
+            continue
+        where = f"{'up' if way > 0 else 'down'} to about τ = {towards_zero(limit.at)}"
+        under = f"{names.family(str(limit.line))}{' first' * limit.other_lines}"
+        scales = _scales(verdict, limit, names, again=bool(said))
+        said.append(f"The answer holds {where}; it is lost under {under}{scales}.")
     return " ".join(said)
 
 
@@ -389,33 +389,34 @@ def span_in_words(span: Span, level: float) -> str:
 # --- over the hazard ratio after dropout ------------------------------------------------------------------
 
 
-def ratios_in_words(found: OverRatios | None, names: Names = BARE) -> str:
+def ratios_in_words(over: OverRatios | None, names: Names = BARE) -> str:
     """Who is best up to which hazard ratio ρ, of everybody and of one reason or group alone."""
-    if found is None:
+    if over is None:
         return ""
-    said = [_everybody(found, names), *_alone(found, names)]
-    if found.unnamed is not None:
-        said.append(found.unnamed.text)
-    return " ".join(filter(None, said))
+    unnamed = [] if over.unnamed is None else [over.unnamed.text]
+    return " ".join([*_everybody(over, names), *_alone(over, names), *unnamed])
 
 
-def _everybody(found: OverRatios, names: Names) -> str:
-    line = found.lines[ALL]
-    standing, reach = line.standing, line.reach
-    tried = f"{line.tried[0]:g} to {line.tried[-1]:g}" if len(line.tried) > 1 else f"{line.tried[0]:g}"
-    if found.span is not None:
-        what = f"the {standing.metric.label} of {names.models(standing.scores)}"
-        between = f"{number(found.span.low)} and {number(found.span.high)}"
-        return f"{_IF_RATIO}, {what} lies between {between} for ρ from {tried}."
-    if reach is None:
-        return ""
-    where = f"for every ρ that was tried, {tried}"
-    if reach.limits:
-        ends = (None if limit is None else inward(limit.at) for limit in reach)
-        where = f"for ρ {_ratio_ends(*ends)} ({tried} was tried)"
-    other = line.next_leader(1)
-    then = "" if other is None else f"; from ρ = {other.low:g} on, {names.model(other.models[0])} is best"
-    return f"{_IF_RATIO}, {standing_in_words(standing, names)} {where}{then}."
+def _everybody(over: OverRatios, names: Names) -> Iterator[str]:
+    along = over.lines[ALL]
+    found, reach = along.standing, along.reach
+    tried = f"{along.tried[0]:g} to {along.tried[-1]:g}" if len(along.tried) > 1 else f"{along.tried[0]:g}"
+    if over.span is not None:
+        what = f"the {found.metric.label} of {names.models(found.scores)}"
+        between = f"{number(over.span.low)} and {number(over.span.high)}"
+        yield f"{_IF_RATIO}, {what} lies between {between} for ρ from {tried}."
+    elif reach is not None:
+        ends = _ratio_ends(*_rounded(reach))
+        where = f"ρ {ends}" if reach.limits else ends
+        best = standing_in_words(found, names, doing(found.metric))
+        yield f"{_IF_RATIO}, then for {where} ({tried} was tried) {best}."
+        for way, limit in reach.ways:
+            for stretch in () if limit.is_silent else _turns(along, way, limit):
+                yield f"At ρ {_from_point_to_point(stretch)}, {_then(found, stretch, names)}."
+
+
+def _rounded(reach: Reach) -> tuple[str | None, ...]:
+    return tuple(None if limit is None else inward(limit.at) for limit in reach)
 
 
 def _ratio_ends(low: str | None, high: str | None) -> str:
@@ -426,17 +427,17 @@ def _ratio_ends(low: str | None, high: str | None) -> str:
     return f"up to about {high}" if low is None else f"from about {low} on"
 
 
-def _alone(found: OverRatios, names: Names) -> Iterator[str]:
+def _alone(over: OverRatios, names: Names) -> Iterator[str]:
     """The same where the ratio of one reason or group moves alone, those with one limit together."""
     ends: dict[tuple[str | None, ...], list[str]] = {}
-    for line, along in found.lines.items():
+    for line, along in over.lines.items():
         if line != ALL and along.reach is not None:
-            rounded = (None if limit is None else inward(limit.at) for limit in along.reach)
-            ends.setdefault(tuple(rounded), []).append(line)
-    what, parts = "reason" if found.by_reason else "group", []
+            ends.setdefault(_rounded(along.reach), []).append(line)
+    what, parts = "reason" if over.by_reason else "group", []
     for (low, high), lines in sorted(ends.items(), key=lambda item: item[0] == (None, None)):
         named = listed([f"“{names.model(line)}”" for line in lines])
         many = f"{len(lines)} {what}s" if len(lines) > _MOST_REASONS else named
         whose = many if len(ends) > 1 else f"each {what}"
         parts.append(f"for {whose} alone: {_ratio_ends(low, high)}")
-    yield f"{capital('; '.join(parts))}." if parts else ""
+    if parts:
+        yield f"{capital('; '.join(parts))}."
