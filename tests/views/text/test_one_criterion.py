@@ -92,4 +92,4 @@ def test_models_that_may_be_best_can_be_told_from_each_other(three):
         three, {"frank": ((0.0,), {model: [score] for model, score in scores.items()})}, scores, error=error
     )
     assert standing(evaluation).best == ("a", "b", "c") == grid.over_tau.best()["frank"][0.0]
-    assert says(winners_in_words(evaluation), "a, b and c may each be best", "b beats c")
+    assert says(winners_in_words(evaluation), "a, b and c may each be best")

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import combinations
 
 from cocensor._notes import Note
+from cocensor.inference import may_be_best
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.standing import Standing, counted, rankable, standing
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
+from cocensor.views.text.digits import number
 from cocensor.views.text.metrics import metrics_in_words
-from cocensor.views.text.names import BARE, Names, as_noun, listed, quoted
+from cocensor.views.text.names import (
+    BARE,
+    ON_PAGE,
+    Names,
+    capital,
+    have,
+    listed,
+    quoted,
+)
 from cocensor.views.text.names import counted as number_of
 from cocensor.views.text.score_tables import (
     caption,
@@ -24,51 +34,39 @@ from cocensor.views.text.score_tables import (
     summary_cells,
     summary_lines,
 )
-from cocensor.views.text.truth import truth_in_words
 from cocensor.views.text.verdict import course, standing_in_words
+
+_KNOWN = "The data are simulated, so the truth is known"
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
     first, *others = evaluation.data.metrics
-    lines = [*_checks(evaluation), _opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
+    checks = checks_in_words(evaluation)
+    lines = [f"{CHECK_FIRST}:", *(f"- {line}" for line in checks), ""] if checks else []
+    lines += [_opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
     if others:
         lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
     return "\n".join([*lines, legend(evaluation), "", *_said(evaluation)])
 
 
-def _checks(evaluation: Evaluation) -> list[str]:
-    """What comes before everything else."""
-    found = checks_in_words(evaluation)
-    return [f"{CHECK_FIRST}:", *(f"- {line}" for line in found), ""] if found else []
-
-
 def evaluation_as_html(evaluation: Evaluation) -> str:
     """What a notebook shows of an evaluation."""
     first, *others = evaluation.data.metrics
-    alarms = "".join(f"<li>{escape(line)}</li>" for line in checks_in_words(evaluation))
-    parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{alarms}</ul>"] if alarms else []
+    checks = "".join(f"<li>{escape(line)}</li>" for line in checks_in_words(evaluation))
+    parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{checks}</ul>"] if checks else []
     parts.append(f"<p>{escape(_opening(evaluation))}</p>")
-    parts.append(
-        _html_table(
-            f"{caption(first)}; {legend(evaluation)}", score_heads(evaluation), score_cells(evaluation, first)
-        )
-    )
+    above = f"{caption(first)}; {legend(evaluation)}"
+    parts.append(_html_table(above, score_heads(evaluation), score_cells(evaluation, first)))
     if others:
-        said_above = summary_caption(evaluation)
-        parts.append(_html_table(said_above, evaluation.models, summary_cells(evaluation)))
+        parts.append(_html_table(summary_caption(evaluation), evaluation.models, summary_cells(evaluation)))
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _said(evaluation))])
 
 
 def _said(evaluation: Evaluation) -> list[str]:
     """What follows the tables."""
-    truth = truth_in_words(evaluation, BARE)
-    return [
-        winners_in_words(evaluation),
-        *([truth] if truth else []),
-        *uncounted_in_words(evaluation),
-        *important_notes(evaluation),
-    ]
+    best = filter(None, [winners_in_words(evaluation), truth_in_words(evaluation, BARE)])
+    return [*best, *uncounted_in_words(evaluation), *important_notes(evaluation)]
 
 
 def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
@@ -112,9 +110,7 @@ def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
 
 def uncounted_in_words(evaluation: Evaluation) -> list[str]:
     """Which columns of the table no verdict counts, and why."""
-    silent = [
-        as_noun(each.label) for name, each in evaluation.results.items() if name not in counted(evaluation)
-    ]
+    silent = [quoted(evaluation, name) for name in evaluation.results if name not in counted(evaluation)]
     if not silent:
         return []
     verb = "is" if len(silent) == 1 else "are"
@@ -141,7 +137,7 @@ def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
         where = "every adjustment" if every else labels
         sentences.append(f"Under {where}, {standing_in_words(found[under[0]], names)}.")
     if silent:
-        sentences.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
+        sentences.append(f"{listed(silent)} {have(silent)} no score.")
     return " ".join([*_disagreement([each for each in found.values() if each.scores]), *sentences])
 
 
@@ -153,6 +149,52 @@ def _disagreement(answers: list[Standing]) -> list[str]:
         return []
     what = "Which model is best" if telling else "Which score is best"
     return [f"{what} depends on what is assumed about the censoring."]
+
+
+def truth_in_words(evaluation: Evaluation, names: Names) -> str:
+    """Which model is truly best by the first metric, and which ones the adjustments pick; empty for data of a study."""
+    truth, by = evaluation.truth, evaluation.data.metrics[0]
+    if truth is None:
+        return ""
+    if not truth.values[by.name]:
+        why = next((f": {note.text}" for note in truth.notes_of("missing")), ".")
+        return f"{_KNOWN}, but no model has a true {by.label}{why}"
+    able = [model for model in truth.values[by.name] if model in rankable(evaluation)]
+    if not able:
+        return f"{_KNOWN}: the table has the true scores."
+    scores = {model: truth.values[by.name][model].value for model in able}
+    best = _leaders(by.ranks(scores))
+    value = number(scores[best[0]])
+    if len(able) == 1:
+        return f"{_KNOWN}: the {by.label} of {names.models(best)} is {value}."
+    said = f"{names.models(best)} {'has' if len(best) == 1 else 'share'} the best {by.label}, {value}"
+    level, close = evaluation.data.confidence_level, list[str]()
+    if level is not None and by.name in truth.errors and len(best) == 1:
+        kept = may_be_best(truth.errors[by.name].only(able), by.direction, level)
+        close = [names.model(model) for model in kept if model not in best]
+    if close:
+        said += f", but cannot be distinguished from {listed(close, 'or')}"
+    return " ".join([f"{_KNOWN}: {said}.", *_picked(evaluation, by, names)])
+
+
+def _leaders(ranked: dict[str, int]) -> tuple[str, ...]:
+    return tuple(model for model, rank in ranked.items() if rank == 1)
+
+
+def _picked(evaluation: Evaluation, by: Metric, names: Names) -> Iterator[str]:
+    """Which models have the best score under the adjustments that vote: a clause for each choice."""
+    picks: dict[tuple[str, ...], list[str]] = {}
+    for name in counted(evaluation):
+        leaders = _leaders(standing(evaluation, by.name, name).ranks)
+        if leaders:
+            above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
+            picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))
+    said = [
+        f"{listed(labels)} {'picks' if len(labels) == 1 else 'pick'} {names.models(models)}"
+        for models, labels in picks.items()
+    ]
+    if said:
+        yield capital(f"{'; '.join(said)}.")
 
 
 def copula_in_words(evaluation: Evaluation) -> str:
@@ -187,17 +229,13 @@ def important_notes(evaluation: Evaluation) -> list[str]:
 
     Why a model was refused is among the alarms.
     """
-    found = [
-        note
-        for each in evaluation.results.values()
-        for note in each.notes
-        if note.kind in ("caution", "missing")
+    notes = [
+        note for scores in evaluation.results.values() for note in scores.notes if note.kind != "decision"
     ]
-    known = (None, *evaluation.data.predictions)
-    found += [note for note in evaluation.notes if note.about.model in known]
+    notes += [note for note in evaluation.notes if note.about.model in (None, *evaluation.data.predictions)]
     hint = evaluation.data.assumed.hint
     hinted = [] if hint is None else [hint.statement]
-    return [*hinted, *(note_with_subject(evaluation, note) for note in found)]
+    return [*hinted, *(note_with_subject(evaluation, note) for note in notes)]
 
 
 def minor_notes(evaluation: Evaluation) -> list[str]:
@@ -210,12 +248,7 @@ def minor_notes(evaluation: Evaluation) -> list[str]:
 
 
 def _opening(evaluation: Evaluation) -> str:
-    size = (
-        number_of(len(evaluation.models), "model"),
-        number_of(evaluation.data.n_test, "test subject"),
-    )
-    return (
-        f"Evaluation of {size[0]} on {size[1]} until {evaluation.data.time_axis.said(evaluation.data.horizon.time)} "
-        f"({evaluation.data.horizon.reason}); "
-        f"{copula_in_words(evaluation)}."
-    )
+    data = evaluation.data
+    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.n_test, "test subject")
+    until = f"{data.time_axis.said(data.horizon.time)} ({data.horizon.reason})"
+    return f"Evaluation of {models} on {subjects} until {until}; {copula_in_words(evaluation)}."
