@@ -9,7 +9,7 @@ import cocensor as cc
 from cocensor.study.checks import Check
 from cocensor.views.text import truth_in_words
 from cocensor.views.text.names import BARE, ON_PAGE
-from cocensor.views.text.score_tables import score_lines
+from cocensor.views.text.score_tables import lines, score_table
 from tests.views.text.made_up import plain, scored
 
 
@@ -100,7 +100,7 @@ def test_the_table_shows_true_scores_without_a_star(known):
     found = made(
         known, {"a": 0.1032, "b": 0.12}, ipcw={"a": 0.11, "b": 0.1}, imputation={"a": 0.11, "b": 0.1}
     )
-    head, a, b = score_lines(found, found.data.metrics[0])
+    head, a, b = lines(score_table(found))
     assert head.split()[-1] == "truth"
     assert a.rpartition("  ")[2].startswith("0.1032 (")
     assert "*" not in a.rpartition("  ")[2] + b.rpartition("  ")[2]

@@ -72,8 +72,8 @@ def clayton(tau):
         ),
         (
             {"a": 0.1, "b": 0.11, "c": 0.11, "d": 0.11, "e": 0.11, "f": 0.2},
-            "a has the best score; 4 others may be as good, and 1 is not",
-            None,
+            "the data cannot tell a, b, c and 2 others apart; each of them beats f",
+            "the data cannot tell a, b, c and 2 others apart; each of them predicts better than f",
         ),
         ({"a": 0.1, "twin": 0.1}, "a and twin are equally good", None),
         ({"a": 0.1, "b": None}, "only a has a score", None),

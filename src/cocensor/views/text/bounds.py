@@ -76,8 +76,13 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
             losers.setdefault(winner, []).append(b if winner == a else a)
     if not losers:
         return ""
-    beats = "beats" if bounds.level is not None else "has a better score than"
-    won = [f"{names.model(winner)} {beats} {names.models(beaten)}" for winner, beaten in losers.items()]
+    one, many = "beats", "beat"
+    if bounds.level is None:
+        one, many = "has a better score than", "have better scores than"
+    won = []
+    for beaten in dict.fromkeys(map(tuple, losers.values())):
+        winners = [winner for winner, those in losers.items() if tuple(those) == beaten]
+        won.append(f"{names.models(winners)} {one if len(winners) == 1 else many} {names.models(beaten)}")
     said = f"Whatever the dependence, {listed(won)}"
     winner, [loser, *more] = next(iter(losers.items()))
     if more or len(losers) > 1:

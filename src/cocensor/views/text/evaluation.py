@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import combinations
+from typing import TypeVar
 
 from cocensor._notes import Note
 from cocensor.inference import may_be_best
@@ -24,42 +25,36 @@ from cocensor.views.text.names import (
     quoted,
 )
 from cocensor.views.text.names import counted as number_of
-from cocensor.views.text.score_tables import (
-    caption,
-    legend,
-    score_cells,
-    score_heads,
-    score_lines,
-    summary_caption,
-    summary_cells,
-    summary_lines,
-)
+from cocensor.views.text.score_tables import legend, lines, score_table, summary_table
 from cocensor.views.text.verdict import course, standing_in_words
 
+_Key = TypeVar("_Key")
+# A line of a terminal.
+_WIDTH = 80
 _KNOWN = "The data are simulated, so the truth is known"
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
-    first, *others = evaluation.data.metrics
     checks = checks_in_words(evaluation)
-    lines = [f"{CHECK_FIRST}:", *(f"- {line}" for line in checks), ""] if checks else []
-    lines += [_opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
-    if others:
-        lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
-    return "\n".join([*lines, legend(evaluation), "", *_said(evaluation)])
+    said = [f"{CHECK_FIRST}:", *(f"- {line}" for line in checks), ""] if checks else []
+    scores = score_table(evaluation)
+    said += [_opening(evaluation), "", scores[0], *lines(scores)]
+    if len(evaluation.metrics) > 1:
+        others = summary_table(evaluation)
+        said += ["", others[0], *lines(others, _WIDTH)]
+    return "\n".join([*said, legend(evaluation), "", *_said(evaluation)])
 
 
 def evaluation_as_html(evaluation: Evaluation) -> str:
     """What a notebook shows of an evaluation."""
-    first, *others = evaluation.data.metrics
     checks = "".join(f"<li>{escape(line)}</li>" for line in checks_in_words(evaluation))
     parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{checks}</ul>"] if checks else []
+    above, heads, rows = score_table(evaluation)
     parts.append(f"<p>{escape(_opening(evaluation))}</p>")
-    above = f"{caption(first)}; {legend(evaluation)}"
-    parts.append(_html_table(above, score_heads(evaluation), score_cells(evaluation, first)))
-    if others:
-        parts.append(_html_table(summary_caption(evaluation), evaluation.models, summary_cells(evaluation)))
+    parts.append(_html_table(f"{above}; {legend(evaluation)}", heads, rows))
+    if len(evaluation.metrics) > 1:
+        parts.append(_html_table(*summary_table(evaluation)))
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _said(evaluation))])
 
 
@@ -97,15 +92,20 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
 
 def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
     """Who is best by the other metrics under the primary adjustment: those that say the same are named together."""
-    alike: dict[tuple[object, ...], tuple[Standing, list[Metric]]] = {}
-    for by in evaluation.data.metrics[1:]:
-        found = standing(evaluation, by.name, evaluation.primary)
-        alike.setdefault(course(found), (found, []))[1].append(by)
     under = quoted(evaluation, evaluation.primary)
+    found = [(standing(evaluation, by.name, evaluation.primary), by) for by in evaluation.data.metrics[1:]]
     return [
-        f"By the {metrics_in_words(metrics)}, under {under}, {standing_in_words(found, names)}."
-        for found, metrics in alike.values()
+        f"By the {metrics_in_words(metrics)}, under {under}, {standing_in_words(best, names)}."
+        for best, metrics in _alike(found)
     ]
+
+
+def _alike(found: Sequence[tuple[Standing, _Key]]) -> list[tuple[Standing, list[_Key]]]:
+    """Standings that are told in one and the same clause, with what they are under."""
+    groups: dict[tuple[object, ...], tuple[Standing, list[_Key]]] = {}
+    for best, key in found:
+        groups.setdefault(course(best), (best, []))[1].append(key)
+    return list(groups.values())
 
 
 def uncounted_in_words(evaluation: Evaluation) -> list[str]:
@@ -121,24 +121,19 @@ def uncounted_in_words(evaluation: Evaluation) -> list[str]:
 
 def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
     """Who is best by one metric: a sentence for all adjustments that say the same."""
-    voting = counted(evaluation)
-    found = {name: standing(evaluation, metric, name) for name in voting}
-    alike: dict[tuple[object, ...], list[str]] = {}
-    for name, each in found.items():
-        if each.scores:
-            alike.setdefault(course(each), []).append(name)
-    if not alike:
+    found = [(standing(evaluation, metric, name), quoted(evaluation, name)) for name in counted(evaluation)]
+    scored = [(best, label) for best, label in found if best.scores]
+    if not scored:
         return "No adjustment could score a model."
-    silent = [quoted(evaluation, name) for name, each in found.items() if not each.scores]
-    every = not silent and 1 < len(voting) == len(evaluation.results) and len(alike) == 1
-    sentences = []
-    for under in alike.values():
-        labels = listed([quoted(evaluation, name) for name in under])
-        where = "every adjustment" if every else labels
-        sentences.append(f"Under {where}, {standing_in_words(found[under[0]], names)}.")
+    alike, silent = _alike(scored), [label for best, label in found if not best.scores]
+    every = not silent and 1 < len(found) == len(evaluation.results) and len(alike) == 1
+    said = [
+        f"Under {'every adjustment' if every else listed(labels)}, {standing_in_words(best, names)}."
+        for best, labels in alike
+    ]
     if silent:
-        sentences.append(f"{listed(silent)} {have(silent)} no score.")
-    return " ".join([*_disagreement([each for each in found.values() if each.scores]), *sentences])
+        said.append(f"{listed(silent)} {have(silent)} no score.")
+    return " ".join([*_disagreement([best for best, _ in scored]), *said])
 
 
 def _disagreement(answers: list[Standing]) -> list[str]:
@@ -163,7 +158,7 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
     if not able:
         return f"{_KNOWN}: the table has the true scores."
     scores = {model: truth.values[by.name][model].value for model in able}
-    best = _leaders(by.ranks(scores))
+    best = [model for model, rank in by.ranks(scores).items() if rank == 1]
     value = number(scores[best[0]])
     if len(able) == 1:
         return f"{_KNOWN}: the {by.label} of {names.models(best)} is {value}."
@@ -177,15 +172,11 @@ def truth_in_words(evaluation: Evaluation, names: Names) -> str:
     return " ".join([f"{_KNOWN}: {said}.", *_picked(evaluation, by, names)])
 
 
-def _leaders(ranked: dict[str, int]) -> tuple[str, ...]:
-    return tuple(model for model, rank in ranked.items() if rank == 1)
-
-
 def _picked(evaluation: Evaluation, by: Metric, names: Names) -> Iterator[str]:
     """Which models have the best score under the adjustments that vote: a clause for each choice."""
     picks: dict[tuple[str, ...], list[str]] = {}
     for name in counted(evaluation):
-        leaders = _leaders(standing(evaluation, by.name, name).ranks)
+        leaders = standing(evaluation, by.name, name).leaders
         if leaders:
             above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
             picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))

@@ -14,8 +14,8 @@ from cocensor.views.text.digits import from_to, inward, level_in_words, number, 
 from cocensor.views.text.metrics import IN_SHORT, Doing, doing
 from cocensor.views.text.names import BARE, Names, as_noun, capital, family_name, have, listed
 
-# As many losers, models that may be best, and reasons are named one after the other.
-_MOST_NAMED, _MOST_TIED, _MOST_REASONS = 3, 4, 3
+# As many reasons are named one after the other.
+_MOST_REASONS = 3
 # Above it, a multiple of effects is no longer told apart from others.
 _MOST_TIMES = 100
 _TAU = "Kendall’s τ"
@@ -55,7 +55,7 @@ def _clauses(found: Standing, names: Names, says: Doing) -> Iterator[str]:
         elif len(found.beaten) > 1 and not unknown:
             yield f"{names.models(found.first)} {says.is_best}"
         else:
-            yield f"{names.models(found.first)} {says.beats} {_losers(found, names)}"
+            yield f"{names.models(found.first)} {says.beats} {names.models(found.beaten)}"
         if unknown:
             yield f"{names.models(unknown)} {have(unknown)} no interval to compare by"
 
@@ -63,16 +63,9 @@ def _clauses(found: Standing, names: Names, says: Doing) -> Iterator[str]:
 def _tie(found: Standing, names: Names, says: Doing) -> Iterator[str]:
     """Of several models that may be best: whether they can be told apart, and whom they beat."""
     models, pairs = found.first, list(combinations(found.first, 2))
-    differ = any(found.better(*pair) for pair in pairs)
-    worse = len(found.beaten) + len(found.behind)
-    if len(models) > _MOST_TIED and (differ or worse):
-        yield names.have_best_score(models[:1])
-        not_so = f", and {worse} {'is' if worse == 1 else 'are'} not" if worse else ""
-        yield f"{len(models) - 1} others may be as good{not_so}"
-        return
     if all(found.equal(*pair) for pair in pairs):
         yield f"{names.models(models)} are equally good"
-    elif differ:
+    elif any(found.better(*pair) for pair in pairs):
         yield f"{names.models(models)} may each be best"
     elif len(models) == len(found.scores) > 2:
         yield f"the data cannot tell the {len(models)} models apart"
@@ -80,17 +73,10 @@ def _tie(found: Standing, names: Names, says: Doing) -> Iterator[str]:
         yield f"the data cannot tell {names.models(models)} apart"
     if found.beaten:
         winners = f"both {says.beat}" if len(models) == 2 else f"each of them {says.beats}"
-        yield f"{winners} {_losers(found, names)}"
+        yield f"{winners} {names.models(found.beaten)}"
     if found.behind:
         verb = "is" if len(found.behind) == 1 else "are"
         yield f"{names.models(found.behind)} {verb} not best, but may be as good as some of them"
-
-
-def _losers(found: Standing, names: Names) -> str:
-    count = len(found.beaten)
-    if count <= _MOST_NAMED:
-        return names.models(found.beaten)
-    return f"the other {count}" if count == len(found.scores) - len(found.first) else f"{count} others"
 
 
 # --- under which assumption -------------------------------------------------------------------------------
