@@ -210,6 +210,16 @@ def test_a_coin_has_no_interval_of_its_own_but_can_be_told_from(two):
         assert (found.leader, found.beaten) == ("a", ("b",))
 
 
+def test_ranges_of_ranks_hold_what_the_data_leave_open(two):
+    scores = {"a": 0.1, "b": 0.12, "c": 0.14, "d": None}
+    evaluation, _ = made(two, flat(scores), scores, error=ERROR)
+    ranks = evaluation.table("ranks", adjustment="imputation")
+    assert ranks["rank"].tolist()[:3] == [1, 2, 3]
+    assert ranks[["lowest", "highest"]].values.tolist()[:3] == [[1, 2], [1, 3], [2, 3]]
+    without, _ = made(two, flat(scores), scores)
+    assert without.table("ranks")["lowest"].isna().all()
+
+
 # --- how far it holds -----------------------------------------------------------------------------------------
 
 

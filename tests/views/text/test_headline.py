@@ -157,16 +157,6 @@ def test_what_intervals_take_for_given_is_small_print_and_no_caution(three):
     assert not found.caution
 
 
-def test_ranges_of_ranks_hold_what_the_data_leave_open(three):
-    scores = {"a": 0.1, "b": 0.12, "c": 0.14, "d": None}
-    evaluation, _ = made(three, flat(scores), scores, error=ERROR)
-    ranks = evaluation.table("ranks", adjustment="imputation")
-    assert ranks["rank"].tolist()[:3] == [1, 2, 3]
-    assert ranks[["lowest", "highest"]].values.tolist()[:3] == [[1, 2], [1, 3], [2, 3]]
-    without, _ = made(three, flat(scores), scores)
-    assert without.table("ranks")["lowest"].isna().all()
-
-
 def test_the_tables_of_terminal_and_notebook_show_errors_and_who_is_not_told_from_the_best(three):
     scores = {"a": 0.1, "b": 0.11, "c": 0.2}
     evaluation, _ = made(three, flat(scores), scores, error=ERROR)
