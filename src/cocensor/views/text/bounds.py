@@ -112,6 +112,12 @@ def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Nam
     return f"{said}; {counted(more, 'more pair')} may have either sign." if more else f"{said}."
 
 
+def still_open_in_words(evaluation: Evaluation, bounds: Bounds, names: Names = BARE) -> str:
+    """How far models are apart without any assumption, or the score of the only one; empty where nothing is open."""
+    pairs = pairs_from_leader(evaluation, bounds)
+    return open_in_words(bounds, pairs, names) if pairs else bounds_in_words(bounds, names)
+
+
 def _anything(what: str, bound: Bound, level: float | None) -> str:
     said = f"Without any assumption about dropout, {what} could be anything from {_span(bound)}"
     return f"{said}{_interval(bound, level)}"

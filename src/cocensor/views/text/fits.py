@@ -139,7 +139,11 @@ def _flatness(profile: DependenceProfile) -> Iterator[str]:
         low, high = profile.supported(name)
         width = float(taus[-1] - taus[0])
         if not flat_everywhere and width > 0 and (high - low) > _FLAT_SHARE * width:
-            yield f"{name} is flat: any τ from {low:.2g} to {high:.2g} fits about as well as its best."
+            worse = profile.best[2] - float(values.max())
+            flat = f"{name} is flat:"
+            if worse > CUT:
+                flat = f"Within {name}, which fits worse by {worse:.0f} log-likelihood units,"
+            yield f"{flat} any τ from {low:.2g} to {high:.2g} fits about as well."
         at = float(taus[np.argmax(values)])
         if at != 0.0 and at in (taus[0], taus[-1]):
             yield f"{name} still rises at τ = {at:.2g}, the end of the range: its optimum is at a boundary."

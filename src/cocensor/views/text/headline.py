@@ -14,7 +14,7 @@ from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.standing import rankable, standing
 from cocensor.study.verdict import Verdict
-from cocensor.views.text.bounds import bounds_in_words, certain_in_words, open_in_words, pairs_from_leader
+from cocensor.views.text.bounds import certain_in_words, still_open_in_words
 from cocensor.views.text.checks import nothing_to_rank
 from cocensor.views.text.digits import decimals, from_to, level_in_words, number, with_interval
 from cocensor.views.text.evaluation import copula_in_words, others_in_words
@@ -74,7 +74,9 @@ def headline(report: Report) -> Headline:
         usual=_usual(evaluation, verdict),
         caution=_caution(evaluation, verdict),
         after_dropout=ratios_in_words(verdict.over_ratios, ON_PAGE),
-        open=_open(report),
+        open=""
+        if bounds is None or not rankable(evaluation)
+        else still_open_in_words(evaluation, bounds, ON_PAGE),
         others=" ".join(others_in_words(evaluation, ON_PAGE)) if len(verdict.standing.scores) > 1 else "",
         by=_told_by(report),
         extent=() if report.sensitivity is None else tuple(_without_score(report.sensitivity)),
@@ -148,16 +150,6 @@ def _support(evaluation: Evaluation, verdict: Verdict) -> str:
     if silent:
         said += f"; {ON_PAGE.models(silent)} {have(silent)} no score"
     return f"{said}. {briefly(by)}"
-
-
-def _open(report: Report) -> str:
-    """How far the best two are apart without any assumption."""
-    evaluation, bounds = report.evaluation, report.bounds_by()
-    if bounds is None or not rankable(evaluation):
-        return ""
-    if len(rankable(evaluation)) == 1:
-        return bounds_in_words(bounds, ON_PAGE)
-    return open_in_words(bounds, pairs_from_leader(evaluation, bounds)[:1], ON_PAGE)
 
 
 def _usual(evaluation: Evaluation, verdict: Verdict) -> str:

@@ -9,13 +9,7 @@ from cocensor.study.report import Report
 from cocensor.study.sensitivity import PlausibleTau, Sensitivity
 from cocensor.study.sensitivity.bounding import has_bounds
 from cocensor.study.standing import rankable
-from cocensor.views.text.bounds import (
-    bounds_in_words,
-    certain_in_words,
-    open_in_words,
-    pairs_from_leader,
-    why_no_bounds,
-)
+from cocensor.views.text.bounds import certain_in_words, still_open_in_words, why_no_bounds
 from cocensor.views.text.checks import nothing_to_rank
 from cocensor.views.text.digits import from_to, level_in_words
 from cocensor.views.text.names import BARE, Names, counted, listed, quoted
@@ -69,8 +63,7 @@ def beside_scores(report: Report) -> list[str]:
     if bounds is None and not has_bounds(evaluation.data.metrics[0]):
         said.append(why_no_bounds(evaluation))
     elif bounds is not None:
-        pairs = pairs_from_leader(evaluation, bounds)
-        said.append(open_in_words(bounds, pairs) if pairs else bounds_in_words(bounds))
+        said.append(still_open_in_words(evaluation, bounds))
     if covariates is not None:
         cautions = [note.text for note in covariates.notes if note.kind == "caution"]
         said.append(" ".join([plausible_tau_in_words(covariates), *cautions]))
