@@ -30,10 +30,10 @@ def test_demo_writes_files_and_a_report_and_tells_the_truth(shown):
     # Two whole sentences, which the demo is there for.
     page = (out / "report.html").read_text(encoding="utf-8")
     [on_page] = re.findall(r'<p class="truth">(.*?)</p>', page, re.DOTALL)
-    picked = {"IPCW and imputation at independence": result.output, "IPCW and the score above": on_page}
+    picked = {"IPCW and imputation": result.output, "IPCW and the score above": on_page}
     for by, text in picked.items():
         said = re.sub("</?bdi>", "", text)
-        assert "truth is known: joint is best, with an integrated Brier score of 0.1" in said
+        assert "truth is known: joint has the best integrated Brier score, 0.1" in said
         assert f"{by} pick cox." in said
     assert str(out / "report.html") in result.output
     assert list(out.parent.iterdir()) == [out]

@@ -110,6 +110,12 @@ def test_models_that_are_nowhere_told_apart_tie(two):
     ("scores", "tied", "beaten", "behind"),
     [
         ({"a": 0.1, "b": 0.11, "c": 0.2}, ("a", "b"), ("c",), ()),
+        (
+            {"a": 0.1, "b": 0.125, "c": 0.2},
+            ("a", "b"),
+            ("c",),
+            (),
+        ),  # by 1.77 standard errors: a one-sided test tells
         ({"a": 0.1, "b": 0.12, "c": 0.14}, ("a", "b"), (), ("c",)),  # c is told from a alone
         ({"a": 0.1, "b": 0.12, "c": 0.137, "d": 0.2}, ("a", "b"), ("d",), ("c",)),
     ],
@@ -118,6 +124,22 @@ def test_several_that_may_be_best_are_not_settled(two, scores, tied, beaten, beh
     for found in (verdict(two, flat(scores), scores), alone(two, scores)):
         assert (found.state, found.leader) == ("not_settled", None)
         assert (found.tied, found.beaten, found.behind) == (tied, beaten, behind)
+
+
+def test_a_lead_is_told_by_the_interval_of_each_pair_whatever_their_number(two):
+    scores = {"a": 0.1, "b": 0.1283, "c": 0.1283, "d": 0.1283}  # by two standard errors
+    found = verdict(two, flat(scores), scores)
+    assert (found.state, found.leader, found.beaten) == ("settled", "a", ("b", "c", "d"))
+
+
+def test_where_higher_is_better_the_highest_leads(two):
+    class Reversed(type(two.data.metrics[0])):
+        direction = "greater"
+
+    greater = replace(two, data=replace(two.data, metrics=(Reversed(),)))
+    found = verdict(greater, line([0.0, 0.0, 0.1, 0.2]), {"a": 0.1, "b": 0.0})
+    assert (found.leader, found.beaten, found.over_tau.next_leader(1).models) == ("a", ("b",), ("b",))
+    assert found.reach.high.at == pytest.approx(LOST, rel=1e-5)
 
 
 def test_where_all_are_disqualified_there_is_no_usable_model(two):
@@ -177,6 +199,25 @@ def test_a_model_without_an_interval_is_neither_beaten_nor_tied(two):
     found = verdict(two, flat(scores), scores, error=error)
     assert (found.state, found.leader, found.beaten) == ("not_settled", "a", ("b",))
     assert "c" not in (*found.tied, *found.behind, *found.unscored)
+
+
+def test_a_coin_has_no_interval_of_its_own_but_can_be_told_from(two):
+    """Every subject has the same loss, a quarter; differences have the error of the other model."""
+    scores = {"a": 0.1, "b": 0.25}
+    evaluation, sensitivity = made(two, flat(scores), scores, error={"a": ERROR, "b": 0.0})
+    assert isnan(evaluation.score("b").standard_error)
+    for found in (evaluation.verdict, sensitivity.verdict):
+        assert (found.leader, found.beaten) == ("a", ("b",))
+
+
+def test_ranges_of_ranks_hold_what_the_data_leave_open(two):
+    scores = {"a": 0.1, "b": 0.12, "c": 0.14, "d": None}
+    evaluation, _ = made(two, flat(scores), scores, error=ERROR)
+    ranks = evaluation.table("ranks", adjustment="imputation")
+    assert ranks["rank"].tolist()[:3] == [1, 2, 3]
+    assert ranks[["lowest", "highest"]].values.tolist()[:3] == [[1, 2], [1, 3], [2, 3]]
+    without, _ = made(two, flat(scores), scores)
+    assert without.table("ranks")["lowest"].isna().all()
 
 
 # --- how far it holds -----------------------------------------------------------------------------------------
@@ -243,6 +284,64 @@ def test_of_several_families_the_first_to_lose_the_lead_counts(two):
     found = verdict(two, lines).reach.high
     assert (found.line, found.other_lines) == ("joe", True)
     assert found.at == pytest.approx(LOST, rel=1e-5)
+
+
+def test_of_several_leads_the_least_counts(two):
+    taus, scores = (0.0, 0.4, 0.8), {"a": 0.1, "b": 0.11, "c": 0.2, "d": 0.2}
+    lines = {"a": [0.1] * 3, "b": [0.11] * 3, "c": [0.2] * 3, "d": [0.2, 0.14, 0.1]}
+    _, sensitivity = made(two, {"frank": (taus, lines)}, scores, error=ERROR)
+    found, pair = sensitivity.verdict, sensitivity.over_tau.pair
+    assert (found.tied, found.beaten, found.reach.high.models) == (("a", "b"), ("c", "d"), ("b", "d"))
+    assert found.reach.high.at == pair("b", "d").lead().lost_above < pair("a", "d").lead().lost_above
+
+
+@pytest.mark.parametrize(
+    ("far", "leads"),
+    [
+        (0.13, True),  # by 0.03: a band for the whole curve would hold 0
+        (0.127, False),
+    ],
+)
+def test_another_leads_beyond_where_the_interval_at_that_point_leaves_out_0(two, far, leads):
+    taus = (0.0, 0.4, 0.8)
+    lines = {"frank": (taus, {"a": [0.1, 0.1, far], "b": [0.2, 0.12, 0.1]})}
+    leader = verdict(two, lines).over_tau.next_leader(1)
+    assert (leader is not None) == leads
+    other = {"joe": (taus, {"a": [0.1] * 3, "b": [0.2] * 3})}
+    assert verdict(two, lines | other).over_tau.next_leader(1) is None  # under one family alone
+
+
+def test_each_scale_has_the_family_that_loses_the_lead_first_on_it(two):
+    """Under Joe the lead is lost at a greater τ than under Clayton, but at a smaller hazard ratio."""
+    lines = line([0.2, 0.2, 0.1, 0.1], family="clayton") | line([0.2, 0.2, 0.12, 0.1], family="joe")
+    for end in (0.25, 0.4):
+        _, sensitivity = made(two, lines, A_FIRST, error=ERROR, plausible=(0.0, end))
+        steep = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau)).over_tau.answers["imputation"]
+        flatter = with_ratios(sensitivity, lambda tau: 1 + tau / 2).over_tau.answers["imputation"]
+        answers = {"imputation": {"clayton": steep["clayton"], "joe": flatter["joe"]}}
+        sensitivity = replace(sensitivity, over_tau=replace(sensitivity.over_tau, answers=answers))
+        found, pair = sensitivity.verdict, sensitivity.over_tau.pair("a", "b")
+        ends = {family: pair.lead(family).lost_above for family in ("clayton", "joe")}
+        assert found.reach.high.at == ends["clayton"] < ends["joe"]
+        ratio = sensitivity.hazard_ratio("joe", ends["joe"])
+        assert found.reach.high.hazard_ratio == ratio < sensitivity.hazard_ratio("clayton", ends["clayton"])
+        # Within the plausible range on both scales, or beyond it on both.
+        assert (found.plausible_ratios[1] < ratio) == (end < found.reach.high.at)
+
+
+def test_robustness_is_the_first_of_the_tipping_points(two):
+    lines = line([0.2, 0.2, 0.12, 0.05]) | line([0.2, 0.2, 0.18, 0.05], family="clayton")
+    _, sensitivity = made(two, lines, A_FIRST, error=ERROR)
+    sensitivity = with_ratios(sensitivity, lambda tau: (1 + tau) / (1 - tau))
+    tip = next(tip for tip in sensitivity.tips("a", "b") if tip.kind == "interval")
+    found = sensitivity.verdict.robustness
+    assert (found.tau, found.hazard_ratio, found.family) == (tip.tau, tip.hazard_ratio, tip.family)
+
+
+@pytest.mark.parametrize(("taus", "start"), [((0.3, 0.6, 0.9), 0.3), ((-0.9, -0.6, -0.3), -0.3)])
+def test_a_grid_that_does_not_reach_independence_starts_where_it_comes_nearest(two, taus, start):
+    found = verdict(two, line([0.2] * 3, taus=taus))
+    assert (found.assumption.tau, found.over_tau.start, found.covered) == (start, start, None)
 
 
 def test_where_an_interval_is_missing_beyond_nothing_is_lost(two):
@@ -316,6 +415,8 @@ def test_with_a_given_copula_it_is_told_there_and_goes_outward_from_independence
     assert found.assumption.hazard_ratio == pytest.approx(1.3 / 0.7, rel=1e-6)
     assert found.standing.scores == scores
     assert (found.leader, found.reach.high.at) == ("a", pytest.approx(LOST, rel=1e-5))
+    other = verdict(given, line([0.11, 0.11, 0.2, 0.2]), scores)  # another answer at independence
+    assert (other.leader, other.reach, other.robustness) == ("a", None, None)
 
 
 def of_other(evaluation, sensitivity, name, **changes):

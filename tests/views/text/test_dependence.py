@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.views.text import caveat, caveat_of, choice_in_words
+from cocensor.views.text import caveat, choice_in_words
+from cocensor.views.text.fits import caveat_of
 
 ADVICE = "mark an end of study as administrative"
 

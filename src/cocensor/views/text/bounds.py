@@ -9,10 +9,8 @@ from cocensor.study.sensitivity import Bound, Bounds
 from cocensor.study.sensitivity.bounds import has_bounds
 from cocensor.study.standing import standing
 from cocensor.views.text.digits import decimals, level_in_words, number
-from cocensor.views.text.names import BARE, Names, listed
+from cocensor.views.text.names import BARE, Names, counted, listed
 
-# As many pairs of models are named one after the other.
-_MOST_PAIRS = 3
 _NOTHING_OPEN = "Dropouts leave nothing open."
 
 
@@ -38,10 +36,8 @@ def pairs_from_leader(evaluation: Evaluation, bounds: Bounds) -> tuple[tuple[str
 
 def bounds_as_text(bounds: Bounds) -> str:
     """What a terminal shows of bounds."""
-    keys: list[str | tuple[str, str]] = [
-        *bounds.models,
-        *(p for p in bounds.pairs if isfinite(bounds[p].low)),
-    ]
+    known = [pair for pair in bounds.pairs if isfinite(bounds[pair].low)]
+    keys: list[str | tuple[str, str]] = [*bounds.models, *known]
     lines = [f"Bounds of the {bounds.metric.label}, whatever the dependence of event and dropout"]
     for key in keys:
         called = BARE.model(key) if isinstance(key, str) else " less ".join(map(BARE.model, key))
@@ -75,7 +71,7 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
     """Who is better whatever the dependence: by intervals of the differences, or without any by the sample alone."""
     losers: dict[str, list[str]] = {}
     for a, b in bounds.pairs:
-        winner = _winner(bounds, a, b)
+        winner = bounds.certain(a, b, bounds.level)
         if winner is not None:
             losers.setdefault(winner, []).append(b if winner == a else a)
     if not losers:
@@ -88,32 +84,38 @@ def certain_in_words(bounds: Bounds, names: Names = BARE) -> str:
         winners = [winner for winner, those in losers.items() if tuple(those) == beaten]
         won.append(f"{names.models(winners)} {one if len(winners) == 1 else many} {names.models(beaten)}")
     said = f"Whatever the dependence, {listed(won)}"
-    if list(map(len, losers.values())) == [1]:
-        [(winner, [loser])] = losers.items()
-        return f"{said}: {_by_how_much(bounds, winner, loser)}."
-    return f"{said} by the {bounds.metric.label}."
+    winner, [loser, *more] = next(iter(losers.items()))
+    if more or len(losers) > 1:
+        return f"{said} by the {bounds.metric.label}."
+    return f"{said}: {_by_how_much(bounds, winner, loser)}."
 
 
 def open_in_words(bounds: Bounds, pairs: tuple[tuple[str, str], ...], names: Names = BARE) -> str:
-    """Between which values the differences lie that may have either sign; empty where there is none."""
-    open_ = [pair for pair in pairs if bounds[pair].width > 0 and _winner(bounds, *pair) is None]
-    if not open_:
+    """Between which values the first difference lies that may have either sign; empty where there is none."""
+    either = [
+        pair for pair in pairs if bounds[pair].width > 0 and bounds.certain(*pair, bounds.level) is None
+    ]
+    if not either:
         return ""
-    label, (a, b) = bounds.metric.label, open_[0]
-    what = f"the {label} of {names.model(a)} less that of {names.model(b)}"
-    first = _anything(what, bounds[a, b], bounds.level)
+    a, b = either[0]
     better = bounds.certain(a, b)
-    if better is not None:
-        first = (
-            f"Whatever the dependence, {names.model(better)} has a better score than "
-            f"{names.model(b if better == a else a)} in this sample, but chance may explain the "
-            f"difference: {_by_how_much(bounds, better, b if better == a else a)}"
+    if better is None:
+        what = f"the {bounds.metric.label} of {names.model(a)} less that of {names.model(b)}"
+        said = _anything(what, bounds[a, b], bounds.level)
+    else:
+        loser = b if better == a else a
+        said = (
+            f"Whatever the dependence, {names.model(better)} has a better score than {names.model(loser)} in this "
+            f"sample, but chance may explain the difference: {_by_how_much(bounds, better, loser)}"
         )
-    rest = [f"{names.model(a)} less {names.model(b)}, {_span(bounds[a, b])}" for a, b in open_[1:_MOST_PAIRS]]
-    more = len(open_) - _MOST_PAIRS
-    if more > 0:
-        rest.append(f"{more} more pair{'s' * (more > 1)} may have either sign")
-    return f"{'; '.join([first, *rest])}."
+    more = len(either) - 1
+    return f"{said}; {counted(more, 'more pair')} may have either sign." if more else f"{said}."
+
+
+def still_open_in_words(evaluation: Evaluation, bounds: Bounds, names: Names = BARE) -> str:
+    """How far models are apart without any assumption, or the score of the only one; empty where nothing is open."""
+    pairs = pairs_from_leader(evaluation, bounds)
+    return open_in_words(bounds, pairs, names) if pairs else bounds_in_words(bounds, names)
 
 
 def _anything(what: str, bound: Bound, level: float | None) -> str:
@@ -134,10 +136,6 @@ def _by_how_much(bounds: Bounds, winner: str, loser: str) -> str:
     less = bounds[loser, winner] if smaller else bounds[winner, loser]
     said = f"its {bounds.metric.label} is {'lower' if smaller else 'higher'} by {_span(less)}"
     return f"{said}{_interval(less, bounds.level)}"
-
-
-def _winner(bounds: Bounds, a: str, b: str) -> str | None:
-    return bounds.certain(a, b, bounds.level)
 
 
 def _span(bound: Bound) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from cocensor.study import Evaluation
@@ -20,6 +19,13 @@ _CAUSES = {
     "negative": "Is a larger number a smaller risk? Give the negative.",
     "opposite": "Are the predictions of other subjects, or was a covariate coded the other way round?",
     "ranks": "It ranks them better than chance, but they are too few to tell whether its probabilities are better.",
+    "unit": "Are the times of the predictions in another unit? Give both in one unit.",
+    "same_sample": "Scores are too good unless the predictions are out-of-fold. Give the folds, or subjects that no "
+    "model was fitted to.",
+    "all_censored": "There is nothing to score or to adjust by. Is the event column the right one?",
+    "few_events": "Scores are too uncertain to be of use. Add subjects, or choose a later horizon.",
+    "training_censored": "What is estimated from it, such as the reference curve, is nonsense. Is the event column the "
+    "right one?",
     "may_rank_nothing": "Either it has learned nothing that holds for these subjects (does each row belong to its "
     "subject?), or they are too few to tell.",
 }
@@ -34,42 +40,43 @@ def _found(check: Check) -> str:
     """What was found."""
     values = check.values
     match check.code:
+        case "refused":
+            return "It has no score:"
+        case "constant":
+            return "Up to the horizon, it predicts the same for every subject."
+        case "same_sample":
+            return "The training and the test sample are the same."
+        case "training_censored":
+            return "Everybody in the training sample is censored: there is no event."
+        case "all_censored":
+            if values["later"]:
+                return f"The test sample has no event up to the horizon, {values['horizon']}."
+            return "Everybody in the test sample is censored: there is no event."
+        case "few_events":
+            return (
+                f"The test sample has {counted(values['n'], 'event')} up to the horizon, {values['horizon']}."
+            )
         case "time_scale":
             factor = values["factor"]
             off = f"{factor:.4g} times" if factor > 1 else f"1/{1 / factor:.4g} of"
             return f"Its times look like {off} those of the outcomes."
-        case "negative_skill" if check.model is None:
-            return _all_negative(values["skills"])
         case "negative_skill":
+            if check.model is None:
+                return _all_negative(values["skills"])
             return (
                 f"Its skill is {_percent(values['skill'])}: one Kaplan–Meier curve for everybody does better."
             )
         case "against_outcome":
-            return (
-                f"It runs against the outcome: its concordance is {values['concordance']:.2f} (upper limit "
-                f"{values['upper_limit']:.2f}), and ½ is chance."
-            )
+            concordance, limit = f"{values['concordance']:.2f}", f"{values['upper_limit']:.2f}"
+            said = f"its concordance is {concordance} (upper limit {limit}), and ½ is chance"
+            return f"It runs against the outcome: {said}."
         case "no_better":
-            than = "is worse" if values["is_worse"] else "may be no better"
-            interval = ""
+            than, interval = "is worse" if values["is_worse"] else "may be no better", ""
             if "interval" in values:
                 low, high = values["interval"]
                 interval = f" (95 % interval {_percent(low, sign='')} to {_percent(high)})"
             skill = f"its skill is {_percent(values['skill'])}{interval}"
             return f"It {than} than Kaplan–Meier, one curve for all subjects: {skill}."
-        case "all_censored" if values["later"]:
-            return f"The test sample has no event up to the horizon, {values['horizon']}."
-        case "few_events":
-            return (
-                f"The test sample has {counted(values['n'], 'event')} up to the horizon, {values['horizon']}."
-            )
-    return {
-        "refused": "It has no score:",
-        "constant": "Up to the horizon, it predicts the same for every subject.",
-        "same_sample": "The training and the test sample are the same.",
-        "all_censored": "Everybody in the test sample is censored: there is no event.",
-        "training_censored": "Everybody in the training sample is censored: there is no event.",
-    }[check.code]
 
 
 def _all_negative(skills: list[float]) -> str:
@@ -83,45 +90,31 @@ def _all_negative(skills: list[float]) -> str:
 def _cause(check: Check) -> str:
     """The likely cause, and what to do."""
     values = check.values
-    cause = values.get("cause")
-    if cause == "unit":
-        return _unit(values)
-    if cause == "level":
-        return _level(values)
-    if cause is not None:
-        return _CAUSES[cause]
-    if check.code == "refused":
-        return str(values["why"])
-    if check.code == "constant":
-        than = " It may be no better than Kaplan–Meier." if values["may_be_no_better"] else ""
-        return f"It cannot rank subjects; its concordance is ½.{than}"
-    return {
-        "same_sample": "Scores are too good unless the predictions are out-of-fold. Give the folds, or subjects that "
-        "no model was fitted to.",
-        "all_censored": "There is nothing to score or to adjust by. Is the event column the right one?",
-        "few_events": "Scores are too uncertain to be of use. Add subjects, or choose a later horizon.",
-        "training_censored": "What is estimated from it, such as the reference curve, is nonsense. Is the event column "
-        "the right one?",
-    }[check.code]
-
-
-def _unit(values: Mapping[str, Any]) -> str:
-    if "predictions" not in values:
-        return "Are the times of the predictions in another unit? Give both in one unit."
-    predictions, outcomes = values["predictions"], values["outcomes"]
-    return f"Are the predictions in {predictions} and the outcomes in {outcomes}? Give both in one unit."
-
-
-def _level(values: Mapping[str, Any]) -> str:
-    when, mean, observed = values["time"], values["predicted"], values["observed"]
-    if values["constant"]:
-        level = f"a survival of {mean:.2f} at {when}, where {observed:.2f} was observed"
-        return f"It predicts the same for every subject: {level}. Are the file and the time column the right ones?"
-    return (
-        f"It ranks subjects well, but the probabilities are off: the mean predicted survival at {when} is {mean:.2f}, "
-        f"the observed {observed:.2f}. Was the model fitted to too few subjects, or to another population? Recalibrate "
-        "it."
-    )
+    cause = values.get("cause", check.code)
+    match cause:
+        case "refused":
+            return str(values["why"])
+        case "constant":
+            than = " It may be no better than Kaplan–Meier." if values["may_be_no_better"] else ""
+            return f"It cannot rank subjects; its concordance is ½.{than}"
+        case "unit" if "predictions" in values:
+            predictions, outcomes = values["predictions"], values["outcomes"]
+            return (
+                f"Are the predictions in {predictions} and the outcomes in {outcomes}? Give both in one unit."
+            )
+        case "level":
+            when, mean, observed = values["time"], f"{values['predicted']:.2f}", f"{values['observed']:.2f}"
+            if values["constant"]:
+                return (
+                    f"It predicts the same for every subject: a survival of {mean} at {when}, where {observed} was "
+                    "observed. Are the file and the time column the right ones?"
+                )
+            return (
+                f"It ranks subjects well, but the probabilities are off: the mean predicted survival at {when} is "
+                f"{mean}, the observed {observed}. Was the model fitted to too few subjects, or to another population? "
+                "Recalibrate it."
+            )
+    return _CAUSES[cause]
 
 
 def _percent(skill: float, sign: str = " %") -> str:
@@ -135,32 +128,30 @@ def checks_in_words(evaluation: Evaluation, names: Names = BARE) -> list[str]:
 
 
 def _lines(evaluation: Evaluation, names: Names, disqualifying: bool) -> list[str]:
-    alike: list[tuple[Check, dict[str, list[str]]]] = []
-    about_all = []
+    about_all, alike = list[str](), dict[tuple[Any, ...], list[Check]]()
     for check in evaluation.checks:
         if check.disqualifies != disqualifying:
             continue
         if check.model is None:
             about_all.append(f"{check.text}{' No model can be called best.' * disqualifying}")
-            continue
-        models = next((models for first, models in alike if _same_cause(first, check)), None)
-        if models is None:
-            alike.append((check, models := {}))
-        models.setdefault(check.model, []).append(_found(check))
+        else:
+            alike.setdefault(_cause_of(check), []).append(check)
     by_model = []
-    for check, models in alike:
-        found = [f"{names.model(model)}: {' '.join(each)}" for model, each in models.items()]
-        end = " It gets no rank and cannot" if len(models) == 1 else " They get no rank and cannot"
-        by_model.append(f"{' '.join(found)} {_cause(check)}{f'{end} be called best.' * disqualifying}")
+    for checks in alike.values():
+        found: dict[str, list[str]] = {}
+        for check in checks:
+            found.setdefault(names.model(str(check.model)), []).append(_found(check))
+        said = " ".join(f"{model}: {' '.join(each)}" for model, each in found.items())
+        end = (
+            f" {'It gets' if len(found) == 1 else 'They get'} no rank and cannot be called best."
+            * disqualifying
+        )
+        by_model.append(f"{said} {_cause(checks[0])}{end}")
     return [*about_all, *by_model] if disqualifying else [*by_model, *about_all]
 
 
-def _same_cause(one: Check, other: Check) -> bool:
-    """Whether two checks come from one and the same cause, by its code and what it is filled with."""
-    return _cause_of(one) == _cause_of(other)
-
-
 def _cause_of(check: Check) -> tuple[Any, ...]:
+    """What the words on a cause are filled with: checks that share it come from one and the same cause."""
     values = check.values
     if "cause" not in values:
         return check.code, values.get("why"), values.get("may_be_no_better")

@@ -6,13 +6,11 @@ from math import ceil, floor, isfinite, log10
 
 import numpy as np
 
-from cocensor.inference import Comparison, ConfidenceInterval, Estimate, TippingPoint
+from cocensor.inference import Comparison, Estimate
 
 #: Of scores whose error is not known, or is none.
 _DECIMALS = 4
 _MOST_DECIMALS = 8
-# A τ with an interval narrower than this has two decimals.
-_NARROW = 0.1
 _ROUNDING = 1e-9
 _ONE_DIGIT, _NEXT_TO_1, _TWO_DIGITS = 0.0995, 1.1, 9.95
 
@@ -47,13 +45,6 @@ def level_in_words(level: float) -> str:
     return f"{100 * level:g} %"
 
 
-def interval_in_words(interval: ConfidenceInterval, level: float, places: int) -> str:
-    """From where to where, and at which level."""
-    return (
-        f"{level_in_words(level)} interval {number(interval.low, places)} to {number(interval.high, places)}"
-    )
-
-
 def with_interval(found: Estimate | Comparison, level: float | None, places: int | None = None) -> str:
     """A score, or a difference, with its interval where there is one."""
     value = found.difference if isinstance(found, Comparison) else found.value
@@ -61,7 +52,8 @@ def with_interval(found: Estimate | Comparison, level: float | None, places: int
         places = decimals(found.standard_error)
     if level is None or not isfinite(found.standard_error):
         return number(value, places)
-    return f"{number(value, places)} ({interval_in_words(found.confidence_interval(level), level, places)})"
+    low, high = (number(end, places) for end in found.confidence_interval(level))
+    return f"{number(value, places)} ({level_in_words(level)} interval {low} to {high})"
 
 
 def towards_zero(tau: float) -> str:
@@ -107,17 +99,6 @@ def inward(ratio: float) -> str:
     return f"{(ceil(steps - _ROUNDING) if ratio < 1 else floor(steps + _ROUNDING)) * unit:.3g}"
 
 
-def turn_in_words(point: TippingPoint, level: float) -> tuple[str, str]:
-    """The τ of a tipping point, and its interval, whose ends are rounded outward."""
-    at, said = f"{point.at:z.2f}", f"{level_in_words(level)} interval"
-    if point.interval is None:
-        return at, "no interval"
-    low, high = point.interval
-    places = 2 if low is not None and high is not None and high - low < _NARROW else 1
-    below = "" if low is None else f"{floor(low * 10**places + _ROUNDING) / 10**places:z.{places}f}"
-    above = "" if high is None else f"{ceil(high * 10**places - _ROUNDING) / 10**places:z.{places}f}"
-    if below and above:
-        return at, f"{said} {below} to {above}"
-    if below:
-        return at, f"{said} {below} or more"
-    return at, f"{said} {above} or less" if above else f"{said}: the whole grid"
+def from_to(low: float, high: float) -> str:
+    """Where a stretch of a grid lies."""
+    return f"= {low:g}" if low == high else f"from {low:g} to {high:g}"

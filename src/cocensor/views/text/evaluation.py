@@ -2,73 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import combinations
+from typing import TypeVar
 
 from cocensor._notes import Note
+from cocensor.inference import may_be_best
 from cocensor.metrics import Metric
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.standing import Standing, counted, rankable, standing
 from cocensor.views.text.checks import CHECK_FIRST, checks_in_words, nothing_to_rank
+from cocensor.views.text.digits import number
 from cocensor.views.text.metrics import metrics_in_words
-from cocensor.views.text.names import BARE, Names, as_noun, listed, quoted
-from cocensor.views.text.names import counted as number_of
-from cocensor.views.text.score_tables import (
-    caption,
-    legend,
-    score_cells,
-    score_heads,
-    score_lines,
-    summary_caption,
-    summary_cells,
-    summary_lines,
+from cocensor.views.text.names import (
+    BARE,
+    ON_PAGE,
+    Names,
+    capital,
+    have,
+    listed,
+    quoted,
 )
-from cocensor.views.text.truth import truth_in_words
+from cocensor.views.text.names import counted as number_of
+from cocensor.views.text.score_tables import legend, lines, score_table, summary_table
 from cocensor.views.text.verdict import course, standing_in_words
+
+_Key = TypeVar("_Key")
+# A line of a terminal.
+_WIDTH = 80
+_KNOWN = "The data are simulated, so the truth is known"
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
     """What a terminal shows of an evaluation."""
-    first, *others = evaluation.data.metrics
-    lines = [*_checks(evaluation), _opening(evaluation), "", caption(first), *score_lines(evaluation, first)]
-    if others:
-        lines += ["", summary_caption(evaluation), *summary_lines(evaluation)]
-    return "\n".join([*lines, legend(evaluation), "", *_said(evaluation)])
-
-
-def _checks(evaluation: Evaluation) -> list[str]:
-    """What comes before everything else."""
-    found = checks_in_words(evaluation)
-    return [f"{CHECK_FIRST}:", *(f"- {line}" for line in found), ""] if found else []
+    checks = checks_in_words(evaluation)
+    said = [f"{CHECK_FIRST}:", *(f"- {line}" for line in checks), ""] if checks else []
+    scores = score_table(evaluation)
+    said += [_opening(evaluation), "", scores[0], *lines(scores)]
+    if len(evaluation.metrics) > 1:
+        others = summary_table(evaluation)
+        said += ["", others[0], *lines(others, _WIDTH)]
+    return "\n".join([*said, legend(evaluation), "", *_said(evaluation)])
 
 
 def evaluation_as_html(evaluation: Evaluation) -> str:
     """What a notebook shows of an evaluation."""
-    first, *others = evaluation.data.metrics
-    alarms = "".join(f"<li>{escape(line)}</li>" for line in checks_in_words(evaluation))
-    parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{alarms}</ul>"] if alarms else []
+    checks = "".join(f"<li>{escape(line)}</li>" for line in checks_in_words(evaluation))
+    parts = [f"<p><strong>{CHECK_FIRST}</strong></p><ul>{checks}</ul>"] if checks else []
+    above, heads, rows = score_table(evaluation)
     parts.append(f"<p>{escape(_opening(evaluation))}</p>")
-    parts.append(
-        _html_table(
-            f"{caption(first)}; {legend(evaluation)}", score_heads(evaluation), score_cells(evaluation, first)
-        )
-    )
-    if others:
-        said_above = summary_caption(evaluation)
-        parts.append(_html_table(said_above, evaluation.models, summary_cells(evaluation)))
+    parts.append(_html_table(f"{above}; {legend(evaluation)}", heads, rows))
+    if len(evaluation.metrics) > 1:
+        parts.append(_html_table(*summary_table(evaluation)))
     return "".join([*parts, *(f"<p>{escape(line)}</p>" for line in _said(evaluation))])
 
 
 def _said(evaluation: Evaluation) -> list[str]:
     """What follows the tables."""
-    truth = truth_in_words(evaluation, BARE)
-    return [
-        winners_in_words(evaluation),
-        *([truth] if truth else []),
-        *uncounted_in_words(evaluation),
-        *important_notes(evaluation),
-    ]
+    best = filter(None, [winners_in_words(evaluation), truth_in_words(evaluation, BARE)])
+    return [*best, *uncounted_in_words(evaluation), *important_notes(evaluation)]
 
 
 def _html_table(above: str, columns: Sequence[str], rows: dict[str, list[str]]) -> str:
@@ -99,22 +92,25 @@ def winners_in_words(evaluation: Evaluation, metric: str | None = None, names: N
 
 def others_in_words(evaluation: Evaluation, names: Names) -> list[str]:
     """Who is best by the other metrics under the primary adjustment: those that say the same are named together."""
-    alike: dict[tuple[object, ...], tuple[Standing, list[Metric]]] = {}
-    for by in evaluation.data.metrics[1:]:
-        found = standing(evaluation, by.name, evaluation.primary)
-        alike.setdefault(course(found), (found, []))[1].append(by)
     under = quoted(evaluation, evaluation.primary)
+    found = [(standing(evaluation, by.name, evaluation.primary), by) for by in evaluation.data.metrics[1:]]
     return [
-        f"By the {metrics_in_words(metrics)}, under {under}, {standing_in_words(found, names)}."
-        for found, metrics in alike.values()
+        f"By the {metrics_in_words(metrics)}, under {under}, {standing_in_words(best, names)}."
+        for best, metrics in _alike(found)
     ]
+
+
+def _alike(found: Sequence[tuple[Standing, _Key]]) -> list[tuple[Standing, list[_Key]]]:
+    """Standings that are told in one and the same clause, with what they are under."""
+    groups: dict[tuple[object, ...], tuple[Standing, list[_Key]]] = {}
+    for best, key in found:
+        groups.setdefault(course(best), (best, []))[1].append(key)
+    return list(groups.values())
 
 
 def uncounted_in_words(evaluation: Evaluation) -> list[str]:
     """Which columns of the table no verdict counts, and why."""
-    silent = [
-        as_noun(each.label) for name, each in evaluation.results.items() if name not in counted(evaluation)
-    ]
+    silent = [quoted(evaluation, name) for name in evaluation.results if name not in counted(evaluation)]
     if not silent:
         return []
     verb = "is" if len(silent) == 1 else "are"
@@ -125,24 +121,19 @@ def uncounted_in_words(evaluation: Evaluation) -> list[str]:
 
 def _winners(evaluation: Evaluation, metric: str | None, names: Names) -> str:
     """Who is best by one metric: a sentence for all adjustments that say the same."""
-    voting = counted(evaluation)
-    found = {name: standing(evaluation, metric, name) for name in voting}
-    alike: dict[tuple[object, ...], list[str]] = {}
-    for name, each in found.items():
-        if each.scores:
-            alike.setdefault(course(each), []).append(name)
-    if not alike:
+    found = [(standing(evaluation, metric, name), quoted(evaluation, name)) for name in counted(evaluation)]
+    scored = [(best, label) for best, label in found if best.scores]
+    if not scored:
         return "No adjustment could score a model."
-    silent = [quoted(evaluation, name) for name, each in found.items() if not each.scores]
-    every = not silent and 1 < len(voting) == len(evaluation.results) and len(alike) == 1
-    sentences = []
-    for under in alike.values():
-        labels = listed([quoted(evaluation, name) for name in under])
-        where = "every adjustment" if every else labels
-        sentences.append(f"Under {where}, {standing_in_words(found[under[0]], names)}.")
+    alike, silent = _alike(scored), [label for best, label in found if not best.scores]
+    every = not silent and 1 < len(found) == len(evaluation.results) and len(alike) == 1
+    said = [
+        f"Under {'every adjustment' if every else listed(labels)}, {standing_in_words(best, names)}."
+        for best, labels in alike
+    ]
     if silent:
-        sentences.append(f"{listed(silent)} {'has' if len(silent) == 1 else 'have'} no score.")
-    return " ".join([*_disagreement([each for each in found.values() if each.scores]), *sentences])
+        said.append(f"{listed(silent)} {have(silent)} no score.")
+    return " ".join([*_disagreement([best for best, _ in scored]), *said])
 
 
 def _disagreement(answers: list[Standing]) -> list[str]:
@@ -153,6 +144,48 @@ def _disagreement(answers: list[Standing]) -> list[str]:
         return []
     what = "Which model is best" if telling else "Which score is best"
     return [f"{what} depends on what is assumed about the censoring."]
+
+
+def truth_in_words(evaluation: Evaluation, names: Names) -> str:
+    """Which model is truly best by the first metric, and which ones the adjustments pick; empty for data of a study."""
+    truth, by = evaluation.truth, evaluation.data.metrics[0]
+    if truth is None:
+        return ""
+    if not truth.values[by.name]:
+        why = next((f": {note.text}" for note in truth.notes_of("missing")), ".")
+        return f"{_KNOWN}, but no model has a true {by.label}{why}"
+    able = [model for model in truth.values[by.name] if model in rankable(evaluation)]
+    if not able:
+        return f"{_KNOWN}: the table has the true scores."
+    scores = {model: truth.values[by.name][model].value for model in able}
+    best = [model for model, rank in by.ranks(scores).items() if rank == 1]
+    value = number(scores[best[0]])
+    if len(able) == 1:
+        return f"{_KNOWN}: the {by.label} of {names.models(best)} is {value}."
+    said = f"{names.models(best)} {'has' if len(best) == 1 else 'share'} the best {by.label}, {value}"
+    level, close = evaluation.data.confidence_level, list[str]()
+    if level is not None and by.name in truth.errors and len(best) == 1:
+        kept = may_be_best(truth.errors[by.name].only(able), by.direction, level)
+        close = [names.model(model) for model in kept if model not in best]
+    if close:
+        said += f", but cannot be distinguished from {listed(close, 'or')}"
+    return " ".join([f"{_KNOWN}: {said}.", *_picked(evaluation, by, names)])
+
+
+def _picked(evaluation: Evaluation, by: Metric, names: Names) -> Iterator[str]:
+    """Which models have the best score under the adjustments that vote: a clause for each choice."""
+    picks: dict[tuple[str, ...], list[str]] = {}
+    for name in counted(evaluation):
+        leaders = standing(evaluation, by.name, name).leaders
+        if leaders:
+            above = names is ON_PAGE and name == evaluation.primary  # whose scores the first screen has
+            picks.setdefault(leaders, []).append("the score above" if above else quoted(evaluation, name))
+    said = [
+        f"{listed(labels)} {'picks' if len(labels) == 1 else 'pick'} {names.models(models)}"
+        for models, labels in picks.items()
+    ]
+    if said:
+        yield capital(f"{'; '.join(said)}.")
 
 
 def copula_in_words(evaluation: Evaluation) -> str:
@@ -187,17 +220,13 @@ def important_notes(evaluation: Evaluation) -> list[str]:
 
     Why a model was refused is among the alarms.
     """
-    found = [
-        note
-        for each in evaluation.results.values()
-        for note in each.notes
-        if note.kind in ("caution", "missing")
+    notes = [
+        note for scores in evaluation.results.values() for note in scores.notes if note.kind != "decision"
     ]
-    known = (None, *evaluation.data.predictions)
-    found += [note for note in evaluation.notes if note.about.model in known]
+    notes += [note for note in evaluation.notes if note.about.model in (None, *evaluation.data.predictions)]
     hint = evaluation.data.assumed.hint
     hinted = [] if hint is None else [hint.statement]
-    return [*hinted, *(note_with_subject(evaluation, note) for note in found)]
+    return [*hinted, *(note_with_subject(evaluation, note) for note in notes)]
 
 
 def minor_notes(evaluation: Evaluation) -> list[str]:
@@ -210,12 +239,7 @@ def minor_notes(evaluation: Evaluation) -> list[str]:
 
 
 def _opening(evaluation: Evaluation) -> str:
-    size = (
-        number_of(len(evaluation.models), "model"),
-        number_of(evaluation.data.n_test, "test subject"),
-    )
-    return (
-        f"Evaluation of {size[0]} on {size[1]} until {evaluation.data.time_axis.said(evaluation.data.horizon.time)} "
-        f"({evaluation.data.horizon.reason}); "
-        f"{copula_in_words(evaluation)}."
-    )
+    data = evaluation.data
+    models, subjects = number_of(len(evaluation.models), "model"), number_of(data.n_test, "test subject")
+    until = f"{data.time_axis.said(data.horizon.time)} ({data.horizon.reason})"
+    return f"Evaluation of {models} on {subjects} until {until}; {copula_in_words(evaluation)}."

@@ -8,29 +8,25 @@ import numpy as np
 
 from cocensor.adjustments import IPCW, Imputation
 from cocensor.study.evaluation import Evaluation, results_of
-from cocensor.study.hint import CopulaHint
 from cocensor.study.imputation_fit import ImputationFit
 from cocensor.study.lookup import first_choice
-from cocensor.study.reach import standing_at
 from cocensor.study.report import Report
 from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.standing import rankable, standing
 from cocensor.study.verdict import Verdict
-from cocensor.views.text.bounds import bounds_in_words, certain_in_words, open_in_words, pairs_from_leader
+from cocensor.views.text.bounds import certain_in_words, still_open_in_words
 from cocensor.views.text.checks import nothing_to_rank
-from cocensor.views.text.digits import decimals, level_in_words, number, with_interval
+from cocensor.views.text.digits import decimals, from_to, level_in_words, number, with_interval
 from cocensor.views.text.evaluation import copula_in_words, others_in_words
-from cocensor.views.text.imputation_fit import imputation_fit_in_words
+from cocensor.views.text.fits import imputation_fit_in_words
 from cocensor.views.text.metrics import briefly, doing
-from cocensor.views.text.names import ON_PAGE, and_metric, capital, copula_name, listed, quoted
-from cocensor.views.text.plausible import plausible_tau_in_words
+from cocensor.views.text.names import ON_PAGE, and_metric, capital, have, listed, quoted
+from cocensor.views.text.sensitivity import plausible_tau_in_words
 from cocensor.views.text.verdict import (
-    Tau,
     along_in_words,
     assumption_in_words,
     known_in_words,
     lead_in_words,
-    lost_in_words,
     plausible_in_words,
     ratios_in_words,
     standing_in_words,
@@ -39,56 +35,24 @@ from cocensor.views.text.verdict import (
 
 @dataclass(frozen=True)
 class Headline:
-    """What the first screen says, from the question to the small print; any but ``question`` and ``lead`` may be empty.
-
-    Attributes
-    ----------
-    question : str
-    certain : str
-        Who beats whom whatever the dependence, by the bounds.
-    lead : str
-        The answer where it starts.
-    along : str
-        How far it holds within the plausible range of the dependence, which model comes to the fore beyond, and what
-        the plausible range is.
-    support : str
-        The scores behind it.
-    usual : str
-        What the usual score has in its place, and why.
-    caution : str
-        Why numbers are more uncertain than they look.
-    lost : str
-        Where the answer is lost, on every scale.
-    after_dropout : str
-        How far it holds over the hazard ratio after dropout, of all and by reason.
-    open : str
-        How much is open without any assumption.
-    others : str
-        The answer by the other metrics.
-    by, extent : str, tuple of str
-        What the statements on how far the answer holds are told by, and which models had no score somewhere.
-    rests_on, plausible, benchmarks : str
-        What is assumed; what the plausible range is; what measured covariates say of the dependence.
-    hint, imputation_fit, intervals : str
-    """
+    """What the first screen says, from question to small print; all but ``question`` and ``lead`` may be empty."""
 
     question: str
-    certain: str
-    lead: str
-    along: str
-    support: str
-    usual: str
-    caution: str
-    lost: str
-    after_dropout: str
-    open: str
-    others: str
-    by: str
-    extent: tuple[str, ...]
-    rests_on: str
-    plausible: str
-    benchmarks: str
-    hint: str
+    certain: str  # who beats whom whatever the dependence, by the bounds
+    lead: str  # the answer where it starts
+    along: str  # the plausible range, how far the answer holds within it, and who comes to the fore beyond
+    support: str  # the scores behind the answer
+    usual: str  # what the usual score has in its place, and why
+    caution: str  # why numbers are more uncertain than they look
+    after_dropout: str  # how far it holds over the hazard ratio after dropout, of all and by reason
+    open: str  # how much is open without any assumption
+    others: str  # the answer by the other metrics
+    by: str  # what the statements on how far the answer holds are told by
+    extent: tuple[str, ...]  # which models had no score somewhere
+    rests_on: str  # what is assumed
+    plausible: str  # the plausible range alone
+    benchmarks: str  # what measured covariates say of the dependence
+    hint: str  # the copula of the table, and the one that fits best
     imputation_fit: str
     intervals: str
 
@@ -101,23 +65,23 @@ def headline(report: Report) -> Headline:
     """
     evaluation, verdict, bounds = report.evaluation, report.verdict, report.bounds_by()
     fit = joint_fit(evaluation)
-    lead, along = _paragraph(evaluation, verdict)
     return Headline(
         question=question(evaluation),
         certain="" if bounds is None else certain_in_words(bounds, ON_PAGE),
-        lead=lead,
-        along=along,
+        lead=_lead(evaluation, verdict),
+        along=" ".join(along_in_words(verdict, ON_PAGE)) if verdict.standing.scores else "",
         support=_support(evaluation, verdict),
         usual=_usual(evaluation, verdict),
         caution=_caution(evaluation, verdict),
-        lost=lost_in_words(verdict, ON_PAGE) if evaluation.data.anybody_left else "",
         after_dropout=ratios_in_words(verdict.over_ratios, ON_PAGE),
-        open=_open(report),
+        open=""
+        if bounds is None or not rankable(evaluation)
+        else still_open_in_words(evaluation, bounds, ON_PAGE),
         others=" ".join(others_in_words(evaluation, ON_PAGE)) if len(verdict.standing.scores) > 1 else "",
-        by=" ".join([*_passed_over(evaluation), _told_by(report)]),
+        by=_told_by(report),
         extent=() if report.sensitivity is None else tuple(_without_score(report.sensitivity)),
-        rests_on=_rests_on(report, verdict),
-        plausible=plausible_in_words(verdict, Tau()),
+        rests_on=_rests_on(report),
+        plausible=plausible_in_words(verdict),
         benchmarks="" if report.benchmarks is None else plausible_tau_in_words(report.benchmarks, ON_PAGE),
         hint=_hint(report),
         imputation_fit="" if fit is None else imputation_fit_in_words(fit, ON_PAGE),
@@ -143,28 +107,19 @@ def question(evaluation: Evaluation) -> str:
     return f"Which of these {len(models)} models {doing(metric).is_best} {when}{left}?"
 
 
-def _paragraph(evaluation: Evaluation, verdict: Verdict) -> tuple[str, str]:
-    """Who is best, and how far that holds; τ is defined where it is used first."""
-    able, tau = rankable(evaluation), Tau()
+def _lead(evaluation: Evaluation, verdict: Verdict) -> str:
+    """Who is best, or the score of the model that alone can be called best, after why it is alone."""
+    able, found = rankable(evaluation), verdict.standing
     if not able:
-        return nothing_to_rank(evaluation, ON_PAGE), ""
-    if not verdict.standing.scores:
-        return f"No model has a score by the {verdict.standing.metric.label}.", ""
-    if len(able) == 1:
-        lead = _only_score(evaluation, verdict, tau)
-    else:
-        lead = lead_in_words(verdict, ON_PAGE, tau)
-    along = along_in_words(verdict, ON_PAGE, tau) if evaluation.data.anybody_left else ()
-    return lead, " ".join(tau.told(along))
-
-
-def _only_score(evaluation: Evaluation, verdict: Verdict, tau: Tau) -> str:
-    """The score of the model that alone can be called best, after why it is alone."""
-    [model] = rankable(evaluation)
-    score = evaluation.score(model, adjustment=verdict.adjustment)
+        return nothing_to_rank(evaluation, ON_PAGE)
+    if not found.scores:
+        return f"No model has a score by the {found.metric.label}."
+    if len(able) > 1:
+        return lead_in_words(verdict, ON_PAGE)
+    score = evaluation.score(able[0], adjustment=verdict.adjustment)
     shown = with_interval(score, evaluation.data.confidence_level)
-    where, label = assumption_in_words(verdict.assumption, tau), verdict.standing.metric.label
-    said = f"{where} the {label} of {ON_PAGE.model(model)} is {shown}."
+    where = assumption_in_words(verdict.assumption)
+    said = f"{where} the {found.metric.label} of {ON_PAGE.model(able[0])} is {shown}."
     return said if len(evaluation.models) == 1 else f"{nothing_to_rank(evaluation, ON_PAGE)} {said}"
 
 
@@ -190,59 +145,46 @@ def _support(evaluation: Evaluation, verdict: Verdict) -> str:
         said += f", against {number(scores[1].value, places)} for {ON_PAGE.model(rest[0])}"
         if np.isfinite(apart.standard_error):
             said += f": a difference of {with_interval(apart, level)}"
-    values = evaluation.results[verdict.adjustment]
-    silent = [model for model in evaluation.models if np.isnan(values.value(by.name, model))]
+    scored = evaluation.results[verdict.adjustment].values[by.name]
+    silent = [model for model in evaluation.models if model not in scored]
     if silent:
-        said += f"; {ON_PAGE.models(silent)} {'has' if len(silent) == 1 else 'have'} no score"
+        said += f"; {ON_PAGE.models(silent)} {have(silent)} no score"
     return f"{said}. {briefly(by)}"
-
-
-def _open(report: Report) -> str:
-    """How far the best two are apart without any assumption."""
-    evaluation, bounds = report.evaluation, report.bounds_by()
-    if bounds is None or not rankable(evaluation):
-        return ""
-    if len(rankable(evaluation)) == 1:
-        return bounds_in_words(bounds, ON_PAGE)
-    return open_in_words(bounds, pairs_from_leader(evaluation, bounds)[:1], ON_PAGE)
 
 
 def _usual(evaluation: Evaluation, verdict: Verdict) -> str:
     """How the usual score differs from that of the answer at independence, and why; empty where it does not."""
     found, assumption = verdict.standing, verdict.assumption
-    known, by = known_in_words(assumption), found.metric
-    ipcw = [
-        each
-        for each in evaluation.results.values()
-        if isinstance(each.adjustment, IPCW) and each.values[by.name]
+    known, imputed = known_in_words(assumption), evaluation.results[verdict.adjustment].adjustment
+    weighted = [
+        scores
+        for scores in evaluation.results.values()
+        if isinstance(scores.adjustment, IPCW) and "covariates" not in scores.adjustment.needs
     ]
-    weighted = min(ipcw, key=lambda each: len(each.adjustment.needs), default=None)
-    imputed = isinstance(evaluation.results[verdict.adjustment].adjustment, Imputation)
-    if weighted is None or "covariates" in weighted.adjustment.needs or assumption.tau:
+    if assumption.tau or not (
+        weighted and known and isinstance(imputed, Imputation) and assumption.anybody_left
+    ):
         return ""
-    if not (known and imputed and evaluation.data.anybody_left):
+    usual = standing(evaluation, None, weighted[0].name)
+    if not found.leaders or found.leaders[0] not in usual.scores or usual.tells != found.tells:
         return ""
-    usual, best = standing(evaluation, None, weighted.name), found.leaders[:1]
-    if not best or best[0] not in usual.scores or usual.tells != found.tells:
-        return ""
-    [leader] = best
+    leader = found.leaders[0]
     places = decimals(evaluation.score(leader, None, verdict.adjustment).standard_error)
-    values = [number(each.scores[leader], places) for each in (usual, found)]
-    first = [set(each.first if each.tells else each.leaders) for each in (usual, found)]
-    agree = first[0] == first[1]
-    if values[0] == values[1] and (agree or len(found.scores) == 1):
+    values = [number(by.scores[leader], places) for by in (usual, found)]
+    first = [set(by.first if by.tells else by.leaders) for by in (usual, found)]
+    agree = first[0] == first[1] or len(found.scores) == 1
+    if agree and values[0] == values[1]:
         return ""
-    why = (
+    label = found.metric.label
+    differ = " Both lead to the same answer." if len(found.scores) > 1 else ""
+    both = f"For {ON_PAGE.model(leader)}, the {label} is {values[0]} by IPCW and {values[1]} here."
+    if not agree:
+        other = standing_in_words(usual, ON_PAGE, doing(found.metric))
+        differ = f" The two lead to different answers. By IPCW, {other}."
+    return (
         f"The usual score (IPCW) leaves out what {known} say about those who dropped out; the score here uses it, to "
-        "estimate how likely they are to be still event-free."
+        f"estimate how likely they are to be still event-free.{differ} {both}"
     )
-    both = f"for {ON_PAGE.model(leader)}, the {by.label} is {values[0]} by IPCW and {values[1]} here"
-    if len(found.scores) == 1:
-        return f"{why} {capital(both)}."
-    if agree:
-        return f"{why} Both lead to the same answer; {both}."
-    other = standing_in_words(usual, ON_PAGE, doing(by))
-    return f"{why} The two lead to different answers. By IPCW, {other}; {both}."
 
 
 def _caution(evaluation: Evaluation, verdict: Verdict) -> str:
@@ -264,40 +206,30 @@ def _caution(evaluation: Evaluation, verdict: Verdict) -> str:
     )
 
 
-def _passed_over(evaluation: Evaluation) -> list[str]:
-    """Why the adjustment that would be asked first is not."""
-    first = evaluation.results[first_choice(list(evaluation.results.values()), evaluation.metrics[0])]
-    if first.answered:
-        return []
-    why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])
-    return [f"“{first.label}” would come first, but has no score{why}"]
-
-
 def _told_by(report: Report) -> str:
     """What the statements on how far an answer holds are told by, or why there are none."""
-    evaluation, sensitivity = report.evaluation, report.sensitivity
+    evaluation, verdict, sensitivity = report.evaluation, report.verdict, report.sensitivity
+    first = evaluation.results[first_choice(list(evaluation.results.values()), evaluation.metrics[0])]
+    passed_over = ""
+    if not first.answered:
+        why = "".join(f": {note.text}" for note in first.notes_of("missing")[:1])
+        passed_over = f"“{first.label}” would come first, but has no score{why} "
     if not rankable(evaluation):
-        return ""
+        return passed_over.strip()
     if sensitivity is None:
-        return why_no_sensitivity(evaluation)
-    if not report.verdict.tried:
-        return f"The sensitivity analysis has no {evaluation.data.metrics[0].label}."
-    by = quoted(evaluation, sensitivity.over_tau.primary) + and_metric(evaluation)
-    return f"By {by}, over {_grid_in_words(sensitivity, report.verdict)}."
-
-
-def _grid_in_words(sensitivity: Sensitivity, verdict: Verdict) -> str:
-    """What the grid holds: the families that have an answer, those that have none, and the range of τ."""
-    best, tried = sensitivity.over_tau.leaders(), verdict.tried
-    without = ""
+        return passed_over + why_no_sensitivity(evaluation)
+    if not verdict.tried:
+        return f"{passed_over}The sensitivity analysis has no {evaluation.data.metrics[0].label}."
+    best = sensitivity.over_tau.leaders()
+    over = f"{len(best)} {'families' if len(best) > 1 else 'family'}"
     if verdict.silent:
-        verb = "has" if len(verdict.silent) == 1 else "have"
-        without = f" ({ON_PAGE.families(verdict.silent)} {verb} no answer)"
-    along = f"τ from {tried[0]:g} to {tried[-1]:g}" if len(tried) > 1 else f"τ = {tried[0]:g}"
+        over += f" ({ON_PAGE.families(verdict.silent)} {have(verdict.silent)} no answer)"
+    over += f" and τ {from_to(verdict.tried[0], verdict.tried[-1])}"
     below = [family for family, by_tau in best.items() if min(by_tau) < 0]
     if below and len(below) < len(best):
-        along += f" (below 0 under {ON_PAGE.families(below)} alone)"
-    return f"{len(best)} {'families' if len(best) > 1 else 'family'}{without} and {along}"
+        over += f" (below 0 under {ON_PAGE.families(below)} alone)"
+    by = quoted(evaluation, sensitivity.over_tau.primary) + and_metric(evaluation)
+    return f"{passed_over}By {by}, over {over}."
 
 
 def _without_score(sensitivity: Sensitivity) -> list[str]:
@@ -314,22 +246,21 @@ def _without_score(sensitivity: Sensitivity) -> list[str]:
     return said
 
 
-def _rests_on(report: Report, verdict: Verdict) -> str:
+def _rests_on(report: Report) -> str:
     """What is assumed."""
-    evaluation, sensitivity = report.evaluation, report.sensitivity
-    names = (
-        [verdict.adjustment] if sensitivity is None else [verdict.adjustment, sensitivity.over_tau.primary]
-    )
-    said = [
+    evaluation, names = report.evaluation, [report.verdict.adjustment]
+    varied = ""
+    if report.sensitivity is not None:
+        names.append(report.sensitivity.over_tau.primary)
+        varied = (
+            "Over the grid, the copula is that of each point. Data alone cannot check it, so it is varied."
+        )
+    assumed = [
         f"{quoted(evaluation, name)}: {evaluation.results[name].adjustment.assumption}"
         for name in dict.fromkeys(names)
     ]
-    if sensitivity is not None:
-        said.append(
-            "Over the grid, the copula is that of each point. Data alone cannot check it: that is why it is varied."
-        )
-    said += [note.text for note in evaluation.notes if note.kind == "caution" and note.about.model is None]
-    return " ".join(said)
+    cautions = [note.text for note in evaluation.notes if note.kind == "caution" and note.about.model is None]
+    return " ".join(filter(None, [*assumed, varied, *cautions]))
 
 
 def why_no_sensitivity(evaluation: Evaluation) -> str:
@@ -343,29 +274,10 @@ def why_no_sensitivity(evaluation: Evaluation) -> str:
 
 def _hint(report: Report) -> str:
     """What the copula of the table is, and which one fits best."""
-    evaluation, assumed = report.evaluation, report.evaluation.data.assumed
-    if assumed.origin == "unused":
-        said = f"{capital(copula_in_words(evaluation))}."
-    else:
-        how = {"given": ", as given", "selected": ", as selected"}.get(assumed.origin, "")
-        said = f"The table of scores assumes {copula_name(assumed.copula)}{how}."
-    if report.hint is None:
-        return f"{said} Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
-    return f"{said} {report.hint.statement}{_at_the_hint(report.hint, report.sensitivity)}"
-
-
-def _at_the_hint(hint: CopulaHint, sensitivity: Sensitivity | None) -> str:
-    """What the grid says nearest to the hint, which is of the same dependence if both are given the same."""
-    if hint.choice is None or hint.given != "imputation" or sensitivity is None:
-        return ""
-    copula, one = hint.choice.copula, len(rankable(sensitivity.evaluation)) < 2
-    points = {} if one or copula.is_independence else sensitivity.over_tau.leaders().get(copula.name, {})
-    if not points:
-        return ""
-    tau = min(points, key=lambda each: abs(each - copula.tau))
-    point = f"{ON_PAGE.family(copula.name)} with τ = {tau:g}"
-    said = standing_in_words(standing_at(sensitivity.over_tau, copula.name, tau), ON_PAGE)
-    return f" At the nearest point of the grid, {point}, {said}."
+    best = "Which copula fits best is not shown: give --hint, or hand over suggest_copula()."
+    if report.hint is not None:
+        best = report.hint.statement
+    return f"{capital(copula_in_words(report.evaluation))}. {best}"
 
 
 def _intervals(evaluation: Evaluation) -> str:

@@ -39,22 +39,16 @@ _MEANINGS = {
     ),
     "auc": (
         "AUC",
-        (
-            "The chance that, of two subjects of whom one had the event by a time and the other is still "
-            "event-free, the first was given the greater risk. ½ is guessing, 1 is perfect. The ROC "
-            "curve behind it shows the true positive rate at each false positive rate; the mean AUC "
-            "weights each time by its events. It rewards ranking only: predicted chances that are all "
-            "far too high do not change it."
-        ),
+        "The chance that, of two subjects of whom one had the event by a time and the other is still event-free, the "
+        "first was given the greater risk. ½ is guessing, 1 is perfect. The ROC curve behind it shows the true "
+        "positive rate at each false positive rate; the mean AUC weights each time by its events. It rewards ranking "
+        "only: predicted chances that are all far too high do not change it.",
     ),
     "concordance": (
         "Concordance",
-        (
-            "The chance that, of two subjects, the one whose event comes first was given the greater "
-            "risk, up to the horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can "
-            "order subjects well although its predicted chances are far off, so it should not be the "
-            "only basis for choosing one."
-        ),
+        "The chance that, of two subjects, the one whose event comes first was given the greater risk, up to the "
+        "horizon. ½ is guessing, 1 is perfect. It rewards ranking only: a model can order subjects well although its "
+        "predicted chances are far off, so it should not be the only basis for choosing one.",
     ),
     "ici": _CALIBRATION,
     "e50": _CALIBRATION,
@@ -67,12 +61,9 @@ _MEANINGS = {
     ),
     "net_benefit": (
         "Net benefit",
-        (
-            "What it is worth to treat those whose predicted risk reaches a threshold: the share of "
-            "events that are found, minus the unnecessary treatments, weighted by the odds of the "
-            "threshold. Treating nobody has a net benefit of 0. A model is of use at a threshold where "
-            "it is above both treating everybody and treating nobody."
-        ),
+        "What it is worth to treat those whose predicted risk reaches a threshold: the share of events that are found, "
+        "minus the unnecessary treatments, weighted by the odds of the threshold. Treating nobody has a net benefit of "
+        "0. A model is of use at a threshold where it is above both treating everybody and treating nobody.",
     ),
     "miscalibration": _DECOMPOSITION,
     "discrimination": _DECOMPOSITION,

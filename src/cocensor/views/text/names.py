@@ -29,6 +29,11 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
+def have(names: Sequence[str]) -> str:
+    """The verb after one name, or several."""
+    return "has" if len(names) == 1 else "have"
+
+
 def family_name(name: str) -> str:
     """A family as in a sentence."""
     return name.capitalize()

@@ -21,18 +21,12 @@ def note_in_words(note: Note) -> str:
 
 def misfit_in_words(worst: Mapping[str, Mapping[str, Any]], model: Callable[[str], str] = str) -> str:
     """By how much events or dropouts deviate from the imputation model, of each kind that does."""
-    return listed(
-        [
-            f"{kind}s deviate by {100 * each['misfit']:.0f} %, by period and decile of the score of "
-            f"{model(each['model'])} (χ² = {each['statistic']:.0f}, {each['df']} cells)"
-            for kind, each in sorted(worst.items(), reverse=True)
-        ]
-    )
-
-
-def _misfit(values: Values) -> str:
-    said = misfit_in_words(values["worst"])
-    return f"The imputation model does not fit the data: {said}. This checks its margins, not τ."
+    said = [
+        f"{kind}s deviate by {100 * cells['misfit']:.0f} %, by period and decile of the score of "
+        f"{model(cells['model'])} (χ² = {cells['statistic']:.0f}, {cells['df']} cells)"
+        for kind, cells in sorted(worst.items(), reverse=True)
+    ]
+    return f"The imputation model does not fit the data: {listed(said)}. This checks its margins, not τ."
 
 
 def _after_last(values: Values) -> str:
@@ -55,35 +49,9 @@ def _binned(values: Values) -> str:
     )
 
 
-def _categorical(values: Values) -> str:
-    where = "" if values["sample"] is None else f" (in {values['sample']})"
-    return (
-        f"Covariate {values['covariate']!r} is categorical: it enters as indicators of its {values['levels']} levels; "
-        f"{values['reference']!r} is the reference{where}."
-    )
-
-
-def _covariates_are_all(values: Values) -> str:
-    left_out = " A column without a name is left out." if values["unnamed_left_out"] else ""
-    columns = listed(values["columns"])
-    return f"Covariates are all columns of {values['file']} that no other option names: {columns}.{left_out}"
-
-
-def _few_for_benchmarks(values: Values) -> str:
-    return (
-        f"With {counted(values['n'], values['what'])} for {counted(values['columns'], 'column')} of covariates, "
-        f"benchmarks are mostly noise; {values['wanted']:,} or more are needed."
-    )
-
-
 def _in_file(sentence: str) -> Callable[[Values], str]:
     """The sentence, after the file that it is about where there is one."""
     return lambda values: f"{values['file']}: {sentence}" if "file" in values else sentence
-
-
-def _intervals(values: Values) -> str:
-    assumed = " They assume that the copula is correct." if values["copula"] else ""
-    return f"Intervals are for these trained models up to this horizon.{assumed}"
 
 
 def _needs_curves(values: Values) -> str:
@@ -112,16 +80,6 @@ def _read_in_parts(values: Values) -> str:
     )
 
 
-def _resamples_failed(values: Values) -> str:
-    why = "." if values["why"] is None else f": {values['why']}"
-    return f"{values['share']:.0%} of the resamples have no score, and intervals leave them out{why}"
-
-
-def _score_times(values: Values) -> str:
-    times = values["times"]
-    return f"The risk score is taken at time{'s' * (len(times) > 1)} {' and '.join(times)}."
-
-
 def _single_times(values: Values) -> str:
     whys = {
         "quartiles": "quartiles of the observed event times up to the horizon, rounded to two digits",
@@ -148,13 +106,13 @@ def _steps_instead(values: Values) -> str:
 
 
 def _unmarked_end(values: Values) -> str:
-    shares = " and ".join(
+    said = [
         f"{100 * share:.0f} % of the censored times in the {sample}"
         for sample, share in values["shares"].items()
-    )
+    ]
     return (
-        f"{shares} lie in the last tenth of follow-up, probably because the study ended and not because of dropout. If "
-        "so, mark them as administrative, or give dates with the data lock, or the planned follow-up."
+        f"{' and '.join(said)} lie in the last tenth of follow-up, probably because the study ended and not because of "
+        "dropout. If so, mark them as administrative, or give dates with the data lock, or the planned follow-up."
     )
 
 
@@ -163,7 +121,11 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "decided": "{why}",
     "after_last_training_time": _after_last,
     "binned": _binned,
-    "categorical": _categorical,
+    "categorical": lambda values: (
+        f"Covariate {values['covariate']!r} is categorical: it enters as indicators of its {values['levels']} levels; "
+        f"{values['reference']!r} is the reference"
+        + (f" (in {values['sample']})." if values["sample"] else ".")
+    ),
     "columns_left_out": lambda values: (
         "Left out of the imputation model because constant or determined by the rest: "
         f"{', '.join(values['columns'])}."
@@ -172,7 +134,10 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
         f"Left out because constant in {values['sample']}: {', '.join(values['columns'])}."
     ),
     "constant_in_benchmarks": "Covariate {covariate!r} does not vary and is left out.",
-    "covariates_are_all": _covariates_are_all,
+    "covariates_are_all": lambda values: (
+        f"Covariates are all columns of {values['file']} that no other option names: {listed(values['columns'])}."
+        f"{' A column without a name is left out.' * values['unnamed_left_out']}"
+    ),
     "curve_is_simpler": "the calibration curve has {df} degrees of freedom instead of {of}: there are too few distinct "
     "predictions, or too few subjects with the event, for more.",
     "determined_in_benchmarks": "Covariate {covariate!r} is a combination of those before it and is left out.",
@@ -192,7 +157,10 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "ids_as_integers": "{other} has integers as {id}: those of {file} are compared as integers, {text!r} as {number}.",
     "index_as_id": "{file}: the column without a name is read as {id}.",
     "index_left_out": "{file}: the first column has no name and is left out.",
-    "intervals_are_about": _intervals,
+    "intervals_are_about": lambda values: (
+        "Intervals are for these trained models up to this horizon."
+        f"{' They assume that the copula is correct.' * values['copula']}"
+    ),
     "matched_by_labels": _in_file(
         "The predictions are put into the order of the test subjects by their labels."
     ),
@@ -223,7 +191,9 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "resampled": "Standard errors of scores are from {n} bootstrap samples of subjects (seed {seed}). The adjustment "
     "is refitted to each. Standard errors over time and for other copulas are from formulas.",
     "rounded": "{n} probabilities lie outside [0, 1] by less than 1e-6: they are read as 0 or 1.",
-    "score_times": _score_times,
+    "score_times": lambda values: (
+        f"The risk score is taken at time{'s' * (len(values['times']) > 1)} {' and '.join(values['times'])}."
+    ),
     "scores_shrunk": "With {n} events or dropouts, {free} of {scores} risk scores enter the imputation model freely; "
     "the others are shrunk.",
     "single_times": _single_times,
@@ -234,8 +204,11 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
         f"{values['origin']}. The data cannot check this, and the answer may differ at independence."
     ),
     "copula_unused": "The copula is not used: no adjustment given by name depends on one.",
-    "few_for_benchmarks": _few_for_benchmarks,
-    "imputation_misfit": _misfit,
+    "few_for_benchmarks": lambda values: (
+        f"With {counted(values['n'], values['what'])} for {counted(values['columns'], 'column')} of covariates, "
+        f"benchmarks are mostly noise; {values['wanted']:,} or more are needed."
+    ),
+    "imputation_misfit": lambda values: misfit_in_words(values["worst"]),
     "no_interval": "There is no interval: {why}",
     "no_standard_errors": "there are no standard errors: {why}",
     "not_converged": "the margins with the {family} copula did not converge at τ = {tau:g}.",
@@ -243,7 +216,10 @@ SENTENCES: dict[str, str | Callable[[Values], str]] = {
     "fitted to different folds need not be on one scale, as survival curves are.",
     "reason_reads_as_end": "The reason {reason!r} counts as dropout in the {sample}: if the study ended for these "
     "subjects, mark them as administrative, which is not dropout.",
-    "resamples_failed": _resamples_failed,
+    "resamples_failed": lambda values: (
+        f"{values['share']:.0%} of the resamples have no score, and intervals leave them out"
+        + (f": {values['why']}" if values["why"] else ".")
+    ),
     "ridge_in_benchmarks": "The Cox model of the {margin} has no finite estimate, because a covariate separates "
     "{margin}s from the rest: a ridge penalty keeps its effects finite.",
     "unit_in_name": "Times are in {unit}, as --time-unit says, although their column is called {column!r}: nothing was "

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from cocensor.metrics import Metric
 from cocensor.study import Evaluation
-from cocensor.study.scores import Score
 from cocensor.study.standing import rankable, standing
 from cocensor.views.text.digits import decimals, level_in_words, number
 from cocensor.views.text.names import in_a_line, quoted
 
-# A line of a terminal.
-_WIDTH = 80
-
-
-def caption(metric: Metric) -> str:
-    """What a table by one metric shows."""
-    skill = ", skill against Kaplan–Meier" if metric.has_skill else ""
-    return f"{metric.label} ({metric.direction} is better){skill}"
-
-
-def summary_caption(evaluation: Evaluation) -> str:
-    """What the table of the other metrics shows."""
-    return f"Other metrics, under {quoted(evaluation, evaluation.primary)}"
+#: What a table shows, its columns, and its rows by their names.
+Table = tuple[str, list[str], dict[str, list[str]]]
 
 
 def legend(evaluation: Evaluation) -> str:
@@ -36,109 +24,87 @@ def legend(evaluation: Evaluation) -> str:
     return f"± half of the {level_in_words(level)} interval{'; * not distinguishable from the best' * star}"
 
 
-def score_heads(evaluation: Evaluation) -> list[str]:
-    """The columns of a table by one metric: the adjustments, and the truth where it is known."""
-    truth = [] if evaluation.truth is None else [evaluation.truth.label]
-    return [*(each.label for each in evaluation.results.values()), *truth]
-
-
-def score_cells(evaluation: Evaluation, metric: Metric) -> dict[str, list[str]]:
-    """By model its score under each adjustment, with its skill; last the true one, where it is known."""
-    names = list(evaluation.results)
-    by_place = {name: _cells(evaluation, metric, name, names) for name in names}
+def score_table(evaluation: Evaluation) -> Table:
+    """The first metric by model and adjustment, with skill; last the true scores, where they are known."""
+    metric, names, truth = evaluation.data.metrics[0], list(evaluation.results), evaluation.truth
+    heads = [scores.label for scores in evaluation.results.values()]
+    places = _places(evaluation, metric, names)
     rows: dict[str, list[str]] = {model: [] for model in evaluation.models}
     for name in names:
-        for model, cells in rows.items():
+        for model, cell in _cells(evaluation, metric, name, places).items():
             skill = evaluation.score(model, metric.name, name).skill
-            share = np.nan if skill is None else skill.value
-            cells.append(_with_skill(by_place[name][model], share, metric))
-    truth = evaluation.truth
+            rows[model].append(_with_skill(cell, np.nan if skill is None else skill.value, metric))
     if truth is not None:
-        places = _places(
-            evaluation.score(model, metric.name, name).standard_error for name in names for model in rows
-        )
+        heads.append(truth.label)
         base = truth.reference.get(metric.name)
         for model, cells in rows.items():
             value = truth.value(metric.name, model)
             true_skill = np.nan if base is None else metric.skill(value, base.value)
             cells.append(_with_skill("–" if np.isnan(value) else number(value, places), true_skill, metric))
-    return rows
+    against = ", skill against Kaplan–Meier" if metric.has_skill else ""
+    return f"{metric.label} ({metric.direction} is better){against}", heads, rows
+
+
+def summary_table(evaluation: Evaluation) -> Table:
+    """The other metrics by model, under the primary adjustment."""
+    primary = evaluation.primary
+    rows = {
+        f"{metric.label} ({metric.direction})": list(
+            _cells(evaluation, metric, primary, _places(evaluation, metric, [primary])).values()
+        )
+        for metric in evaluation.data.metrics[1:]
+    }
+    return f"Other metrics, under {quoted(evaluation, primary)}", list(evaluation.models), rows
+
+
+def lines(table: Table, width: int | None = None) -> list[str]:
+    """A table for a terminal, with as many columns at a time as ``width`` holds."""
+    _, heads, rows = table
+    cells = [["", *map(in_a_line, heads)], *([in_a_line(name), *row] for name, row in rows.items())]
+    at_once = len(heads)
+    if width is not None:
+        widest = max(len(cell) for row in cells for cell in row[1:])
+        at_once = max(1, (width - max(len(row[0]) for row in cells)) // (widest + 2))
+    return [
+        line
+        for first in range(1, len(heads) + 1, at_once)
+        for line in _aligned([[row[0], *row[first : first + at_once]] for row in cells])
+    ]
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]).rstrip()
+        for name, *cells in rows
+    ]
+
+
+def _cells(evaluation: Evaluation, metric: Metric, adjustment: str, places: int) -> dict[str, str]:
+    """The scores of all models, with half of their intervals and a star for those that may be best."""
+    best, level = standing(evaluation, metric.name, adjustment).best, evaluation.data.confidence_level
+    cells = {}
+    for model in evaluation.models:
+        score, half = evaluation.score(model, metric.name, adjustment), ""
+        if level is not None and np.isfinite(score.standard_error):
+            low, high = score.confidence_interval(level)
+            half = f" ±{number((high - low) / 2, places)}"
+        star = "*" if model in best else " "
+        cells[model] = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{star}"
+    return cells
+
+
+def _places(evaluation: Evaluation, metric: Metric, names: Sequence[str]) -> int:
+    """As many decimals as the most precise of the scores under some adjustments deserves."""
+    errors = [
+        evaluation.score(model, metric.name, name).standard_error
+        for name in names
+        for model in evaluation.models
+    ]
+    return decimals(min((error for error in errors if error > 0), default=np.nan))
 
 
 def _with_skill(cell: str, skill: float, metric: Metric) -> str:
     if cell == "–" or not metric.has_skill:
         return cell
     return f"{cell} ({round(100 * skill):+d} %)" if np.isfinite(skill) else f"{cell} (–)"
-
-
-def summary_cells(evaluation: Evaluation) -> dict[str, list[str]]:
-    """By metric beyond the first, the scores of all models under the primary adjustment."""
-    primary = evaluation.primary
-    return {
-        f"{metric.label} ({metric.direction})": [
-            _cells(evaluation, metric, primary, [primary])[model] for model in evaluation.models
-        ]
-        for metric in evaluation.data.metrics[1:]
-    }
-
-
-def score_lines(evaluation: Evaluation, metric: Metric) -> list[str]:
-    """One metric under all adjustments."""
-    rows = {in_a_line(model): cells for model, cells in score_cells(evaluation, metric).items()}
-    return _lines(score_heads(evaluation), rows)
-
-
-def summary_lines(evaluation: Evaluation) -> list[str]:
-    """All metrics beyond the first, for as many models at a time as a line of a terminal holds."""
-    rows, models = summary_cells(evaluation), [in_a_line(model) for model in evaluation.models]
-    widest = max(len(text) for text in (*models, *(cell for cells in rows.values() for cell in cells)))
-    at_once = max(1, (_WIDTH - max(map(len, rows))) // (widest + 2))
-    lines: list[str] = []
-    for first in range(0, len(models), at_once):
-        some = range(first, min(first + at_once, len(models)))
-        lines += _lines(
-            [models[k] for k in some], {head: [row[k] for k in some] for head, row in rows.items()}
-        )
-    return lines
-
-
-def _lines(head: Sequence[str], rows: dict[str, list[str]]) -> list[str]:
-    table = [["", *head], *([name, *cells] for name, cells in rows.items())]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if k == 0 else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    ]
-
-
-def _cells(evaluation: Evaluation, metric: Metric, adjustment: str, beside: Sequence[str]) -> dict[str, str]:
-    """The scores of all models, with as many decimals as the most precise of the adjustments ``beside`` each other."""
-    scores = {
-        (name, model): evaluation.score(model, metric.name, name)
-        for name in beside
-        for model in evaluation.models
-    }
-    places = _places(score.standard_error for score in scores.values())
-    best = standing(evaluation, metric.name, adjustment).best
-    cells = {}
-    for model in evaluation.models:
-        score = scores[adjustment, model]
-        mark = "*" if model in best else " "
-        half = _half_interval(score, evaluation.data.confidence_level, places)
-        cells[model] = "–" if np.isnan(score.value) else f"{number(score.value, places)}{half}{mark}"
-    return cells
-
-
-def _places(errors: Iterable[float]) -> int:
-    """As many decimals as the most precise of several scores deserves."""
-    return decimals(min((error for error in errors if error > 0), default=np.nan))
-
-
-def _half_interval(score: Score, level: float | None, places: int) -> str:
-    if level is None or not np.isfinite(score.standard_error):
-        return ""
-    low, high = score.confidence_interval(level)
-    return f" ±{number((high - low) / 2, places)}"

@@ -1,80 +1,56 @@
-"""A sensitivity analysis in words."""
+"""Sensitivity analyses, and benchmarks by measured covariates, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 
 from cocensor._checks import escaped
 from cocensor.study.report import Report
-from cocensor.study.sensitivity import Sensitivity
+from cocensor.study.sensitivity import PlausibleTau, Sensitivity
 from cocensor.study.sensitivity.bounds import has_bounds
 from cocensor.study.standing import rankable
-from cocensor.views.text.bounds import (
-    bounds_in_words,
-    certain_in_words,
-    open_in_words,
-    pairs_from_leader,
-    why_no_bounds,
-)
+from cocensor.views.text.bounds import certain_in_words, still_open_in_words, why_no_bounds
 from cocensor.views.text.checks import nothing_to_rank
-from cocensor.views.text.names import BARE, Names, as_noun, listed, quoted
-from cocensor.views.text.plausible import plausible_tau_in_words
-from cocensor.views.text.verdict import (
-    Tau,
-    along_in_words,
-    lead_in_words,
-    lost_in_words,
-    plausible_in_words,
-    ratios_in_words,
-    span_in_words,
-)
+from cocensor.views.text.digits import from_to, level_in_words
+from cocensor.views.text.names import BARE, Names, counted, listed, quoted
+from cocensor.views.text.verdict import ratios_in_words, sentences
 
-_OVER = {"plausible": "plausible range, as far as it was tried", "grid": "grid"}
+# A τ that many sensitivity analyses come to.
+_EXAMPLE = 0.3
+_TINY = 0.005
+_LIMIT = (
+    "This is a benchmark, not a bound: leaving because the event is near can be stronger than any covariate."
+)
 
 
 def sensitivity_as_text(sensitivity: Sensitivity) -> str:
     """What a terminal shows of a sensitivity analysis."""
-    tau = Tau()
-    lines = tau.told(chain([_over_what(sensitivity, tau)], _told(sensitivity, BARE, tau)))
-    return "\n".join([*lines, *filter(None, [ratios_in_words(sensitivity.verdict.over_ratios)])])
-
-
-def _over_what(sensitivity: Sensitivity, tau: Tau) -> str:
     grid = sensitivity.over_tau
-    low, high = min(grid.points), max(grid.points)
-    taus = f"{tau} from {low:g} to {high:g}" if low < high else f"{tau} = {low:g}"
-    labels = listed([as_noun(sensitivity.evaluation.results[name].label) for name in grid.answers])
-    return f"Sensitivity of {labels} over {', '.join(grid.lines)}; {taus}."
+    taus = from_to(min(grid.points), max(grid.points))
+    labels = listed([quoted(sensitivity.evaluation, name) for name in grid.answers])
+    over = f"Sensitivity of {labels} over {', '.join(grid.lines)}; τ {taus}."
+    lines = [over, *_told(sensitivity, BARE), ratios_in_words(sensitivity.verdict.over_ratios)]
+    return "\n".join(filter(None, lines))
 
 
 def sensitivity_in_words(sensitivity: Sensitivity, names: Names = BARE) -> str:
     """Who is told from whom, and how far along τ, by the primary adjustment and the first metric."""
-    tau = Tau()
-    return " ".join(tau.told(_told(sensitivity, names, tau)))
+    return " ".join(filter(None, _told(sensitivity, names)))
 
 
-def _told(sensitivity: Sensitivity, names: Names, tau: Tau) -> Iterator[str]:
+def _told(sensitivity: Sensitivity, names: Names) -> Iterator[str]:
     evaluation, grid, verdict = sensitivity.evaluation, sensitivity.over_tau, sensitivity.verdict
-    label, metric, able = quoted(evaluation, grid.primary), verdict.standing.metric, rankable(evaluation)
+    label = quoted(evaluation, grid.primary)
     if not grid.leaders():
-        yield f"By {label} there is no {metric.label} at any point of the grid."
+        yield f"By {label} there is no {verdict.standing.metric.label} at any point of the grid."
     elif not verdict.tried:
         yield f"The grid is of {label}, which no verdict counts."
     elif not evaluation.data.anybody_left:
         yield "Nobody dropped out: there is no dependence to vary."
-    elif not able:
+    elif not rankable(evaluation):
         yield nothing_to_rank(evaluation, names)
-    elif len(able) == 1:
-        yield plausible_in_words(verdict, tau)
-        what = f"the {metric.label} of {names.model(able[0])}, scored with {label}, lies between"
-        for over, span in verdict.spans.items():
-            yield f"Over the {_OVER[over]}, {what} {span_in_words(span, verdict.standing.level)}."
     else:
-        yield f"By the {metric.label}, scored with {label}:"
-        yield lead_in_words(verdict, names, tau)
-        yield from along_in_words(verdict, names, tau)
-        yield lost_in_words(verdict, names)
+        yield from sentences(verdict, names)
         if verdict.silent:
             yield f"Under {names.families(verdict.silent)} there is no answer."
 
@@ -87,9 +63,59 @@ def beside_scores(report: Report) -> list[str]:
     if bounds is None and not has_bounds(evaluation.data.metrics[0]):
         said.append(why_no_bounds(evaluation))
     elif bounds is not None:
-        pairs = pairs_from_leader(evaluation, bounds)
-        said.append(open_in_words(bounds, pairs) if pairs else bounds_in_words(bounds))
+        said.append(still_open_in_words(evaluation, bounds))
     if covariates is not None:
         cautions = [note.text for note in covariates.notes if note.kind == "caution"]
         said.append(" ".join([plausible_tau_in_words(covariates), *cautions]))
     return [escaped(part) for part in said if part]
+
+
+# --- benchmarks --------------------------------------------------------------------------------------------
+
+
+def plausible_tau_in_words(found: PlausibleTau, names: Names = BARE) -> str:
+    """How strong a hidden factor would have to be, beside the strongest measured one, and what that leaves open."""
+    strongest = found.strongest
+    ratio = found.hidden([_EXAMPLE])[_EXAMPLE]
+    measured = (
+        f"{names.model(strongest.name)}, the strongest you measured, has {strongest.hazard_ratio_event:.2f} on the "
+        f"event and {strongest.hazard_ratio_dropout:.2f} on dropout and induces {_tau(strongest.shrunken_tau)}"
+        f"{_with_noise(strongest.tau, strongest.shrunken_tau)}"
+    )
+    together = f" All covariates together induce {_tau(found.together)}." if len(found.benchmarks) > 1 else ""
+    return (
+        f"τ = {_EXAMPLE} would take a hidden factor with a hazard ratio of {ratio:.1f} per SD on both event and "
+        f"dropout; {measured}.{together} {_LIMIT}"
+    )
+
+
+def _tau(tau: float) -> str:
+    return f"τ = {tau:.2f}" if abs(tau) >= _TINY else f"|τ| below {_TINY}"
+
+
+def _with_noise(tau: float, shrunken: float) -> str:
+    """The estimate, where shrinking it shows: all covariates together are told of without."""
+    said = f"{tau:z.2f}"
+    return f" ({said} before its noise is allowed for)" if said != f"{shrunken:z.2f}" else ""
+
+
+def plausible_tau_as_text(found: PlausibleTau) -> str:
+    """The table of all covariates, and the statement."""
+    width = max(12, *(len(each.name) for each in found.benchmarks)) + 2
+    level = level_in_words(found.confidence_level)
+    lines = [
+        f"Which τ of event and dropout leaving out a covariate would induce ({counted(found.n, 'subject')}, "
+        f"{counted(found.n_events, 'event')}, {counted(found.n_dropouts, 'dropout')}; hazard ratios per SD, {level} "
+        "intervals)",
+        "",
+        f"{'covariate':<{width}}{'event':>8}{'dropout':>9}{'τ':>9}{'from':>9}{'to':>9}{'shrunken':>10}",
+    ]
+    for each in found.benchmarks:
+        lines.append(
+            f"{each.name:<{width}}{each.hazard_ratio_event:8.2f}{each.hazard_ratio_dropout:9.2f}{each.tau:z9.3f}"
+            f"{each.interval.low:z9.3f}{each.interval.high:z9.3f}{each.shrunken_tau:z10.3f}"
+        )
+    low, high = found.together_interval
+    lines.append(f"{'all together':<{width}}{'':17}{found.together:z9.3f}{low:z9.3f}{high:z9.3f}")
+    lines.append(f"{'aligned':<{width}}{'':17}{found.aligned:9.3f}")
+    return "\n".join([*lines, "", found.statement, *map(str, found.notes)])

@@ -1,0 +1,180 @@
+"""What fitted models say, in words: whether the imputation model fits, and which dependence a likelihood prefers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+
+import numpy as np
+
+from cocensor.joint import CopulaChoice, DependenceProfile
+from cocensor.joint.profile import CUT
+from cocensor.study.hint import CopulaHint
+from cocensor.study.imputation_fit import ImputationFit
+from cocensor.views.text.names import BARE, Names, capital, copula_name
+from cocensor.views.text.notes import misfit_in_words
+
+#: The one meaning of τ.
+TAU_MEANS = "τ is the dependence of event and dropout that remains given the predictions and any covariates."
+# Families that fit equally well disagree if their best τ are this far apart.
+_DISAGREE = 0.2
+# A family is flat if this share of its τ fits about as well as the best.
+_FLAT_SHARE = 0.5
+# The choice and the profile name the same τ if they are no further apart than two points of the profile.
+_SAME_TAU = 0.1
+_MOST_LISTED = 4
+
+
+def imputation_fit_in_words(fit: ImputationFit, names: Names = BARE) -> str:
+    """Whether what was observed is what the imputation model expects, and what that is about."""
+    tests = list(fit.tests)
+    if not tests:
+        return "There are too few events and dropouts to check the fit of the imputation model."
+    if not fit.failed:
+        off = "by no more than chance explains"
+        if fit.significant:
+            most = max(cells.misfit for *_, cells in fit.significant)
+            off = f"by {100 * most:.0f} % at most, too little to change scores by much"
+        return (
+            "The imputation model fits: events and dropouts, by period and decile of the risk score, "
+            f"deviate from it {off} (p = {fit.pvalue:.2g} for all tests together). This checks its margins, not τ."
+        )
+    return misfit_in_words(fit.misfits, names.model)
+
+
+def choice_in_words(choice: CopulaChoice) -> str:
+    """Which copula was chosen, by what, and how clearly it beat independence."""
+    if choice.preferred == "independence":
+        return f"No family predicts held-out outcomes better than independence (by {choice.how})."
+    named = copula_name(choice.models[choice.preferred].copula)
+    gain = f"{choice.gain:.1f} units of held-out log-likelihood (by {choice.how})"
+    if choice.copula.is_independence:
+        return (
+            f"Independence is selected. {capital(named)} is better by {gain}, but a gain of {choice.min_gain:g} is "
+            "required, because margins of another form than assumed can look like weak dependence."
+        )
+    return f"Of all families, {named} predicts held-out outcomes best, better than independence by {gain}."
+
+
+def hint_in_words(hint: CopulaHint) -> str:
+    """Which copula fits best, given what, and what to think of it."""
+    if hint.choice is None:
+        return f"No copula could be selected: {hint.notes[0]}"
+    return f"{choice_in_words(hint.choice)} {_given(hint)}{TAU_MEANS} {caveat_of(hint.choice)}"
+
+
+def _given(hint: CopulaHint) -> str:
+    """Given what the copula was selected, and by whose outcomes."""
+    if hint.given == "own":
+        return ""
+    shown = list(hint.columns[:_MOST_LISTED])
+    more = len(hint.columns) - len(shown)
+    columns = "; ".join([*shown, f"{more} more"] if more else shown)
+    given = {
+        "imputation": f"the predictions and any covariates ({columns})",
+        "covariates": f"the covariates ({columns})",
+        "nothing": "nothing else",
+    }
+    return f"Copulas are fitted to the outcomes of the {hint.sample} sample, given {given[hint.given]}. "
+
+
+def candidates_as_text(choice: CopulaChoice) -> str:
+    """The candidates as a table: θ, τ, and the mean negative log-likelihood of both parts."""
+    best = choice.best
+    lines = [
+        f"Mean negative log-likelihood of {choice.problem.likelihood.n:,} subjects by {choice.how} "
+        f"({best.event.name} margins, times {best.time_kind_}: {best.time_kind_reason_})",
+        "",
+        f"{'family':<14}{'θ':>10}{'τ':>8}{'(s.e.)':>9}{'training':>12}{'validation':>12}  converged",
+    ]
+    for name, model in choice.models.items():
+        error = f"({model.tau_se_:.2f})" if isfinite(model.tau_se_) else "–"
+        lines.append(
+            f"{name:<14}{model.copula.theta:10.4g}{model.copula.tau:8.3f}{error:>9}{-model.loglik_ / model.n_:12.5f}"
+            f"{choice.validation[name]:12.5f}  {'yes' if model.converged_ else 'no'}"
+            + (" ← chosen" if name == choice.copula.name else "")
+        )
+    return "\n".join(lines)
+
+
+def choice_as_text(choice: CopulaChoice) -> str:
+    """The candidates, and the caveat of any choice."""
+    return f"{candidates_as_text(choice)}\n\n{caveat_of(choice)}"
+
+
+def caveat(administrative_marked: bool) -> str:
+    """What to think of a fitted τ; advice that was followed is left out."""
+    advice = "" if administrative_marked else "mark an end of study as administrative, "
+    return (
+        f"Only the assumed form of the margins identifies τ: take it as a hint, {advice}and see how "
+        "the scores change over a range of τ."
+    )
+
+
+def caveat_of(choice: CopulaChoice) -> str:
+    """What to think of the τ that was chosen."""
+    marked = choice.problem.y.administrative
+    return caveat(marked is not None and bool(marked.any()))
+
+
+def profile_in_words(profile: DependenceProfile) -> str:
+    """What the profile says, and why a choice beside it is another."""
+    family, tau, top = profile.best
+    best = "No dependence fits better than independence."
+    if tau:
+        gain = f"{top - profile.independence:.1f} log-likelihood units above independence"
+        best = f"The best fit is {family} at τ = {tau:.2g}, {gain}."
+    said = [best, *_flatness(profile), *_disagreement(profile)]
+    if profile.choice is None:
+        return " ".join([*said, caveat(administrative_marked=False)])
+    return " ".join([*said, *_another_choice(profile, profile.choice), caveat_of(profile.choice)])
+
+
+def _flatness(profile: DependenceProfile) -> Iterator[str]:
+    """Where the likelihood does not tell one τ from another, or has no maximum."""
+    flat_everywhere = max(np.ptp(values) for _, values in profile.curves.values()) < CUT
+    if flat_everywhere:
+        yield "The profile is flat in every family: the data do not identify τ."
+    for name, (taus, values) in profile.curves.items():
+        low, high = profile.supported(name)
+        width = float(taus[-1] - taus[0])
+        if not flat_everywhere and width > 0 and (high - low) > _FLAT_SHARE * width:
+            worse = profile.best[2] - float(values.max())
+            flat = f"{name} is flat:"
+            if worse > CUT:
+                flat = f"Within {name}, which fits worse by {worse:.0f} log-likelihood units,"
+            yield f"{flat} any τ from {low:.2g} to {high:.2g} fits about as well."
+        at = float(taus[np.argmax(values)])
+        if at != 0.0 and at in (taus[0], taus[-1]):
+            yield f"{name} still rises at τ = {at:.2g}, the end of the range: its optimum is at a boundary."
+
+
+def _disagreement(profile: DependenceProfile) -> Iterator[str]:
+    """That families which fit alike do not have their best τ alike."""
+    near = {
+        name: float(taus[np.argmax(values)])
+        for name, (taus, values) in profile.curves.items()
+        if values.max() >= profile.best[2] - CUT
+    }
+    if max(near.values()) - min(near.values()) > _DISAGREE:
+        taus = ", ".join(f"{name} {at:.2g}" for name, at in near.items())
+        yield f"Families that fit about equally well disagree on τ ({taus})."
+
+
+def _another_choice(profile: DependenceProfile, choice: CopulaChoice) -> Iterator[str]:
+    """What sets the choice apart from the maximum of the profile, where they are not the same."""
+    family, tau, _ = profile.best
+    copula = choice.copula
+    differs = f"The selected copula differs: {copula_name(copula)}."
+    if copula.name != (family if tau else "independence"):
+        required = ""
+        if choice.preferred != copula.name:
+            required = f", where a gain of {choice.min_gain:g} units over independence is required"
+        yield (
+            f"{differs} It is selected by held-out outcomes ({choice.how}){required}, not by this likelihood of the "
+            "whole sample. The difference shows how little the data say about τ."
+        )
+    elif choice.problem.penalty != 0 and abs(copula.tau - tau) > _SAME_TAU:
+        yield (
+            f"{differs} A penalty on θ, which is not part of this likelihood, shrinks it towards independence."
+        )
