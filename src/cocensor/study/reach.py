@@ -62,9 +62,15 @@ class Reach(NamedTuple):
         return (self.low is None or self.low.at <= point) and (self.high is None or point <= self.high.at)
 
     @property
+    def ways(self) -> list[tuple[int, Limit]]:
+        """The limits that there are, each on the way up (1) or down (-1), the nearest to independence first."""
+        limits = [(way, limit) for way, limit in zip((-1, 1), self, strict=True) if limit is not None]
+        return sorted(limits, key=lambda each: abs(each[1].at))
+
+    @property
     def limits(self) -> list[Limit]:
         """Those that there are, the nearest to independence first."""
-        return sorted((limit for limit in self if limit is not None), key=lambda limit: abs(limit.at))
+        return [limit for _, limit in self.ways]
 
 
 @dataclass(frozen=True)
