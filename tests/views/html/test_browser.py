@@ -54,7 +54,7 @@ def test_it_opens_in_silence_and_asks_for_nothing(opened, report):
     assert page.asked == [report.as_uri()]
     drawn = page.locator(".plot > svg").count()
     assert drawn == page.locator(".plot").count() == 11
-    assert page.evaluate("document.querySelectorAll('script').length") == 4
+    assert page.evaluate("document.querySelectorAll('script').length") == 2
     assert page.locator(f"text={HOSTILE}").count() > 0
 
 

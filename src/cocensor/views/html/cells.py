@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,6 +41,17 @@ class NumberTable:
     notes: tuple[str, ...] = ()
     metric: str = ""
     adjustment: str = ""
+
+    def spec(self) -> dict[str, Any]:
+        """What the page's script makes the table of."""
+        rows = [
+            {
+                "head": row.head,
+                "cells": [(cell.text, cell.interval, cell.beside, cell.best) for cell in row.cells],
+            }
+            for row in self.rows
+        ]
+        return {"caption": self.caption, "head": self.head, "notes": self.notes, "rows": rows}
 
 
 def number_cell(value: float | None, best: bool = False, digits: int = 4, interval: str = "") -> NumberCell:

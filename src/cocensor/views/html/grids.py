@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from cocensor.study.evaluation import metric_of
@@ -26,6 +26,10 @@ class GridTable:
     metric: str
     adjustment: str
     axis: str
+
+    def spec(self) -> dict[str, Any]:
+        """What the page's script makes the table of, with the numbers of the grid."""
+        return asdict(self) | {"lines": list(self.lines.items())}  # in their order, whatever they are called
 
 
 @dataclass(frozen=True)

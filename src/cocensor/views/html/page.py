@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 from base64 import b64encode
 from datetime import date
+from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -24,13 +24,13 @@ from cocensor.study.report import Report
 from cocensor.study.sensitivity.plausible import PlausibleRange
 from cocensor.study.standing import rankable
 from cocensor.views.html.behind import behind_sections, single_times
+from cocensor.views.html.cells import NumberTable
 from cocensor.views.html.code import code
 from cocensor.views.html.differences import difference_tables
 from cocensor.views.html.figures import palette, series
 from cocensor.views.html.fit_maps import fit_maps
-from cocensor.views.html.grids import grid_tables, line_label, winner_maps
-from cocensor.views.html.numbers import page_numbers
-from cocensor.views.html.on_demand import OnDemand
+from cocensor.views.html.grids import GridTable, grid_tables, line_label, winner_maps
+from cocensor.views.html.numbers import embedded, page_numbers
 from cocensor.views.html.plausible import benchmark_tables, bound_tables, tipping_tables
 from cocensor.views.html.summary import range_table, summary_table
 from cocensor.views.html.tables import (
@@ -64,8 +64,6 @@ _SCRIPTS = (
     "start",
 )
 _TITLE = "Survival models when dropout may depend on the outcome"
-# What could end a script element, or a line of a script, in text that only ever stands inside strings.
-_UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
 def write_report(report: Report, path: Path, title: str | None = None) -> Path:
@@ -91,15 +89,15 @@ def _page(report: Report, title: str) -> str:
     numbers = report.to_dict()
     level = evaluation.data.confidence_level
     after = None if sensitivity is None else sensitivity.over_ratio
+    tables: list[dict[str, Any]] = []
     return pages.get_template("report.html.jinja").render(
         title=title,
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
         numbers=numbers,
-        drawn_numbers=page_numbers(numbers),
-        on_demand=OnDemand(evaluation.models),
-        inline=_inline,
+        on_demand=partial(_on_demand, tables),
+        embedded=lambda: embedded({"numbers": page_numbers(numbers), "models": drawn, "tables": tables}),
         headline=headline(report),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
         truth=truth_in_words(evaluation, ON_PAGE),
@@ -141,11 +139,17 @@ def _page(report: Report, title: str) -> str:
     )
 
 
+def _on_demand(tables: list[dict[str, Any]], table: NumberTable | GridTable, kind: str) -> Markup:
+    """The place of a table that the script makes when it is unfolded; written out, they would fill megabytes."""
+    tables.append({"kind": kind, **table.spec()})
+    return Markup('<div data-table="{}"></div>').format(len(tables) - 1)
+
+
 def _script() -> str:
     folder = files("cocensor.views.html") / "templates"
     paths = "vendor/plot.min.js", *(f"scripts/{name}.js" for name in _SCRIPTS)
     library, *own = ((folder / path).read_text(encoding="utf-8") for path in paths)
-    return "\n".join((library, "(() => {", '"use strict";', *own, "})();"))
+    return "\n".join((library, "(async () => {", '"use strict";', *own, "})();"))
 
 
 def _named(text: str) -> Markup:
@@ -172,12 +176,6 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _inline(content: Any) -> Markup:
-    """JSON that is safe inside a script element; a surrogate in a name is escaped as JSON does."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(escaped(text.translate(_UNSAFE)))
 
 
 def _missing(report: Report) -> dict[str, str]:

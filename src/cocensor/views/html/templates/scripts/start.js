@@ -49,6 +49,7 @@ new ResizeObserver(([entry]) => {
   draw();
 }).observe(document.querySelector("main"));
 draw();
+document.documentElement.dataset.drawn = "true";
 
 // On paper, figures are drawn to its width.
 const printing = (isPrinted) => () => {
