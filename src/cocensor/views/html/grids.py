@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from cocensor.study.evaluation import metric_of
@@ -13,23 +13,6 @@ from cocensor.views.text.names import and_metric, family_name, listed, quoted
 # In a cell of the map; of more models, their number.
 _MOST_LETTERS = 3
 _ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class GridTable:
-    """Which numbers of a grid a table shows: its lines, as they are called, by models, along the points in its head."""
-
-    caption: str
-    head: tuple[str, ...]
-    lines: dict[str, str]
-    notes: tuple[str, ...]
-    metric: str
-    adjustment: str
-    axis: str
-
-    def spec(self) -> dict[str, Any]:
-        """What the page's script makes the table of, with the numbers of the grid."""
-        return asdict(self) | {"lines": list(self.lines.items())}  # in their order, whatever they are called
 
 
 @dataclass(frozen=True)
@@ -67,19 +50,19 @@ def line_label(line: str) -> str:
     return "all dropouts" if line == ALL else line
 
 
-def grid_tables(grid: Grid) -> list[GridTable]:
-    """For every metric and adjustment, scores by line and model along the points."""
-    evaluation = grid.evaluation
+def grid_tables(grid: Grid) -> list[dict[str, Any]]:
+    """For every metric and adjustment, what the page's script makes a table of: scores by line and model."""
+    evaluation, symbol = grid.evaluation, _symbol(grid)
     return [
-        GridTable(
-            f"{metric_of(evaluation, metric).label}, {evaluation.results[adjustment].label}",
-            (_line_name(grid), "model", *(f"{_symbol(grid)} = {point:g}" for point in grid.points)),
-            {line: _line(grid, line) for line in grid.answers[adjustment]},
-            why_missing(grid, adjustment),
-            metric,
-            adjustment,
-            _symbol(grid),
-        )
+        {
+            "caption": f"{metric_of(evaluation, metric).label}, {evaluation.results[adjustment].label}",
+            "head": (_line_name(grid), "model", *(f"{symbol} = {point:g}" for point in grid.points)),
+            "lines": [(line, _line(grid, line)) for line in grid.answers[adjustment]],
+            "notes": _why_missing(grid, adjustment),
+            "metric": metric,
+            "adjustment": adjustment,
+            "axis": symbol,
+        }
         for metric, adjustment in pairs(grid)
     ]
 
@@ -89,7 +72,7 @@ def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[
 
     The page's script fills them for the others; ``series`` says how models look.
     """
-    looks = {each["name"]: each for each in series}
+    looks = {model["name"]: model for model in series}
     first, primary = sensitivity.evaluation.metrics[0], sensitivity.over_tau.primary
     return [_map(grid, sensitivity.plausible, first, primary, looks) for grid in sensitivity.grids]
 
@@ -99,38 +82,23 @@ def _map(
     plausible: PlausibleRange,
     metric: str,
     adjustment: str,
-    looks: dict[str, dict[str, Any]],
+    looks: Mapping[str, dict[str, Any]],
 ) -> WinnerMap:
     is_there = adjustment in grid.answers
     best = grid.best(metric, adjustment) if is_there else {}
     leaders = grid.leaders(metric, adjustment) if is_there else {}
-    rows = [
-        (
-            _line(grid, line),
-            [
-                _map_cell(
-                    [looks[model] for model in best.get(line, {}).get(point, ())],
-                    len(leaders.get(line, {}).get(point, ())),
-                    len(looks),
-                )
-                for point in grid.points
-            ],
-        )
-        for line in grid.lines
-    ]
+
+    def cell(line: str, point: float) -> MapCell:
+        models = [looks[model] for model in best.get(line, {}).get(point, ())]
+        return _map_cell(models, len(leaders.get(line, {}).get(point, ())), len(looks))
+
+    rows = [(_line(grid, line), [cell(line, point) for point in grid.points]) for line in grid.lines]
     axis = "hazard ratio after dropout" if grid.is_of_ratios else "Kendall’s τ of event and dropout"
-    points = [
-        (f"{point:g}", not grid.is_of_ratios and is_plausible(plausible, point)) for point in grid.points
-    ]
-    evaluation = grid.evaluation
-    label = f"{quoted(evaluation, adjustment)}{and_metric(evaluation, metric)}"
-    notes = [(name, note) for name in grid.answers for note in why_missing(grid, name)]
+    low, high = plausible.low - _ROUNDING, plausible.high + _ROUNDING
+    points = [(f"{point:g}", not grid.is_of_ratios and low <= point <= high) for point in grid.points]
+    label = f"{quoted(grid.evaluation, adjustment)}{and_metric(grid.evaluation, metric)}"
+    notes = [(name, note) for name in grid.answers for note in _why_missing(grid, name)]
     return WinnerMap(_symbol(grid), axis, label, _line_name(grid), points, rows, adjustment, notes, is_there)
-
-
-def is_plausible(plausible: PlausibleRange, tau: float) -> bool:
-    """Whether a τ lies in the plausible range."""
-    return plausible.low - _ROUNDING <= tau <= plausible.high + _ROUNDING
 
 
 def _map_cell(models: list[dict[str, Any]], n_equal: int, n_all: int) -> MapCell:
@@ -147,24 +115,24 @@ def pairs(grid: Grid) -> Sequence[tuple[str, str]]:
     return [(metric, adjustment) for metric in grid.evaluation.metrics for adjustment in grid.answers]
 
 
-def why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
+def _why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
     """Why some points of the grid have no answer."""
+    answers = grid.answers[adjustment]
     refused = {
         line: note.text
         for (name, line), note in grid.missing.items()
         if name == adjustment and line in grid.lines
     }
-    found = grid.answers[adjustment]
     short = [
-        line for line in grid.lines if line not in refused and len(found.get(line, {})) < len(grid.points)
+        line for line in grid.lines if line not in refused and len(answers.get(line, {})) < len(grid.points)
     ]
-    said = [
-        f"No answer {f'at some {_symbol(grid)} ' if line in found else ''}under {_line(grid, line)}: {why}"
+    notes = [
+        f"No answer {f'at some {_symbol(grid)} ' if line in answers else ''}under {_line(grid, line)}: {why}"
         for line, why in refused.items()
     ]
     if short:
-        said.append(f"{listed([_line(grid, line) for line in short])} cannot reach every τ.")
-    return tuple(said)
+        notes.append(f"{listed([_line(grid, line) for line in short])} cannot reach every τ.")
+    return tuple(notes)
 
 
 def _line(grid: Grid, line: str) -> str:

@@ -23,20 +23,21 @@ from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.report import Report
 from cocensor.study.sensitivity.plausible import PlausibleRange
 from cocensor.study.standing import rankable
-from cocensor.views.html.behind import behind_sections, single_times
 from cocensor.views.html.cells import NumberTable
 from cocensor.views.html.code import code
-from cocensor.views.html.differences import difference_tables
 from cocensor.views.html.figures import palette, series
-from cocensor.views.html.fit_maps import fit_maps
-from cocensor.views.html.grids import GridTable, grid_tables, line_label, winner_maps
+from cocensor.views.html.grids import grid_tables, line_label, winner_maps
 from cocensor.views.html.numbers import embedded, page_numbers
 from cocensor.views.html.plausible import benchmark_tables, bound_tables, tipping_tables
-from cocensor.views.html.summary import range_table, summary_table
+from cocensor.views.html.single_times import single_time_sections, single_times
 from cocensor.views.html.tables import (
     curve_tables,
+    difference_tables,
+    fit_maps,
     likelihood_table,
+    range_table,
     score_tables,
+    summary_table,
     survival_table,
 )
 from cocensor.views.text import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
@@ -56,7 +57,7 @@ _SCRIPTS = (
     "grid",
     "after_dropout",
     "over_time",
-    "behind",
+    "single_times",
     "forests",
     "dependence",
     "tables",
@@ -121,7 +122,7 @@ def _page(report: Report, title: str) -> str:
         bounds=bound_tables(report),
         benchmarks=benchmark_tables(report.benchmarks, sensitivity),
         curves=curve_tables(report),
-        behind=behind_sections(report),
+        single_times=single_time_sections(report),
         meanings=meanings(evaluation.data.metrics),
         survival_table=survival_table(report.survival, evaluation.data.time_axis),
         said=evaluation.data.time_axis.said,
@@ -139,9 +140,9 @@ def _page(report: Report, title: str) -> str:
     )
 
 
-def _on_demand(tables: list[dict[str, Any]], table: NumberTable | GridTable, kind: str) -> Markup:
+def _on_demand(tables: list[dict[str, Any]], table: NumberTable | dict[str, Any], kind: str) -> Markup:
     """The place of a table that the script makes when it is unfolded; written out, they would fill megabytes."""
-    tables.append({"kind": kind, **table.spec()})
+    tables.append({"kind": kind, **(table if isinstance(table, dict) else table.spec())})
     return Markup('<div data-table="{}"></div>').format(len(tables) - 1)
 
 
