@@ -2,47 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 from cocensor.study.evaluation import metric_of
-from cocensor.study.sensitivity import ALL, Grid, PlausibleRange, Sensitivity
+from cocensor.study.sensitivity import ALL, Grid, Sensitivity
 from cocensor.views.text.names import and_metric, family_name, listed, quoted
 
 # In a cell of the map; of more models, their number.
 _MOST_LETTERS = 3
 _ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class WinnerMap:
-    """By line and along ``points``, the models that may be best; points may be plausible.
-
-    ``notes`` say for each adjustment which points have no answer, and why.
-    """
-
-    symbol: str
-    axis: str
-    label: str
-    line_name: str
-    points: list[tuple[str, bool]]
-    rows: list[tuple[str, list[MapCell]]]
-    adjustment: str
-    notes: list[tuple[str, str]]
-    is_there: bool
-
-
-@dataclass(frozen=True)
-class MapCell:
-    """The models that cannot be distinguished from the best, the leading one first.
-
-    ``is_open`` where some of them have another score than it; ``letters`` stand for all of them.
-    """
-
-    models: list[dict[str, Any]]
-    letters: str
-    is_open: bool
 
 
 def line_label(line: str) -> str:
@@ -63,56 +33,51 @@ def grid_tables(grid: Grid) -> list[dict[str, Any]]:
             "adjustment": adjustment,
             "axis": symbol,
         }
-        for metric, adjustment in pairs(grid)
+        for metric, adjustment in product(evaluation.metrics, grid.answers)
     ]
 
 
-def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[WinnerMap]:
-    """Who is best along τ, and along the hazard ratio after dropout, by the first metric and the primary adjustment.
+def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Who may be best along τ, and along the hazard ratio after dropout, by the first metric and primary adjustment.
 
-    The page's script fills them for the others; ``series`` says how models look.
+    The page's script fills the maps for the others; ``series`` says how models look. Points may be plausible, and
+    ``notes`` say for each adjustment which ones have no answer, and why.
     """
     looks = {model["name"]: model for model in series}
-    first, primary = sensitivity.evaluation.metrics[0], sensitivity.over_tau.primary
-    return [_map(grid, sensitivity.plausible, first, primary, looks) for grid in sensitivity.grids]
+    return [_map(grid, sensitivity, looks) for grid in sensitivity.grids]
 
 
-def _map(
-    grid: Grid,
-    plausible: PlausibleRange,
-    metric: str,
-    adjustment: str,
-    looks: Mapping[str, dict[str, Any]],
-) -> WinnerMap:
+def _map(grid: Grid, sensitivity: Sensitivity, looks: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    metric, adjustment = grid.evaluation.metrics[0], sensitivity.over_tau.primary
     is_there = adjustment in grid.answers
     best = grid.best(metric, adjustment) if is_there else {}
     leaders = grid.leaders(metric, adjustment) if is_there else {}
 
-    def cell(line: str, point: float) -> MapCell:
+    def cell(line: str, point: float) -> tuple[list[dict[str, Any]], str, bool]:
         models = [looks[model] for model in best.get(line, {}).get(point, ())]
-        return _map_cell(models, len(leaders.get(line, {}).get(point, ())), len(looks))
+        n_equal = len(leaders.get(line, {}).get(point, ()))
+        return models, _letters(models, n_equal, len(looks)), len(models) > n_equal
 
-    rows = [(_line(grid, line), [cell(line, point) for point in grid.points]) for line in grid.lines]
-    axis = "hazard ratio after dropout" if grid.is_of_ratios else "Kendall’s τ of event and dropout"
-    low, high = plausible.low - _ROUNDING, plausible.high + _ROUNDING
-    points = [(f"{point:g}", not grid.is_of_ratios and low <= point <= high) for point in grid.points]
-    label = f"{quoted(grid.evaluation, adjustment)}{and_metric(grid.evaluation, metric)}"
-    notes = [(name, note) for name in grid.answers for note in _why_missing(grid, name)]
-    return WinnerMap(_symbol(grid), axis, label, _line_name(grid), points, rows, adjustment, notes, is_there)
+    low, high = sensitivity.plausible.low - _ROUNDING, sensitivity.plausible.high + _ROUNDING
+    return {
+        "symbol": _symbol(grid),
+        "axis": "hazard ratio after dropout" if grid.is_of_ratios else "Kendall’s τ of event and dropout",
+        "label": f"{quoted(grid.evaluation, adjustment)}{and_metric(grid.evaluation, metric)}",
+        "line_name": _line_name(grid),
+        "points": [(f"{point:g}", not grid.is_of_ratios and low <= point <= high) for point in grid.points],
+        "rows": [(_line(grid, line), [cell(line, point) for point in grid.points]) for line in grid.lines],
+        "adjustment": adjustment,
+        "notes": [(name, note) for name in grid.answers for note in _why_missing(grid, name)],
+        "is_there": is_there,
+    }
 
 
-def _map_cell(models: list[dict[str, Any]], n_equal: int, n_all: int) -> MapCell:
+def _letters(models: list[dict[str, Any]], n_equal: int, n_all: int) -> str:
     """Of models in the order of their ranks, of which the first ones are equal; the page's script does the same."""
-    letters, is_open = [model["letter"] for model in models], len(models) > n_equal
+    letters = [model["letter"] for model in models]
     if len(letters) <= _MOST_LETTERS:
-        return MapCell(models, "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]]), is_open)
-    several = f"all {n_all}" if len(letters) == n_all else f"{letters[0]} +{len(letters) - 1}"
-    return MapCell(models, several, is_open)
-
-
-def pairs(grid: Grid) -> Sequence[tuple[str, str]]:
-    """Every metric with every adjustment of the grid."""
-    return [(metric, adjustment) for metric in grid.evaluation.metrics for adjustment in grid.answers]
+        return "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]])
+    return f"all {n_all}" if len(letters) == n_all else f"{letters[0]} +{len(letters) - 1}"
 
 
 def _why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:

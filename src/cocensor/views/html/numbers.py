@@ -12,8 +12,9 @@ import numpy as np
 
 from cocensor.inference.bands import normal_quantile
 
-# Of a curve by itself, and of one behind a value at each point of a grid.
-_POINTS, _GRID_POINTS = 100, 21
+# So many points of curves, of those behind a value at each point of a grid fewer.
+_MOST = {"metrics": 100, "details": 100, "bounds": 21}
+_GRID_POINTS = 21
 # Significant digits: more of scores, which are ranked, fewer of what is drawn. Times are looked up by their values.
 _DIGITS = 6
 _DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "profiles": 3, "curves": 4}
@@ -27,27 +28,13 @@ def embedded(content: Any) -> str:
 
 
 def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of :meth:`Report.to_dict`, with fewer points of curves, fewer pairs and fewer digits."""
-    page = {
-        **numbers,
-        "metrics": [_metric(metric, numbers["primary"]) for metric in numbers["metrics"]],
-        "details": _thinned(numbers["details"], _POINTS),
-    }
-    if "bounds" in numbers:
-        page["bounds"] = _thinned(numbers["bounds"], _GRID_POINTS)
+    """The numbers of :meth:`Report.to_dict`, with fewer points of curves and fewer digits."""
+    page = {name: _thinned(part, _MOST[name]) if name in _MOST else part for name, part in numbers.items()}
     if "sensitivity" in numbers:
         families = {metric["name"]: metric["family"] for metric in numbers["metrics"]}
         page["sensitivity"] = _grid(numbers["sensitivity"], families)
     rounded: dict[str, Any] = _rounded(page)
     return rounded
-
-
-def _metric(numbers: Mapping[str, Any], primary: str) -> Any:
-    """The numbers of a metric; pairs of models are compared under the primary adjustment alone."""
-    found = dict(numbers)
-    if "comparisons" in found:
-        found["comparisons"] = {primary: found["comparisons"].get(primary, [])}
-    return _thinned(found, _POINTS)
 
 
 def _grid(numbers: Mapping[str, Any], families: Mapping[str, str]) -> dict[str, Any]:

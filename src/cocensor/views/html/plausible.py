@@ -213,9 +213,8 @@ def _tip_cells(tip: Tip) -> list[NumberCell]:
 def _ratio(value: float) -> NumberCell:
     if not isfinite(value):
         return NumberCell(MISSING)
-    return NumberCell(
-        f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value < 10 else f"{value:.1f}", value
-    )
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
+    return NumberCell(f"{value:,.{digits}f}", value)
 
 
 def _multiple(value: float) -> NumberCell:

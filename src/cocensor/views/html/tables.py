@@ -1,4 +1,7 @@
-"""The tables of the report: every number that a figure shows, for readers without scripts and for paper."""
+"""The tables of the report: every number that a figure shows, for readers without scripts and for paper.
+
+``numbers`` are those of :meth:`Report.to_dict`.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from cocensor._checks import FloatArray
 from cocensor.data import TimeAxis, shown_time
 from cocensor.inference import Comparison
-from cocensor.joint import DependenceProfile
 from cocensor.metrics import Metric
-from cocensor.study.curves import CurveErrors
 from cocensor.study.evaluation import Evaluation
 from cocensor.study.imputation_fit import FitCells, ImputationFit
-from cocensor.study.report import Report
 from cocensor.study.scores import AdjustmentScores
-from cocensor.study.sensitivity import MarginCurves, Sensitivity
+from cocensor.study.sensitivity import Sensitivity
 from cocensor.study.standing import standing
 from cocensor.study.tables import pairs_of
 from cocensor.views.html.cells import (
@@ -28,7 +27,7 @@ from cocensor.views.html.cells import (
     NumberRow,
     NumberTable,
     both_ends,
-    interval_of,
+    interval_at,
     number_cell,
     pvalue_cell,
 )
@@ -47,20 +46,74 @@ _PAIR_HEAD = ("model", "less", "difference", "interval", "p", "adjusted p")
 # --- scores ---------------------------------------------------------------------------------------------
 
 
-def summary_table(evaluation: Evaluation) -> NumberTable:
+def summary_table(numbers: Mapping[str, Any]) -> NumberTable:
     """The scores of the models by every metric, with the true ones where they are known."""
-    level = evaluation.data.confidence_level
+    names, primary, truth = _names(numbers["models"]), numbers["primary"], numbers.get("truth", {})
     rows = []
-    for metric in evaluation.data.metrics:
-        best = standing(evaluation, metric.name).best
-        cells = []
-        for model in evaluation.models:
-            score = evaluation.score(model, metric.name)
-            cell = number_cell(score.value, model in best, interval=interval_of(score, level))
-            cells.append(replace(cell, beside=_truth(evaluation, metric, model)))
+    for metric in numbers["metrics"]:
+        true = {model: f"truth {value:z.4f}" for model, value in truth.get(metric["name"], {}).items()}
+        cells = [_score_cell(metric, primary, model, true.get(model, "")) for model in names]
         rows.append(NumberRow((_head(metric),), cells))
-    caption = f"all metrics under “{evaluation.results[evaluation.primary].label}”"
-    return NumberTable(caption, ("metric", *evaluation.models), rows)
+    [label] = (each["label"] for each in numbers["adjustments"] if each["name"] == primary)
+    return NumberTable(f"all metrics under “{label}”", ("metric", *names), rows)
+
+
+def score_tables(numbers: Mapping[str, Any], evaluation: Evaluation) -> list[NumberTable]:
+    """For every metric, models by adjustments: score, skill and rank, with the reference in the last row.
+
+    In the last column are the true scores, where they are known.
+    """
+    names, adjustments = _names(numbers["models"]), _names(numbers["adjustments"])
+    truth = () if evaluation.truth is None else (evaluation.truth,)
+    labels = [each["label"] for each in numbers["adjustments"]] + [scores.label for scores in truth]
+    tables = []
+    for metric, by in zip(evaluation.data.metrics, numbers["metrics"], strict=True):
+        rows = [
+            NumberRow(
+                (model,),
+                [_score_cell(by, name, model, _rank_and_skill(by, name, model)) for name in adjustments]
+                + [_true_cell(scores, metric, model) for scores in truth],
+            )
+            for model in names
+        ]
+        bases = [by["reference"].get(name) for name in adjustments]
+        bases += [base and base.value for scores in truth for base in [scores.reference.get(metric.name)]]
+        rows.append(NumberRow(("Kaplan–Meier, the same for all",), [*map(number_cell, bases)]))
+        tables.append(NumberTable(_head(by), ("model", *labels), rows, metric=metric.name))
+    return tables
+
+
+def _names(parts: list[dict[str, Any]]) -> list[str]:
+    return [part["name"] for part in parts]
+
+
+def _head(metric: Mapping[str, Any]) -> str:
+    return f"{metric['label']} ({metric['direction']} is better)"
+
+
+def _score_cell(metric: Mapping[str, Any], adjustment: str, model: str, beside: str) -> NumberCell:
+    """A score with its interval, and whether it may be the best."""
+    ends = metric.get("intervals", {}).get(adjustment, {}).get(model)
+    best = model in metric["best"].get(adjustment, ())
+    cell = number_cell(metric["scores"].get(adjustment, {}).get(model), best)
+    return replace(cell, beside=beside, interval=both_ends(*ends) if ends else "")
+
+
+def _rank_and_skill(metric: Mapping[str, Any], adjustment: str, model: str) -> str:
+    rank = metric["ranks"].get(adjustment, {}).get(model)
+    skill = metric["skill"].get(adjustment, {}).get(model)
+    return ", ".join(([] if rank is None else [f"rank {rank}"]) + _skill(skill))
+
+
+def _true_cell(truth: AdjustmentScores, metric: Metric, model: str) -> NumberCell:
+    """The true score of a model, with its skill; nothing ranks by it."""
+    value, base = truth.value(metric.name, model), truth.reference.get(metric.name)
+    skill = None if base is None else metric.skill(value, base.value)
+    return replace(number_cell(value), beside=", ".join(_skill(skill)))
+
+
+def _skill(skill: float | None) -> list[str]:
+    return [] if skill is None or np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
 
 
 def range_table(sensitivity: Sensitivity | None) -> NumberTable | None:
@@ -75,25 +128,15 @@ def range_table(sensitivity: Sensitivity | None) -> NumberTable | None:
             for tau in answers:
                 for model, value in grid.values(family, tau, metric.name).items():
                     scores[model].append(value)
-        cells = [NumberCell(_span(values)) for values in scores.values()]
-        rows.append(NumberRow((_head(metric),), [*cells, NumberCell(_leaders(sensitivity, metric))]))
+        cells = [
+            NumberCell(both_ends(min(values, default=None), max(values, default=None)) or MISSING)
+            for values in scores.values()
+        ]
+        head = f"{metric.label} ({metric.direction} is better)"
+        rows.append(NumberRow((head,), [*cells, NumberCell(_leaders(sensitivity, metric))]))
     label = evaluation.results[grid.primary].label
     caption = f"the same over all families and τ under “{label}”: smallest to largest score"
     return NumberTable(caption, ("metric", *evaluation.models, "best score"), rows)
-
-
-def _head(metric: Metric) -> str:
-    return f"{metric.label} ({metric.direction} is better)"
-
-
-def _truth(evaluation: Evaluation, metric: Metric, model: str) -> str:
-    """The true score, where it is known."""
-    value = np.nan if evaluation.truth is None else evaluation.truth.value(metric.name, model)
-    return "" if np.isnan(value) else f"truth {value:z.4f}"
-
-
-def _span(values: list[float]) -> str:
-    return f"{min(values):.4f} to {max(values):.4f}" if values else MISSING
 
 
 def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
@@ -110,61 +153,6 @@ def _leaders(sensitivity: Sensitivity, metric: Metric) -> str:
     return ", ".join(
         [f"{first} at {most} of {len(points)} points", *(f"{other} at {n}" for other, n in others)]
     )
-
-
-def score_tables(evaluation: Evaluation) -> list[NumberTable]:
-    """For every metric, models by adjustments: score, skill and rank, with the reference in the last row.
-
-    In the last column are the true scores, where they are known.
-    """
-    truth = () if evaluation.truth is None else (evaluation.truth,)
-    columns = (*evaluation.results.values(), *truth)
-    tables = []
-    for metric in evaluation.data.metrics:
-        cells = [_scores(evaluation, metric.name, name) for name in evaluation.results]
-        cells += [_true_scores(evaluation, scores, metric) for scores in truth]
-        rows = [
-            NumberRow((model,), list(row))
-            for model, row in zip(evaluation.models, zip(*cells, strict=True), strict=True)
-        ]
-        bases = [scores.reference.get(metric.name) for scores in columns]
-        reference = [number_cell(None if base is None else base.value) for base in bases]
-        rows.append(NumberRow(("Kaplan–Meier, the same for all",), reference))
-        head = ("model", *(scores.label for scores in columns))
-        tables.append(NumberTable(_head(metric), head, rows, metric=metric.name))
-    return tables
-
-
-def _scores(evaluation: Evaluation, metric: str, adjustment: str) -> list[NumberCell]:
-    """The scores of all models, with rank and skill."""
-    order = standing(evaluation, metric, adjustment)
-    cells = []
-    for model in evaluation.models:
-        score = evaluation.score(model, metric, adjustment)
-        if np.isnan(score.value):
-            cells.append(NumberCell(MISSING))
-            continue
-        beside = [f"rank {order.ranks[model]}"] if model in order.ranks else []
-        beside += _skill(np.nan if score.skill is None else score.skill.value)
-        interval = interval_of(score, evaluation.data.confidence_level)
-        text = f"{score.value:z.4f}"
-        cells.append(NumberCell(text, score.value, ", ".join(beside), model in order.best, interval))
-    return cells
-
-
-def _true_scores(evaluation: Evaluation, truth: AdjustmentScores, metric: Metric) -> list[NumberCell]:
-    """The true scores of all models, with their skill; nothing ranks by them."""
-    base = truth.reference.get(metric.name)
-    cells = []
-    for model in evaluation.models:
-        value = truth.value(metric.name, model)
-        skill = np.nan if base is None else metric.skill(value, base.value)
-        cells.append(replace(number_cell(value), beside=", ".join(_skill(skill))))
-    return cells
-
-
-def _skill(skill: float) -> list[str]:
-    return [] if np.isnan(skill) else [f"skill {100 * skill:+.1f}\u00a0%"]
 
 
 # --- differences ----------------------------------------------------------------------------------------
@@ -230,72 +218,58 @@ def _pair_row(pair: Comparison, leader: str | None, level: float) -> NumberRow:
 # --- curves ---------------------------------------------------------------------------------------------
 
 
-def curve_tables(report: Report) -> list[NumberTable]:
+def curve_tables(numbers: Mapping[str, Any], axis: TimeAxis) -> list[NumberTable]:
     """For every metric that has values over time, those at a few of the times, by adjustment and model."""
-    evaluation, axis = report.evaluation, report.evaluation.data.time_axis
-    times = evaluation.data.times
-    order = np.argsort(times)
-    shown = order[np.unique(np.linspace(0, order.size - 1, _N_TIMES).astype(int))]
+    labels = {each["name"]: each["label"] for each in numbers["adjustments"]}
     tables = []
-    for metric in evaluation.data.metrics:
-        if metric.curve_label is None:
+    for metric in numbers["metrics"]:
+        if metric["curve_label"] is None:
             continue
+        times = metric["times"]
+        order = np.argsort(times)
+        shown = order[np.unique(np.linspace(0, order.size - 1, _N_TIMES).astype(int))].tolist()
         rows = []
-        for scores in evaluation.results.values():
-            errors = report.curves.get((metric.name, scores.name))
-            for model, value in scores.values[metric.name].items():
-                if value.curve is not None:
-                    intervals = intervals_along(errors, model, evaluation.data.confidence_level)
-                    cells = [number_cell(float(value.curve[k]), interval=intervals.get(k, "")) for k in shown]
-                    rows.append(NumberRow((scores.label, model), cells))
+        for name, curves in metric["curves"].items():
+            errors = metric.get("curve_errors", {}).get(name, {})
+            for model, curve in curves.items():
+                cells = [number_cell(curve[k], interval=interval_at(errors.get(model), k)) for k in shown]
+                rows.append(NumberRow((labels[name], model), cells))
         head = ("adjustment", "model", *(_time_head(axis, times[k]) for k in shown))
-        tables.append(NumberTable(f"{metric.curve_label} at single times", head, rows))
+        tables.append(NumberTable(f"{metric['curve_label']} at single times", head, rows))
     return tables
 
 
-def intervals_along(errors: CurveErrors | None, model: str, level: float | None) -> Mapping[int, str]:
-    """The intervals of the values along a curve by place; empty where they were not computed."""
-    if errors is None or level is None or model in errors.missing or model not in errors.values:
-        return {}
-    limits = errors.of(model).confidence_intervals(level)
-    return {k: both_ends(*ends) for k, ends in enumerate(zip(*limits, strict=True))}
-
-
-def survival_table(curves: MarginCurves | None, axis: TimeAxis) -> NumberTable | None:
+def survival_table(survival: Mapping[str, Any] | None, axis: TimeAxis) -> NumberTable | None:
     """The survival curves at a few times."""
-    if curves is None:
+    if survival is None:
         return None
-    shown = np.linspace(0, curves.times.size - 1, _N_TIMES).astype(int)
-    lines: list[tuple[tuple[str, ...], FloatArray]] = [(("Kaplan–Meier", MISSING), curves.kaplan_meier)]
+    times = survival["times"]
+    shown = np.linspace(0, len(times) - 1, _N_TIMES).astype(int).tolist()
+    lines = [(("Kaplan–Meier", MISSING), survival["kaplan_meier"])]
     lines += [
         ((family_name(family), f"{tau:g}"), values)
-        for family, by_tau in curves.copula_graphic.items()
-        for tau, values in by_tau.items()
+        for family, curves in survival["copula_graphic"].items()
+        for tau, values in zip(survival["taus"], curves, strict=True)
     ]
     return NumberTable(
-        f"Survival probability, {curves.sample} sample",
-        ("curve", "τ", *(_time_head(axis, curves.times[k]) for k in shown)),
-        [NumberRow(head, [number_cell(float(values[k])) for k in shown]) for head, values in lines],
+        f"Survival probability, {survival['sample']} sample",
+        ("curve", "τ", *(_time_head(axis, times[k]) for k in shown)),
+        [NumberRow(head, [number_cell(values[k]) for k in shown]) for head, values in lines],
     )
 
 
-def likelihood_table(profile: DependenceProfile | None) -> NumberTable | None:
+def likelihood_table(profile: Mapping[str, Any] | None) -> NumberTable | None:
     """The profile log-likelihood less its maximum, by family along τ."""
     if profile is None:
         return None
-    top = profile.best[2]
-    by_family = {
-        name: dict(zip(taus.tolist(), (values - top).tolist(), strict=True))
-        for name, (taus, values) in profile.curves.items()
-    }
+    families = profile["families"]
+    curves = [dict(zip(curve["taus"], curve["difference"], strict=True)) for curve in families.values()]
     return NumberTable(
         "Profile log-likelihood less its maximum",
-        ("τ", *map(family_name, by_family)),
+        ("τ", *map(family_name, families)),
         [
-            NumberRow(
-                (f"{tau:g}",), [number_cell(by_tau.get(tau), digits=1) for by_tau in by_family.values()]
-            )
-            for tau in sorted(set().union(*by_family.values()))
+            NumberRow((f"{tau:g}",), [number_cell(curve.get(tau), digits=1) for curve in curves])
+            for tau in sorted(set().union(*curves))
         ],
     )
 

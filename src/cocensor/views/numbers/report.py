@@ -48,7 +48,7 @@ def report_numbers(report: Report) -> dict[str, Any]:
         "cocensor": metadata.version("cocensor"),
         "versions": {name: metadata.version(name) for name in ("numpy", "scipy", "narwhals")},
         "data": {
-            "train": None if samples.y_train is None else _summary(samples.y_train),
+            "train": None if samples.y_train is None else _sample(samples.y_train),
             "test": _test(evaluation),
             "covariates": None if data.covariates is None else list(data.covariates),
         },
@@ -110,29 +110,26 @@ def _test(evaluation: Evaluation) -> dict[str, Any]:
     """All test subjects, whether they are held or not."""
     streamed = evaluation.data.streamed
     if streamed is None:
-        return _summary(evaluation.data.samples.y_test)
+        return _sample(evaluation.data.samples.y_test)
     whole = streamed.whole
-    return {
-        "n": whole.n,
-        "events": whole.n_events,
-        "dropouts": whole.n_dropouts,
-        "reasons": dict(streamed.reasons),
-        "administrative": whole.n - whole.n_events - whole.n_dropouts,
-        "censored": 1.0 - whole.n_events / whole.n,
-        "t_max": whole.t_max,
-    }
+    return _subjects(whole.n, whole.n_events, whole.n_dropouts, dict(streamed.reasons), whole.t_max)
 
 
-def _summary(y: Survival) -> dict[str, Any]:
+def _sample(y: Survival) -> dict[str, Any]:
     ended = 0 if y.administrative is None else int(y.administrative.sum())
+    reasons = {reason: int(np.count_nonzero(y.reason == reason)) for reason in y.reasons}
+    return _subjects(len(y), y.n_events, len(y) - y.n_events - ended, reasons, y.t_max)
+
+
+def _subjects(n: int, events: int, dropouts: int, reasons: Mapping[str, int], t_max: float) -> dict[str, Any]:
     return {
-        "n": len(y),
-        "events": y.n_events,
-        "dropouts": len(y) - y.n_events - ended,
-        "reasons": {reason: int(np.count_nonzero(y.reason == reason)) for reason in y.reasons},
-        "administrative": ended,
-        "censored": 1.0 - y.n_events / len(y),
-        "t_max": y.t_max,
+        "n": n,
+        "events": events,
+        "dropouts": dropouts,
+        "reasons": reasons,
+        "administrative": n - events - dropouts,
+        "censored": 1.0 - events / n,
+        "t_max": t_max,
     }
 
 
@@ -198,7 +195,7 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
         name: {model: evaluation.score(model, metric.name, name) for model in models}
         for name, models in values.items()
     }
-    skills = _by_model(scores, lambda score: score.skill if _has_skill(score) else None)
+    skills = _by_model(scores, _skill)
     bounds = _by_model(values, lambda value: finite(value.bound) if value.bound != 0 else None)
     return {
         "name": metric.name,
@@ -237,16 +234,20 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
     }
 
 
-def _by_model(by: Mapping[str, Mapping[str, Any]], number: Callable[[Any], Any]) -> dict[str, dict[str, Any]]:
-    """The same of each model in mappings by model, but where it is None."""
+def _by_model(
+    by: Mapping[str, Mapping[str, Any]], number: Callable[[Any], Any], with_null: bool = False
+) -> dict[str, dict[str, Any]]:
+    """The same of each model in mappings by model; what is None is left out, or null."""
     return {
-        name: {model: value for model, each in models.items() if (value := number(each)) is not None}
+        name: {
+            model: value for model, each in models.items() if (value := number(each)) is not None or with_null
+        }
         for name, models in by.items()
     }
 
 
-def _has_skill(score: Score) -> bool:
-    return score.skill is not None and bool(np.isfinite(score.skill.value))
+def _skill(score: Score) -> Score | None:
+    return score.skill if score.skill is not None and np.isfinite(score.skill.value) else None
 
 
 def _errors(
@@ -282,14 +283,8 @@ def _errors(
 def _intervals(estimates: Mapping[str, Mapping[str, Estimate]], level: float) -> dict[str, Any]:
     """By adjustment and model, standard errors and intervals; null where there is none."""
     return {
-        "standard_errors": {
-            name: {model: finite(each.standard_error) for model, each in models.items()}
-            for name, models in estimates.items()
-        },
-        "intervals": {
-            name: {model: _interval(each, level) for model, each in models.items()}
-            for name, models in estimates.items()
-        },
+        "standard_errors": _by_model(estimates, lambda each: finite(each.standard_error), with_null=True),
+        "intervals": _by_model(estimates, lambda each: _interval(each, level), with_null=True),
     }
 
 
@@ -320,7 +315,11 @@ def _curve_errors(errors: CurveErrors, models: Mapping[str, Any], level: float) 
             values = errors.of(model)
             low, high = values.confidence_intervals(level)
             band = values.band(level)
-            limits = {"low": low, "high": high, "band_low": band.low, "band_high": band.high}
-            limits = {"standard_errors": values.standard_errors, **limits}
-            numbers[model] = {key: finite_values(each) for key, each in limits.items()}
+            numbers[model] = {
+                "standard_errors": finite_values(values.standard_errors),
+                "low": finite_values(low),
+                "high": finite_values(high),
+                "band_low": finite_values(band.low),
+                "band_high": finite_values(band.high),
+            }
     return numbers
