@@ -9,9 +9,11 @@ Run: OPENBLAS_NUM_THREADS=1 python -m benchmarks.big_page [--metrics default] [-
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import re
 import time
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +60,8 @@ def sizes(page: str) -> dict[str, int]:
     found = {"page": len(page)}
     for name, pattern in {"style": r"<style>(.*?)</style>", "script": r"<script>(.*?)</script>"}.items():
         found[name] = sum(map(len, re.findall(pattern, page, re.DOTALL)))
-    for block in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL):
-        found |= _largest("numbers", json.loads(block))
+    [block] = re.findall(r'<script type="application/gzip"[^>]*>(.*?)</script>', page, re.DOTALL)
+    found |= {"embedded": len(block), **_largest("unpacked", json.loads(gzip.decompress(b64decode(block))))}
     for name, text in re.findall(r'<section id="([a-z-]+)"(.*?)</section>', page, re.DOTALL):
         found[f"#{name}"] = len(text)
     return found

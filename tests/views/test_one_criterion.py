@@ -54,9 +54,9 @@ def test_the_text_goes_outward_from_0(grid, three):
 def test_the_map_the_numbers_and_the_plots_say_the_same(grid):
     evaluation = grid.evaluation
     [found] = winner_maps(grid, series(evaluation))
-    for _, cells in found.rows:
-        assert [tuple(model["name"] for model in cell.models) for cell in cells] == BEST
-        assert [cell.is_open for cell in cells] == [len(models) > 1 for models in BEST]
+    for _, cells in found["rows"]:
+        assert [tuple(model["name"] for model in models) for models, *_ in cells] == BEST
+        assert [is_open for *_, is_open in cells] == [len(models) > 1 for models in BEST]
     numbers = sensitivity_numbers(grid)["best"]["ibs"][
         "imputation"
     ]  # which the page's script fills the map from

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-
-from cocensor.inference import Estimate, Estimates
 
 MISSING = "–"
 
@@ -41,6 +41,17 @@ class NumberTable:
     metric: str = ""
     adjustment: str = ""
 
+    def spec(self) -> dict[str, Any]:
+        """What the page's script makes the table of."""
+        rows = [
+            {
+                "head": row.head,
+                "cells": [(cell.text, cell.interval, cell.beside, cell.best) for cell in row.cells],
+            }
+            for row in self.rows
+        ]
+        return {"caption": self.caption, "head": self.head, "notes": self.notes, "rows": rows}
+
 
 def number_cell(value: float | None, best: bool = False, digits: int = 4, interval: str = "") -> NumberCell:
     """A number with so many decimals."""
@@ -49,21 +60,16 @@ def number_cell(value: float | None, best: bool = False, digits: int = 4, interv
     return NumberCell(f"{value:z.{digits}f}", value, best=best, interval=interval)
 
 
-def estimate_of(estimates: Estimates | None, name: str) -> Estimate | None:
-    """One of some estimates, where there is such."""
-    return None if estimates is None or name not in estimates.names else estimates.estimate(name)
-
-
-def interval_of(estimate: Estimate | None, level: float | None) -> str:
-    """The two ends of an interval, or nothing where there is none."""
-    if estimate is None or level is None:
+def both_ends(low: float | None, high: float | None, digits: int = 4, sign: str = "") -> str:
+    """The two ends of an interval, or nothing where there are none."""
+    if low is None or high is None or np.isnan(low) or np.isnan(high):
         return ""
-    return both_ends(*estimate.confidence_interval(level))
+    return f"{low:{sign}z.{digits}f} to {high:{sign}z.{digits}f}"
 
 
-def both_ends(low: float, high: float, digits: int = 4, sign: str = "") -> str:
-    """The two ends, or nothing where there are none."""
-    return "" if np.isnan(low) or np.isnan(high) else f"{low:{sign}z.{digits}f} to {high:{sign}z.{digits}f}"
+def interval_at(limits: Mapping[str, Any] | None, k: int) -> str:
+    """The interval of one value along a curve, or nothing where it was not computed."""
+    return "" if limits is None else both_ends(limits["low"][k], limits["high"][k])
 
 
 def pvalue_cell(value: float | None) -> NumberCell:

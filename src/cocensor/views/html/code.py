@@ -42,6 +42,8 @@ def code(report: Report) -> str:
     copula, indent = _copula(evaluation), " " * len(f"result = {call}")
     asked, own = _adjustments(evaluation)
     own += [each.name for each in evaluation.data.metrics if each.family not in metric_names()]
+    level = evaluation.data.confidence_level
+    intervals = "" if level == DEFAULT_LEVEL else f", confidence_level={level!r}"
     objects = "is an object" if len(own) == 1 else "are objects"
     listed = ", ".join(map(repr, own))
     remark = f"# {listed} {objects} of your own code: these lines alone do not reproduce the numbers."
@@ -53,7 +55,7 @@ def code(report: Report) -> str:
             *([] if streamed is None else ["scan = cc.scan_parquet(...)  # or cc.scan_chunks(...)"]),
             f"result = {call}{', '.join(given)},",
             f"{indent}adjustments={asked},",
-            f"{indent}metrics={_metrics(evaluation)}, {end}, copula={copula}{_intervals(evaluation)})",
+            f"{indent}metrics={_metrics(evaluation)}, {end}, copula={copula}{intervals})",
             *_bootstrap(evaluation),
             *_analyses(report),
         )
@@ -76,12 +78,6 @@ def _from_tau(copula: Copula) -> str:
             if kind.from_tau(said) == copula:
                 return f"cc.{kind.__name__}.from_tau({said!r})"
     return f"cc.{copula!r}"
-
-
-def _intervals(evaluation: Evaluation) -> str:
-    """What intervals were asked for, where it is not the default."""
-    level = evaluation.data.confidence_level
-    return "" if level == DEFAULT_LEVEL else f", confidence_level={level!r}"
 
 
 def _bootstrap(evaluation: Evaluation) -> list[str]:

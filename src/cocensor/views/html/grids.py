@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 from cocensor.study.evaluation import metric_of
-from cocensor.study.sensitivity import ALL, Grid, PlausibleRange, Sensitivity
+from cocensor.study.sensitivity import ALL, Grid, Sensitivity
 from cocensor.views.text.names import and_metric, family_name, listed, quoted
 
 # In a cell of the map; of more models, their number.
@@ -15,152 +15,89 @@ _MOST_LETTERS = 3
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class GridTable:
-    """Which numbers of a grid a table shows: its lines, as they are called, by models, along the points in its head."""
-
-    caption: str
-    head: tuple[str, ...]
-    lines: dict[str, str]
-    notes: tuple[str, ...]
-    metric: str
-    adjustment: str
-    axis: str
-
-
-@dataclass(frozen=True)
-class WinnerMap:
-    """By line and along ``points``, the models that may be best; points may be plausible.
-
-    ``notes`` say for each adjustment which points have no answer, and why.
-    """
-
-    symbol: str
-    axis: str
-    label: str
-    line_name: str
-    points: list[tuple[str, bool]]
-    rows: list[tuple[str, list[MapCell]]]
-    adjustment: str
-    notes: list[tuple[str, str]]
-    is_there: bool
-
-
-@dataclass(frozen=True)
-class MapCell:
-    """The models that cannot be distinguished from the best, the leading one first.
-
-    ``is_open`` where some of them have another score than it; ``letters`` stand for all of them.
-    """
-
-    models: list[dict[str, Any]]
-    letters: str
-    is_open: bool
-
-
 def line_label(line: str) -> str:
     """Whose hazard ratio after dropout moves."""
     return "all dropouts" if line == ALL else line
 
 
-def grid_tables(grid: Grid) -> list[GridTable]:
-    """For every metric and adjustment, scores by line and model along the points."""
-    evaluation = grid.evaluation
+def grid_tables(grid: Grid) -> list[dict[str, Any]]:
+    """For every metric and adjustment, what the page's script makes a table of: scores by line and model."""
+    evaluation, symbol = grid.evaluation, _symbol(grid)
     return [
-        GridTable(
-            f"{metric_of(evaluation, metric).label}, {evaluation.results[adjustment].label}",
-            (_line_name(grid), "model", *(f"{_symbol(grid)} = {point:g}" for point in grid.points)),
-            {line: _line(grid, line) for line in grid.answers[adjustment]},
-            why_missing(grid, adjustment),
-            metric,
-            adjustment,
-            _symbol(grid),
-        )
-        for metric, adjustment in pairs(grid)
+        {
+            "caption": f"{metric_of(evaluation, metric).label}, {evaluation.results[adjustment].label}",
+            "head": (_line_name(grid), "model", *(f"{symbol} = {point:g}" for point in grid.points)),
+            "lines": [(line, _line(grid, line)) for line in grid.answers[adjustment]],
+            "notes": _why_missing(grid, adjustment),
+            "metric": metric,
+            "adjustment": adjustment,
+            "axis": symbol,
+        }
+        for metric, adjustment in product(evaluation.metrics, grid.answers)
     ]
 
 
-def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[WinnerMap]:
-    """Who is best along τ, and along the hazard ratio after dropout, by the first metric and the primary adjustment.
+def winner_maps(sensitivity: Sensitivity, series: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Who may be best along τ, and along the hazard ratio after dropout, by the first metric and primary adjustment.
 
-    The page's script fills them for the others; ``series`` says how models look.
+    The page's script fills the maps for the others; ``series`` says how models look. Points may be plausible, and
+    ``notes`` say for each adjustment which ones have no answer, and why.
     """
-    looks = {each["name"]: each for each in series}
-    first, primary = sensitivity.evaluation.metrics[0], sensitivity.over_tau.primary
-    return [_map(grid, sensitivity.plausible, first, primary, looks) for grid in sensitivity.grids]
+    looks = {model["name"]: model for model in series}
+    return [_map(grid, sensitivity, looks) for grid in sensitivity.grids]
 
 
-def _map(
-    grid: Grid,
-    plausible: PlausibleRange,
-    metric: str,
-    adjustment: str,
-    looks: dict[str, dict[str, Any]],
-) -> WinnerMap:
+def _map(grid: Grid, sensitivity: Sensitivity, looks: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    metric, adjustment = grid.evaluation.metrics[0], sensitivity.over_tau.primary
     is_there = adjustment in grid.answers
     best = grid.best(metric, adjustment) if is_there else {}
     leaders = grid.leaders(metric, adjustment) if is_there else {}
-    rows = [
-        (
-            _line(grid, line),
-            [
-                _map_cell(
-                    [looks[model] for model in best.get(line, {}).get(point, ())],
-                    len(leaders.get(line, {}).get(point, ())),
-                    len(looks),
-                )
-                for point in grid.points
-            ],
-        )
-        for line in grid.lines
-    ]
-    axis = "hazard ratio after dropout" if grid.is_of_ratios else "Kendall’s τ of event and dropout"
-    points = [
-        (f"{point:g}", not grid.is_of_ratios and is_plausible(plausible, point)) for point in grid.points
-    ]
-    evaluation = grid.evaluation
-    label = f"{quoted(evaluation, adjustment)}{and_metric(evaluation, metric)}"
-    notes = [(name, note) for name in grid.answers for note in why_missing(grid, name)]
-    return WinnerMap(_symbol(grid), axis, label, _line_name(grid), points, rows, adjustment, notes, is_there)
+
+    def cell(line: str, point: float) -> tuple[list[dict[str, Any]], str, bool]:
+        models = [looks[model] for model in best.get(line, {}).get(point, ())]
+        n_equal = len(leaders.get(line, {}).get(point, ()))
+        return models, _letters(models, n_equal, len(looks)), len(models) > n_equal
+
+    low, high = sensitivity.plausible.low - _ROUNDING, sensitivity.plausible.high + _ROUNDING
+    return {
+        "symbol": _symbol(grid),
+        "axis": "hazard ratio after dropout" if grid.is_of_ratios else "Kendall’s τ of event and dropout",
+        "label": f"{quoted(grid.evaluation, adjustment)}{and_metric(grid.evaluation, metric)}",
+        "line_name": _line_name(grid),
+        "points": [(f"{point:g}", not grid.is_of_ratios and low <= point <= high) for point in grid.points],
+        "rows": [(_line(grid, line), [cell(line, point) for point in grid.points]) for line in grid.lines],
+        "adjustment": adjustment,
+        "notes": [(name, note) for name in grid.answers for note in _why_missing(grid, name)],
+        "is_there": is_there,
+    }
 
 
-def is_plausible(plausible: PlausibleRange, tau: float) -> bool:
-    """Whether a τ lies in the plausible range."""
-    return plausible.low - _ROUNDING <= tau <= plausible.high + _ROUNDING
-
-
-def _map_cell(models: list[dict[str, Any]], n_equal: int, n_all: int) -> MapCell:
+def _letters(models: list[dict[str, Any]], n_equal: int, n_all: int) -> str:
     """Of models in the order of their ranks, of which the first ones are equal; the page's script does the same."""
-    letters, is_open = [model["letter"] for model in models], len(models) > n_equal
+    letters = [model["letter"] for model in models]
     if len(letters) <= _MOST_LETTERS:
-        return MapCell(models, "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]]), is_open)
-    several = f"all {n_all}" if len(letters) == n_all else f"{letters[0]} +{len(letters) - 1}"
-    return MapCell(models, several, is_open)
+        return "≈".join(["=".join(letters[:n_equal]), *letters[n_equal:]])
+    return f"all {n_all}" if len(letters) == n_all else f"{letters[0]} +{len(letters) - 1}"
 
 
-def pairs(grid: Grid) -> Sequence[tuple[str, str]]:
-    """Every metric with every adjustment of the grid."""
-    return [(metric, adjustment) for metric in grid.evaluation.metrics for adjustment in grid.answers]
-
-
-def why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
+def _why_missing(grid: Grid, adjustment: str) -> tuple[str, ...]:
     """Why some points of the grid have no answer."""
+    answers = grid.answers[adjustment]
     refused = {
         line: note.text
         for (name, line), note in grid.missing.items()
         if name == adjustment and line in grid.lines
     }
-    found = grid.answers[adjustment]
     short = [
-        line for line in grid.lines if line not in refused and len(found.get(line, {})) < len(grid.points)
+        line for line in grid.lines if line not in refused and len(answers.get(line, {})) < len(grid.points)
     ]
-    said = [
-        f"No answer {f'at some {_symbol(grid)} ' if line in found else ''}under {_line(grid, line)}: {why}"
+    notes = [
+        f"No answer {f'at some {_symbol(grid)} ' if line in answers else ''}under {_line(grid, line)}: {why}"
         for line, why in refused.items()
     ]
     if short:
-        said.append(f"{listed([_line(grid, line) for line in short])} cannot reach every τ.")
-    return tuple(said)
+        notes.append(f"{listed([_line(grid, line) for line in short])} cannot reach every τ.")
+    return tuple(notes)
 
 
 def _line(grid: Grid, line: str) -> str:

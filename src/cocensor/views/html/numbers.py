@@ -1,248 +1,123 @@
-"""What the page's figures and tables are drawn from: the numbers of an evaluation, as far as they can be seen."""
+"""What the page's figures are drawn from: the numbers of a report, in as many points and digits as can be seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cocensor._checks import FloatArray
 from cocensor.inference.bands import normal_quantile
-from cocensor.views.html.packing import packed
-from cocensor.views.html.thinning import points_to_draw
 
-# Curves behind values are drawn of these alone, and over a grid fewer points of each.
-_WITH_PROFILES = ("auc", "ici", "e50", "e90", "net_benefit", "d_calibration")
-_OVER_TIME_ON_GRID, _BARS = ("auc",), ("d_calibration",)
-_POINTS, _PROFILE_POINTS, _GRID_POINTS = 100, 41, 21
-_UNSEEN_ON_GRID = 1 / 500
-_Points = npt.NDArray[np.intp]
+# So many points of curves, of those behind a value at each point of a grid fewer.
+_MOST = {"metrics": 100, "details": 100, "bounds": 21}
+_GRID_POINTS = 21
+# Significant digits: more of scores, which are ranked, fewer of what is drawn. Times are looked up by their values.
+_DIGITS = 6
+_DIGITS_OF = {"scores": 8, "hazard_ratios": 8, "profiles": 3, "curves": 4}
+_EXACT = ("at", "time")
+
+
+def embedded(content: Any) -> str:
+    """JSON as gzip in Base64, the same text for the same content; ``scripts/numbers.js`` reads it."""
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
 
 
 def page_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of :meth:`Report.to_dict` that the page's script reads, packed."""
-    models = [each["name"] for each in numbers["models"]]
-    names = {each["name"] for each in numbers["adjustments"]}
-    found: dict[str, Any] = {
-        **numbers,
-        "adjustments": [_without(each, ("imputation_fit",)) for each in numbers["adjustments"]],
-        "metrics": [_metric(each, numbers["primary"]) for each in numbers["metrics"]],
-        "details": _details(numbers["details"]),
-    }
-    del found["verdict"]
-    if "bounds" in numbers:
-        leaders = {each["name"]: _leaders(each, numbers["primary"]) for each in numbers["metrics"]}
-        found["bounds"] = {
-            name: _bounds(each, leaders.get(name, ())) for name, each in numbers["bounds"].items()
-        }
+    """The numbers of :meth:`Report.to_dict`, with fewer points of curves and fewer digits."""
+    page = {name: _thinned(part, _MOST[name]) if name in _MOST else part for name, part in numbers.items()}
     if "sensitivity" in numbers:
-        families = {each["name"]: each["family"] for each in numbers["metrics"]}
-        whole, after = numbers["sensitivity"], numbers["sensitivity"]["after_dropout"]
-        names |= {*whole["families"], *(after["lines"] if after else ())}
-        found["sensitivity"] = _grid(whole, families) | {
-            "after_dropout": None if after is None else _grid(after, families)
-        }
-    return packed(found, models, names)
-
-
-def _without(numbers: Mapping[str, Any], left_out: Collection[str]) -> dict[str, Any]:
-    return {name: each for name, each in numbers.items() if name not in left_out}
-
-
-# --- by metric ------------------------------------------------------------------------------------------
-
-
-def _metric(numbers: Mapping[str, Any], primary: str) -> dict[str, Any]:
-    unread = ("bound", "standard_errors", "no_interval", "skill_standard_errors", "skill_intervals")
-    found = _without(numbers, unread)
-    if numbers["family"] not in _WITH_PROFILES:
-        found |= {"profiles": {}} | ({"profile_errors": {}} if "profile_errors" in numbers else {})
-    if "comparisons" in numbers:
-        pairs = numbers["comparisons"].get(primary, [])
-        found["comparisons"] = {primary: _with(pairs, _leaders(numbers, primary))}
-    return found | _over_time(numbers) | _along_profile(found)
-
-
-def _details(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Curves in full, without what no figure shows."""
-    unread = ("standard_error", "counts", "edges", "more_than_treat_all")
-
-    def read(node: Any) -> Any:
-        if isinstance(node, Mapping):
-            return {name: read(each) for name, each in _without(node, unread).items()}
-        return [read(each) for each in node] if isinstance(node, list) else node
-
-    return {kind: read(each) for kind, each in numbers.items()}
-
-
-def _leaders(metric: Mapping[str, Any], primary: str) -> list[str]:
-    """The models with the best score."""
-    ranks = metric["ranks"].get(primary, {})
-    return [model for model, rank in ranks.items() if rank == min(ranks.values())]
-
-
-def _with(pairs: Iterable[Mapping[str, Any]], models: Collection[str]) -> list[Mapping[str, Any]]:
-    return [pair for pair in pairs if pair["a"] in models or pair["b"] in models]
-
-
-def _over_time(metric: Mapping[str, Any]) -> dict[str, Any]:
-    """Curves over time at the times that show their shape."""
-    names = [name for name in ("curves", "reference_curves", "curve_errors") if name in metric]
-    lists = [values for name in names for values in _lists(metric[name])]
-    if not lists:
-        return {"times": []}
-    times = np.array(metric["times"], dtype=float)
-    at = points_to_draw(times, [np.array(each, dtype=float) for each in lists], _POINTS)
-    kept = {name: _at(metric[name], at) for name in names}
-    if "curve_errors" in kept:
-        kept["curve_errors"] = {
-            how: {model: _without(each, ("standard_errors",)) for model, each in by_model.items()}
-            for how, by_model in kept["curve_errors"].items()
-        }
-    return {"times": times[at].tolist(), **kept}
-
-
-def _along_profile(metric: Mapping[str, Any]) -> dict[str, Any]:
-    """Curves behind values with limits of their own, at the points that show their shape."""
-    if not metric.get("profile_errors"):
-        return {}
-    lists = _lists(metric["profiles"]) + _lists(metric["profile_errors"])
-    if len({len(each) for each in lists}) != 1:
-        return {}
-    x = np.array(lists[0], dtype=float)
-    at = points_to_draw(x, [np.array(each, dtype=float) for each in lists], _PROFILE_POINTS)
-    errors = {
-        how: {model: _without(each, ("standard_errors",)) for model, each in by_model.items()}
-        for how, by_model in metric["profile_errors"].items()
-    }
-    return {"profiles": _at(metric["profiles"], at), "profile_errors": _at(errors, at)}
-
-
-def _lists(node: Any) -> list[list[Any]]:
-    """All lists in mappings of mappings."""
-    return [node] if isinstance(node, list) else [each for below in node.values() for each in _lists(below)]
-
-
-def _at(node: Any, at: _Points, inner: bool = False) -> Any:
-    """The same mappings of lists, with some entries of each list, or of each list in it."""
-    if isinstance(node, Mapping):
-        return {name: _at(each, at, inner) for name, each in node.items()}
-    if inner:
-        return [None if each is None else _at(each, at) for each in node]
-    return [node[k] for k in at]
-
-
-def _bounds(numbers: Mapping[str, Any], leaders: Collection[str]) -> dict[str, Any]:
-    """Bounds of models, and of pairs with the leading one, without their curves."""
-    unread = ("curve",)
-    return _without(numbers, ("times",)) | {
-        "models": {name: _without(each, unread) for name, each in numbers["models"].items()},
-        "pairs": [_without(each, unread) for each in _with(numbers["pairs"], leaders)],
-    }
-
-
-# --- grids ----------------------------------------------------------------------------------------------
+        families = {metric["name"]: metric["family"] for metric in numbers["metrics"]}
+        page["sensitivity"] = _grid(numbers["sensitivity"], families)
+    rounded: dict[str, Any] = _rounded(page)
+    return rounded
 
 
 def _grid(numbers: Mapping[str, Any], families: Mapping[str, str]) -> dict[str, Any]:
-    """A grid: of its errors what the limits follow from, and of its pairs those that are drawn."""
-    found = _without(numbers, ("statement", "verdict", "stretches", "changes", "after_dropout"))
+    """A grid with standard errors instead of limits, the pairs of the reference, and the curves that are drawn."""
+    grid = dict(numbers)
+    if numbers.get("after_dropout"):
+        grid["after_dropout"] = _grid(numbers["after_dropout"], families)
     if "profiles" in numbers:
-        found |= _grid_curves(numbers, families)
-    if "errors" not in numbers:
-        return found
-    return found | {
-        "reach": normal_quantile(numbers["confidence_level"]),
-        "errors": _by_metric(
-            numbers["errors"], lambda lines: {"lines": _errors(lines), "reach": _reach(lines)}
-        ),
-        "differences": _by_metric(numbers["differences"], _differences),
-        "pairs": {
-            metric: {how: _pairs(pairs, numbers["differences"][metric][how]) for how, pairs in by.items()}
-            for metric, by in numbers["pairs"].items()
-        },
-    }
-
-
-def _by_metric(numbers: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
-    return {metric: {how: change(each) for how, each in by.items()} for metric, by in numbers.items()}
+        grid["curves"] = {name: by for name, by in numbers["curves"].items() if families[name] == "auc"}
+        for part in ("profile_points", "profiles"):
+            grid[part] = {
+                name: by if families[name] == "d_calibration" else _thinned(by, _GRID_POINTS)
+                for name, by in numbers[part].items()
+            }
+    if "errors" in numbers:
+        grid |= {
+            "reach": normal_quantile(numbers["confidence_level"]),
+            "errors": {},
+            "differences": {},
+            "pairs": {},
+        }
+        for metric, by_adjustment in numbers["errors"].items():
+            parts: dict[str, dict[str, Any]] = {"errors": {}, "differences": {}, "pairs": {}}
+            for name, lines in by_adjustment.items():
+                differences = numbers["differences"][metric][name]
+                parts["errors"][name] = _errors(lines)
+                parts["differences"][name] = differences and _differences(differences)
+                parts["pairs"][name] = _turns(numbers["pairs"][metric][name], differences)
+            for part, by in parts.items():
+                grid[part][metric] = by
+    return grid
 
 
 def _errors(lines: Mapping[str, Any]) -> dict[str, Any]:
-    """By line and model, without limits."""
-    limits = ("low", "high", "band_low", "band_high")
+    """By line and model the standard errors, and by model how many of them the bands reach on all lines."""
+    widest: dict[str, tuple[float, float]] = {}
+    for by_model in lines.values():
+        for model, limits in by_model.items():
+            columns = (limits[name] for name in ("standard_errors", "band_low", "band_high"))
+            for error, low, high in zip(*columns, strict=True):
+                if error and high is not None:
+                    widest[model] = max(widest.get(model, (0.0, 0.0)), (error, (high - low) / (2.0 * error)))
     return {
-        line: {model: _without(each, limits) for model, each in by_model.items()}
-        for line, by_model in lines.items()
+        "lines": {
+            line: {model: limits["standard_errors"] for model, limits in by_model.items()}
+            for line, by_model in lines.items()
+        },
+        "reach": {model: reach for model, (_, reach) in widest.items()},
     }
 
 
-def _reach(lines: Mapping[str, Any]) -> dict[str, float]:
-    """By model, how many standard errors the bands reach on all lines."""
-    found: dict[str, tuple[float, float]] = {}
-    for by_model in lines.values():
-        for model, each in by_model.items():
-            for error, high, low in zip(
-                each["standard_errors"], each["band_high"], each["band_low"], strict=True
-            ):
-                if error and high is not None and error > found.get(model, (0.0, 0.0))[0]:
-                    found[model] = error, (high - low) / (2.0 * error)
-    return {model: reach for model, (_, reach) in found.items()}
+def _differences(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Errors of the differences from the reference; their values are those of the scores."""
+    [lines] = (by_line for name, by_line in numbers.items() if name != "reference")
+    return {"reference": numbers["reference"], **_errors(lines)}
 
 
-def _differences(numbers: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Differences from the reference; their lines go by "families" or "lines"."""
-    if numbers is None:
-        return None
-    [by] = (name for name in numbers if name != "reference")
-    return {"reference": numbers["reference"], by: _errors(numbers[by]), "reach": _reach(numbers[by])}
-
-
-def _pairs(pairs: Iterable[Mapping[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _turns(pairs: list[dict[str, Any]], differences: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Where the order of the reference and another model turns."""
-    reference = () if differences is None else (differences["reference"],)
     return [
-        {
-            "a": pair["a"],
-            "b": pair["b"],
-            "line": point.get("family", point.get("line")),
-            "at": point["at"],
-            **dict(zip(("low", "high"), point["interval"] or (None, None), strict=True)),
-            "isOpen": int(point["interval"] is None),
-        }
-        for pair in _with(pairs, reference)
-        for point in pair["tipping_points"]
+        {name: pair[name] for name in ("a", "b", "tipping_points")}
+        for pair in pairs
+        if differences and differences["reference"] in (pair["a"], pair["b"])
     ]
 
 
-def _grid_curves(numbers: Mapping[str, Any], families: Mapping[str, str]) -> dict[str, Any]:
-    """The curves behind values that are drawn, at the points that show their shape."""
-    points: dict[str, Any] = {metric: {} for metric in families}
-    profiles: dict[str, Any] = {metric: {} for metric in families}
-    for metric, by_model in numbers["profile_points"].items():
-        if families[metric] not in _WITH_PROFILES:
-            continue
-        found = numbers["profiles"][metric]
-        at = _shared_points(by_model, _curves(found)) if families[metric] not in _BARS else None
-        points[metric] = by_model if at is None else _at(by_model, at)
-        profiles[metric] = found if at is None else _at(found, at, inner=True)
-    drawn = {metric for metric, family in families.items() if family in _OVER_TIME_ON_GRID}
-    curves = {metric: by if metric in drawn else {} for metric, by in numbers["curves"].items()}
-    return {"profile_points": points, "profiles": profiles, "curves": curves}
+def _thinned(node: Any, most: int) -> Any:
+    """The same mappings and lists, with so many entries, evenly spaced, of each longer list of numbers."""
+    if isinstance(node, Mapping):
+        return {name: _thinned(below, most) for name, below in node.items()}
+    if not isinstance(node, list):
+        return node
+    if len(node) <= most or not all(value is None or isinstance(value, int | float) for value in node):
+        return [_thinned(below, most) for below in node]
+    return [node[k] for k in np.linspace(0, len(node) - 1, most).round().astype(int)]
 
 
-def _curves(profiles: Mapping[str, Any]) -> list[FloatArray]:
-    """All curves, by adjustment, line and model one for each point of the grid."""
-    return [
-        np.array(curve, dtype=float) for along in _lists(profiles) for curve in along if curve is not None
-    ]
-
-
-def _shared_points(points: Mapping[str, Sequence[float]], curves: Sequence[FloatArray]) -> _Points | None:
-    """Which points to draw of all curves behind the values of a metric; None where models have unlike many."""
-    if len({len(each) for each in points.values()}) != 1:
-        return None
-    x = np.array(next(iter(points.values())), dtype=float)
-    return points_to_draw(x, curves, _GRID_POINTS, _UNSEEN_ON_GRID)
+def _rounded(node: Any, name: str = "", digits: int | None = None) -> Any:
+    """The same mappings and lists, with so many significant digits of each number as what it stands in asks for."""
+    if isinstance(node, Mapping):
+        return {key: _rounded(below, key, digits or _DIGITS_OF.get(key)) for key, below in node.items()}
+    if isinstance(node, list | tuple):
+        return [_rounded(below, name, digits) for below in node]
+    if isinstance(node, float) and name not in _EXACT:
+        return float(f"{node:.{digits or _DIGITS}g}")
+    return node

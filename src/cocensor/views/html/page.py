@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import re
 from base64 import b64encode
 from datetime import date
+from functools import partial
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -19,24 +19,24 @@ from cocensor._checks import escaped
 from cocensor._files import check_path, write_whole
 from cocensor.copulas import Copula
 from cocensor.study.evaluation import Evaluation
-from cocensor.study.plan import HAZARD_RATIO
 from cocensor.study.report import Report
 from cocensor.study.sensitivity.plausible import PlausibleRange
 from cocensor.study.standing import rankable
-from cocensor.views.html.behind import behind_sections, single_times
+from cocensor.views.html.cells import NumberTable
 from cocensor.views.html.code import code
-from cocensor.views.html.differences import difference_tables
 from cocensor.views.html.figures import palette, series
-from cocensor.views.html.fit_maps import fit_maps
 from cocensor.views.html.grids import grid_tables, line_label, winner_maps
-from cocensor.views.html.numbers import page_numbers
-from cocensor.views.html.on_demand import OnDemand
+from cocensor.views.html.numbers import embedded, page_numbers
 from cocensor.views.html.plausible import benchmark_tables, bound_tables, tipping_tables
-from cocensor.views.html.summary import range_table, summary_table
+from cocensor.views.html.single_times import single_time_sections, single_times
 from cocensor.views.html.tables import (
     curve_tables,
+    difference_tables,
+    fit_maps,
     likelihood_table,
+    range_table,
     score_tables,
+    summary_table,
     survival_table,
 )
 from cocensor.views.text import TAU_MEANS, headline, truth_in_words, uncounted_in_words, winners_in_words
@@ -56,7 +56,7 @@ _SCRIPTS = (
     "grid",
     "after_dropout",
     "over_time",
-    "behind",
+    "single_times",
     "forests",
     "dependence",
     "tables",
@@ -64,8 +64,6 @@ _SCRIPTS = (
     "start",
 )
 _TITLE = "Survival models when dropout may depend on the outcome"
-# What could end a script element, or a line of a script, in text that only ever stands inside strings.
-_UNSAFE = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"}
 
 
 def write_report(report: Report, path: Path, title: str | None = None) -> Path:
@@ -88,33 +86,33 @@ def _page(report: Report, title: str) -> str:
     sensitivity, fit, drawn = report.sensitivity, joint_fit(evaluation), series(evaluation)
     style = pages.get_template("report.css.jinja").render(palette())
     script = _script()
-    numbers = report.to_dict()
+    numbers, axis = report.to_dict(), evaluation.data.time_axis
     level = evaluation.data.confidence_level
     after = None if sensitivity is None else sensitivity.over_ratio
+    tables: list[dict[str, Any]] = []
     return pages.get_template("report.html.jinja").render(
         title=title,
         policy=_policy(style, script),
         style=Markup(style),
         script=Markup(script),
         numbers=numbers,
-        drawn_numbers=page_numbers(numbers),
-        on_demand=OnDemand(evaluation.models),
-        inline=_inline,
+        on_demand=partial(_on_demand, tables),
+        embedded=lambda: embedded({"numbers": page_numbers(numbers), "models": drawn, "tables": tables}),
         headline=headline(report),
         ranking=winners_in_words(evaluation, names=ON_PAGE),
         truth=truth_in_words(evaluation, ON_PAGE),
         uncounted=uncounted_in_words(evaluation),
         tau_means=TAU_MEANS,
         series=drawn,
-        looks={each["name"]: each for each in drawn},
+        looks={model["name"]: model for model in drawn},
         n_scored=len(evaluation.data.predictions),
         n_contenders=len(rankable(evaluation)),
         alarms=checks_in_words(evaluation, ON_PAGE),
         check_first=CHECK_FIRST,
         maps=[] if sensitivity is None else winner_maps(sensitivity, drawn),
-        summary=summary_table(evaluation),
+        summary=summary_table(numbers),
         ranges=range_table(sensitivity),
-        scores=score_tables(evaluation),
+        scores=score_tables(numbers, evaluation),
         differences=difference_tables(evaluation),
         level="" if level is None else level_in_words(level),
         grids=[] if sensitivity is None else grid_tables(sensitivity.over_tau),
@@ -122,15 +120,17 @@ def _page(report: Report, title: str) -> str:
         after_grids=[] if after is None else grid_tables(after),
         bounds=bound_tables(report),
         benchmarks=benchmark_tables(report.benchmarks, sensitivity),
-        curves=curve_tables(report),
-        behind=behind_sections(report),
+        curves=curve_tables(numbers, axis),
+        single_times=single_time_sections(numbers),
         meanings=meanings(evaluation.data.metrics),
-        survival_table=survival_table(report.survival, evaluation.data.time_axis),
-        said=evaluation.data.time_axis.said,
-        likelihood_table=likelihood_table(report.profile),
+        survival_table=survival_table(numbers.get("survival"), axis),
+        said=axis.said,
+        likelihood_table=likelihood_table(numbers.get("profile")),
         fit_maps=fit_maps(fit, drawn),
         fit_copula="" if fit is None else copula_name(fit.copula),
-        missing=_missing(report),
+        has_bands=bool(report.curves),
+        why_no={"sensitivity": why_no_sensitivity(evaluation), "bounds": why_no_bounds(evaluation)},
+        quoted=partial(quoted, evaluation),
         choices=_choices(report),
         start=_start(report),
         settings=_settings(evaluation),
@@ -141,11 +141,17 @@ def _page(report: Report, title: str) -> str:
     )
 
 
+def _on_demand(tables: list[dict[str, Any]], table: NumberTable | dict[str, Any], kind: str) -> Markup:
+    """The place of a table that the script makes when it is unfolded; written out, they would fill megabytes."""
+    tables.append({"kind": kind, **(table if isinstance(table, dict) else table.spec())})
+    return Markup('<div data-table="{}"></div>').format(len(tables) - 1)
+
+
 def _script() -> str:
     folder = files("cocensor.views.html") / "templates"
     paths = "vendor/plot.min.js", *(f"scripts/{name}.js" for name in _SCRIPTS)
     library, *own = ((folder / path).read_text(encoding="utf-8") for path in paths)
-    return "\n".join((library, "(() => {", '"use strict";', *own, "})();"))
+    return "\n".join((library, "(async () => {", '"use strict";', *own, "})();"))
 
 
 def _named(text: str) -> Markup:
@@ -174,82 +180,22 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _inline(content: Any) -> Markup:
-    """JSON that is safe inside a script element; a surrogate in a name is escaped as JSON does."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Markup(escaped(text.translate(_UNSAFE)))
-
-
-def _missing(report: Report) -> dict[str, str]:
-    """For every section that could be absent, why it is, and which call would fill it."""
-    evaluation, hint = report.evaluation, report.hint
-    profile = "The profile likelihood is not shown: give --hint, or call full(hint=True) of the evaluation."
-    if hint is not None and hint.choice is None:
-        profile = hint.statement
-    return {
-        "sensitivity": why_no_sensitivity(evaluation),
-        "after_dropout": _why_no_ratios(report),
-        "bounds": why_no_bounds(evaluation),
-        "benchmarks": _why_no_benchmarks(report),
-        "curves": "None of the metrics has values over time.",
-        "differences": _why_no_differences(evaluation),
-        "bands": _why_no_bands(report),
-        "survival": "The curves are not shown: full() of the evaluation has them.",
-        "profile": profile,
-        "fit": "No adjustment here fits a joint model to the test outcomes.",
-    }
-
-
-def _why_no_ratios(report: Report) -> str:
-    """Why there are no scores by hazard ratio after dropout."""
-    evaluation, sensitivity = report.evaluation, report.sensitivity
-    if sensitivity is None:
-        return why_no_sensitivity(evaluation)
-    refused = [
-        f"{quoted(evaluation, name)}: {note.text}"
-        for (name, line), note in sensitivity.over_tau.missing.items()
-        if line == HAZARD_RATIO
-    ]
-    if refused:
-        return " ".join(("No scores by hazard ratio after dropout.", *refused))
-    return 'It has not been computed: ask for families=[..., "hazard_ratio"] of sensitivity().'
-
-
-def _why_no_benchmarks(report: Report) -> str:
-    sensitivity = report.sensitivity
-    if sensitivity is not None and sensitivity.plausible.why is not None:
-        return f"There are no benchmarks: {sensitivity.plausible.why}"
-    return "Benchmarks are not shown: hand over benchmarks() of the evaluation."
-
-
-def _why_no_differences(evaluation: Evaluation) -> str:
-    if evaluation.data.confidence_level is None:
-        return "There are no intervals: none were requested (confidence_level of evaluate)."
-    return "There is only one model with a score: nothing to compare."
-
-
-def _why_no_bands(report: Report) -> str:
-    """Why values over time have no intervals; empty where they have some."""
-    if report.curves or report.evaluation.data.confidence_level is None:
-        return ""
-    return "Intervals over time are not shown: full() of the evaluation has them."
-
-
 def _choices(report: Report) -> dict[str, list[tuple[str, str]]]:
     """For every control its values, and what they are called."""
     evaluation, sensitivity, curves = report.evaluation, report.sensitivity, report.survival
-    labels = {name: each.label for name, each in evaluation.results.items()}
-    families = () if sensitivity is None else sensitivity.over_tau.lines
+    labels = {name: scores.label for name, scores in evaluation.results.items()}
     answers = {} if sensitivity is None else sensitivity.over_tau.answers
     after = None if sensitivity is None else sensitivity.over_ratio
+    lines = () if sensitivity is None else sensitivity.over_tau.lines
+    families = [(name, family_name(name)) for name in lines]
     return {
         "metric": [(metric.name, metric.label) for metric in evaluation.data.metrics],
         "adjustment": [(name, labels[name]) for name in answers],
-        "family": [(name, family_name(name)) for name in families],
+        "family": families,
         "whose": [] if after is None else [(line, line_label(line)) for line in after.lines],
         "curves": [(name, labels[name]) for name in _answered(evaluation)],
         "at": single_times(evaluation),
-        "dependence": [("", "as in the table"), *((name, family_name(name)) for name in families)],
+        "dependence": [("", "as in the table"), *families],
         "survival": [] if curves is None else [(name, family_name(name)) for name in curves.copula_graphic],
     }
 
@@ -260,21 +206,21 @@ def _start(report: Report) -> dict[str, Any]:
     copula = evaluation.data.assumed.copula
     if hint is not None and hint.choice is not None and copula.is_independence:
         copula = hint.choice.copula
-    found: dict[str, Any] = {"curves": evaluation.primary, "survival": copula.name}
+    start: dict[str, Any] = {"curves": evaluation.primary, "survival": copula.name}
     if report.sensitivity is not None:
         grid = report.sensitivity.over_tau
-        answered, taus = grid.answers[grid.primary], grid.points
-        family = copula.name if copula.name in answered else next(iter(answered))
+        answers, taus = grid.answers[grid.primary], grid.points
+        family = copula.name if copula.name in answers else next(iter(answers))
         tau = _amid(report.sensitivity.plausible) if copula.is_independence else float(copula.tau)
-        nearest = min(answered[family], key=lambda each: abs(each - tau), default=taus[0])
-        found |= {
+        nearest = min(answers[family], key=lambda point: abs(point - tau), default=taus[0])
+        start |= {
             "adjustment": grid.primary,
             "curves": grid.primary if grid.primary in _answered(evaluation) else evaluation.primary,
             "family": family,
             "tau": taus.index(nearest),
             "independence": taus.index(0.0) if 0.0 in taus else None,
         }
-    return found
+    return start
 
 
 def _amid(plausible: PlausibleRange) -> float:
@@ -285,15 +231,15 @@ def _amid(plausible: PlausibleRange) -> float:
 
 def _settings(evaluation: Evaluation) -> dict[str, str]:
     """The settings of every adjustment, with its copula by τ."""
-    found = {}
-    for name, each in evaluation.results.items():
-        copula = getattr(each.adjustment, "copula", None)
-        found[name] = repr(each.adjustment)
+    settings = {}
+    for name, scores in evaluation.results.items():
+        copula = getattr(scores.adjustment, "copula", None)
+        settings[name] = repr(scores.adjustment)
         if isinstance(copula, Copula):
-            found[name] = found[name].replace(repr(copula), copula_name(copula))
-    return found
+            settings[name] = settings[name].replace(repr(copula), copula_name(copula))
+    return settings
 
 
 def _answered(evaluation: Evaluation) -> list[str]:
     """The adjustments that score something."""
-    return [name for name, each in evaluation.results.items() if each.answered]
+    return [name for name, scores in evaluation.results.items() if scores.answered]

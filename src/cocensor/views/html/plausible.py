@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from math import isfinite
+from typing import Any
 
 from cocensor.study.evaluation import metric_of
 from cocensor.study.plan import HAZARD_RATIO
@@ -23,61 +23,44 @@ _FEW_PAIRS, _FEW_COVARIATES = 6, 8
 _HAPPENS = {"estimate": "scores change order", "interval": "no longer distinguishable"}
 
 
-@dataclass(frozen=True)
-class BoundTables:
-    """By one metric: bounds of every model, and of every two; what they say, and whether pairs are many."""
-
-    metric: str
-    statement: str
-    models: NumberTable
-    pairs: NumberTable | None
-    are_many: bool
+def bound_tables(report: Report) -> list[dict[str, Any]]:
+    """For every metric whose bounds were handed over: tables of models and of pairs, and what they say in words."""
+    return [_bound_tables(bounds, pairs_from_leader(report.evaluation, bounds)) for bounds in report.bounds]
 
 
-@dataclass(frozen=True)
-class BenchmarkTables:
-    """What covariates would induce, the strongest few first; what stronger factors would; and what a τ would take."""
-
-    statement: str
-    strongest: NumberTable
-    others: NumberTable | None
-    factors: NumberTable
-    hidden: NumberTable
-
-
-def bound_tables(report: Report) -> list[BoundTables]:
-    """For every metric whose bounds were handed over."""
-    return [_bound_tables(found, pairs_from_leader(report.evaluation, found)) for found in report.bounds]
-
-
-def _bound_tables(found: Bounds, each_pair: tuple[tuple[str, str], ...]) -> BoundTables:
-    label, level = found.metric.label, found.level
+def _bound_tables(bounds: Bounds, every_pair: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    label, level = bounds.metric.label, bounds.level
     head: tuple[str, ...] = "lowest", "highest"
     if level is not None:
         head = (*head, f"{level_in_words(level)} interval")
     models = NumberTable(
-        f"{label} ({found.metric.direction} is better), whatever the dependence",
+        f"{label} ({bounds.metric.direction} is better), whatever the dependence",
         ("model", *head),
-        [NumberRow((model,), _bound_cells(found[model], level)) for model in found.models],
-        (*map(str, found.notes), *_unbounded(found)),
+        [NumberRow((model,), _bound_cells(bounds[model], level)) for model in bounds.models],
+        (*map(str, bounds.notes), *_unbounded(bounds)),
     )
     pairs = None
-    if found.pairs and not _unbounded(found):
+    if bounds.pairs and not _unbounded(bounds):
         rows = [
-            NumberRow((a, b), [*_bound_cells(found[a, b], level, "+"), _certain(found, a, b)])
-            for a, b in each_pair
+            NumberRow((a, b), [*_bound_cells(bounds[a, b], level, "+"), _certain(bounds, a, b)])
+            for a, b in every_pair
         ]
         caption = f"difference of the {label}, whatever the dependence"
         pairs = NumberTable(caption, ("model", "less", *head, "certainly better"), rows)
-    said = bounds_in_words(found, ON_PAGE, each_pair)
-    return BoundTables(found.metric.name, said, models, pairs, len(found.pairs) > _FEW_PAIRS)
+    return {
+        "metric": bounds.metric.name,
+        "statement": bounds_in_words(bounds, ON_PAGE, every_pair),
+        "models": models,
+        "pairs": pairs,
+        "are_many": len(bounds.pairs) > _FEW_PAIRS,
+    }
 
 
-def _unbounded(found: Bounds) -> tuple[str, ...]:
+def _unbounded(bounds: Bounds) -> tuple[str, ...]:
     """Why no pair has bounds; empty where one has some."""
-    if not found.pairs or any(isfinite(found[pair].low) for pair in found.pairs):
+    if not bounds.pairs or any(isfinite(bounds[pair].low) for pair in bounds.pairs):
         return ()
-    return (f"Differences have no bounds: {found[found.pairs[0]].missing}.",)
+    return (f"Differences have no bounds: {bounds[bounds.pairs[0]].missing}.",)
 
 
 def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[NumberCell]:
@@ -91,70 +74,72 @@ def _bound_cells(bound: Bound, level: float | None, sign: str = "") -> list[Numb
     return [*ends, NumberCell(interval, beside=bound.missing or "")]
 
 
-def _certain(found: Bounds, a: str, b: str) -> NumberCell:
+def _certain(bounds: Bounds, a: str, b: str) -> NumberCell:
     """Who is better, in the population by the interval, or in this sample alone."""
-    better = found.certain(a, b, found.level)
-    if better is not None:
-        return NumberCell(model_name(better))
-    better = found.certain(a, b)
-    return (
-        NumberCell("open")
-        if better is None
-        else NumberCell(model_name(better), beside="in this sample alone")
-    )
+    in_population, in_sample = bounds.certain(a, b, bounds.level), bounds.certain(a, b)
+    if in_population is not None:
+        return NumberCell(model_name(in_population))
+    if in_sample is not None:
+        return NumberCell(model_name(in_sample), beside="in this sample alone")
+    return NumberCell("open")
 
 
-def benchmark_tables(found: PlausibleTau | None, sensitivity: Sensitivity | None) -> BenchmarkTables | None:
-    """What measured covariates would induce; None where that has not been computed."""
-    if found is None:
-        return None
-    level = level_in_words(found.confidence_level)
+def benchmark_tables(benchmarks: PlausibleTau | None, sensitivity: Sensitivity | None) -> dict[str, Any]:
+    """What measured covariates would induce, the strongest few first, what stronger factors would, and what a τ takes.
+
+    Empty where that has not been computed.
+    """
+    if benchmarks is None:
+        return {}
+    level = level_in_words(benchmarks.confidence_level)
     head = ("covariate", "hazard ratio, event", "hazard ratio, dropout", "τ", "τ, shrunken")
     rows = [
         NumberRow(
-            (each.name,),
+            (covariate.name,),
             [
-                number_cell(each.hazard_ratio_event, digits=2),
-                number_cell(each.hazard_ratio_dropout, digits=2),
-                number_cell(each.tau, digits=3, interval=both_ends(*each.interval, digits=3)),
-                number_cell(each.shrunken_tau, digits=3),
+                number_cell(covariate.hazard_ratio_event, digits=2),
+                number_cell(covariate.hazard_ratio_dropout, digits=2),
+                _tau_cell(covariate.tau, covariate.interval),
+                number_cell(covariate.shrunken_tau, digits=3),
             ],
         )
-        for each in found.benchmarks
+        for covariate in benchmarks.benchmarks
     ]
-    few = rows[:_FEW_COVARIATES]
-    nothing = [NumberCell(MISSING)] * 2
-    together = number_cell(found.together, digits=3, interval=both_ends(*found.together_interval, digits=3))
-    few.append(NumberRow(("all together",), [*nothing, together, NumberCell(MISSING)]))
+    nothing, together = NumberCell(MISSING), _tau_cell(benchmarks.together, benchmarks.together_interval)
+    few, others = rows[:_FEW_COVARIATES], rows[_FEW_COVARIATES:]
+    few.append(NumberRow(("all together",), [nothing, nothing, together, nothing]))
     caption = f"what leaving out a covariate would induce (hazard ratios per SD, {level} intervals)"
-    others = rows[_FEW_COVARIATES:]
-    return BenchmarkTables(
-        plausible_tau_in_words(found, ON_PAGE),
-        NumberTable(caption, head, few, tuple(map(str, found.notes))),
-        NumberTable(f"the other covariates: {caption}", head, others) if others else None,
-        _factor_table(found),
-        _hidden_table(found, sensitivity),
-    )
+    return {
+        "statement": plausible_tau_in_words(benchmarks, ON_PAGE),
+        "strongest": NumberTable(caption, head, few, tuple(map(str, benchmarks.notes))),
+        "others": NumberTable(f"the other covariates: {caption}", head, others) if others else None,
+        "factors": _factor_table(benchmarks),
+        "hidden": _hidden_table(benchmarks, sensitivity),
+    }
 
 
-def _factor_table(found: PlausibleTau) -> NumberTable:
+def _tau_cell(tau: float, interval: tuple[float, float]) -> NumberCell:
+    return number_cell(tau, digits=3, interval=both_ends(*interval, digits=3))
+
+
+def _factor_table(benchmarks: PlausibleTau) -> NumberTable:
     """What factors that are stronger than measured ones would induce."""
     taus = {
         "like the strongest covariate" if times == 1 else f"{times} times as strong": tau
-        for times, tau in found.multiples.items()
+        for times, tau in benchmarks.multiples.items()
     }
-    taus["all covariates, if their effects all went the same way"] = found.aligned
+    taus["all covariates, if their effects all went the same way"] = benchmarks.aligned
     rows = [NumberRow((name,), [number_cell(tau, digits=3)]) for name, tau in taus.items()]
     return NumberTable("what a stronger factor would induce", ("factor", "τ, shrunken"), rows)
 
 
-def _hidden_table(found: PlausibleTau, sensitivity: Sensitivity | None) -> NumberTable:
+def _hidden_table(benchmarks: PlausibleTau, sensitivity: Sensitivity | None) -> NumberTable:
     taus = [k / 10 for k in range(1, 10)]
     if sensitivity is not None:
         taus = sorted({abs(tau) for tau in sensitivity.over_tau.points if tau}) or taus
     rows = [
-        NumberRow((f"{tau:g}",), [_ratio(ratio), _multiple(found.multiple_for(tau))])
-        for tau, ratio in found.hidden(taus).items()
+        NumberRow((f"{tau:g}",), [_ratio(ratio), _multiple(benchmarks.multiple_for(tau))])
+        for tau, ratio in benchmarks.hidden(taus).items()
     ]
     head = ("size of τ", "hazard ratio per SD, on event and dropout", "times the strongest covariate")
     return NumberTable("how strong a hidden factor would have to be", head, rows)
@@ -228,9 +213,8 @@ def _tip_cells(tip: Tip) -> list[NumberCell]:
 def _ratio(value: float) -> NumberCell:
     if not isfinite(value):
         return NumberCell(MISSING)
-    return NumberCell(
-        f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if value < 10 else f"{value:.1f}", value
-    )
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2
+    return NumberCell(f"{value:,.{digits}f}", value)
 
 
 def _multiple(value: float) -> NumberCell:

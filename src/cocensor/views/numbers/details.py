@@ -14,8 +14,9 @@ from cocensor.metrics import CalibrationCurve, DCalibrationResult, DecisionCurve
 from cocensor.study.report import Report
 
 _CURVE = ("predicted", "observed", "standard_error", "low", "high", "band_low", "band_high")
-#: What a calibration curve says in single numbers.
-SUMMARIES = (
+_LEVELS = ("levels", "observed", "expected", "standard_error", "low", "high")
+_BENEFIT = ("values", "standard_error", "low", "high")
+_SUMMARIES = (
     "mean_predicted",
     "mean_observed",
     "observed_expected",
@@ -31,11 +32,11 @@ def detail_numbers(report: Report) -> dict[str, Any]:
     """By kind the curves in full, each with its adjustment, and model and time where it has such."""
     return {
         "calibration": [
-            {"adjustment": adjustment, **_calibration(model, curve)}
+            {"adjustment": adjustment, "model": model, **_calibration(curve)}
             for (adjustment, model, _), curve in report.calibration.items()
         ],
         "d_calibration": [
-            {"adjustment": adjustment, **_d_calibration(model, result)}
+            {"adjustment": adjustment, "model": model, **_d_calibration(result)}
             for (adjustment, model), result in report.d_calibration.items()
         ],
         "decision_curves": [
@@ -45,68 +46,62 @@ def detail_numbers(report: Report) -> dict[str, Any]:
     }
 
 
-def summaries(curve: CalibrationCurve) -> dict[str, tuple[Estimate, tuple[float, float]]]:
-    """The single numbers, with their intervals."""
-    found: dict[str, tuple[Estimate, tuple[float, float]]] = {}
-    for name in SUMMARIES:
-        each: Estimate = getattr(curve, name)
-        low, high = each.confidence_interval(curve.confidence_level)
-        if name not in ("slope", "intercept"):  # shares, and distances of such
+def _summaries(curve: CalibrationCurve) -> dict[str, Any]:
+    """What a calibration curve says in single numbers, with their intervals."""
+    numbers = {}
+    for name in _SUMMARIES:
+        estimate: Estimate = getattr(curve, name)
+        low, high = estimate.confidence_interval(curve.confidence_level)
+        if name == "observed_expected":
+            low, high = curve.observed_expected_interval
+        elif name not in ("slope", "intercept"):  # shares, and distances of such
             low, high = np.clip((low, high), 0.0, 1.0).tolist()
-        found[name] = each, (low, high)
-    ratio, _ = found["observed_expected"]
-    return found | {"observed_expected": (ratio, curve.observed_expected_interval)}
+        numbers[name] = {
+            "value": finite(estimate.value),
+            "standard_error": finite(estimate.standard_error),
+            "low": finite(low),
+            "high": finite(high),
+        }
+    return numbers
 
 
-def _calibration(model: str, found: CalibrationCurve) -> dict[str, Any]:
-    groups = {each.name: finite_values(getattr(found.groups, each.name)) for each in fields(found.groups)}
+def _calibration(curve: CalibrationCurve) -> dict[str, Any]:
     return {
-        "model": model,
-        "time": found.time,
-        **_arrays(found, _CURVE),
-        "groups": groups,
-        "counts": found.counts.tolist(),
-        "edges": found.edges.tolist(),
-        **{
-            name: {
-                "value": finite(each.value),
-                "standard_error": finite(each.standard_error),
-                "low": finite(low),
-                "high": finite(high),
-            }
-            for name, (each, (low, high)) in summaries(found).items()
-        },
-        "notes": [note.to_dict() for note in found.notes],
+        "time": curve.time,
+        **_arrays(curve, _CURVE),
+        "groups": _arrays(curve.groups, [column.name for column in fields(curve.groups)]),
+        "counts": curve.counts.tolist(),
+        "edges": curve.edges.tolist(),
+        **_summaries(curve),
+        "notes": [note.to_dict() for note in curve.notes],
     }
 
 
-def _d_calibration(model: str, found: DCalibrationResult) -> dict[str, Any]:
+def _d_calibration(result: DCalibrationResult) -> dict[str, Any]:
     return {
-        "model": model,
-        **_arrays(found, ("levels", "observed", "expected", "standard_error", "low", "high")),
-        "statistic": finite(found.statistic),
-        "df": found.df,
-        "pvalue": finite(found.pvalue),
-        "missing": found.missing,
+        **_arrays(result, _LEVELS),
+        "statistic": finite(result.statistic),
+        "df": result.df,
+        "pvalue": finite(result.pvalue),
+        "missing": result.missing,
     }
 
 
-def _decision(found: Mapping[str, DecisionCurve]) -> dict[str, Any]:
-    first = next(iter(found.values()))
-    limited = ("values", "standard_error", "low", "high")
+def _decision(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
+    first = next(iter(curves.values()))
     return {
         "time": first.time,
         "thresholds": first.thresholds.tolist(),
-        "treat_all": _arrays(first.treat_all, limited),
+        "treat_all": _arrays(first.treat_all, _BENEFIT),
         "models": {
             model: {
-                "net_benefit": _arrays(each.net_benefit, limited),
-                "more_than_treat_all": _arrays(each.difference, limited),
+                "net_benefit": _arrays(curve.net_benefit, _BENEFIT),
+                "more_than_treat_all": _arrays(curve.difference, _BENEFIT),
             }
-            for model, each in found.items()
+            for model, curve in curves.items()
         },
     }
 
 
-def _arrays(found: Any, names: Iterable[str]) -> dict[str, list[float | None]]:
-    return {name: finite_values(getattr(found, name)) for name in names}
+def _arrays(of: Any, names: Iterable[str]) -> dict[str, list[float | None]]:
+    return {name: finite_values(getattr(of, name)) for name in names}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -11,24 +12,26 @@ import numpy as np
 
 from cocensor._checks import FloatArray
 from cocensor._json import finite
-from cocensor.inference import AxisCurve, Band
 from cocensor.metrics import MetricValue
 from cocensor.study.sensitivity import Grid, Sensitivity, stretches
 
 # Of curves there are many: so many points of each, first and last among them, and significant digits.
 _POINTS, _DIGITS = 41, 4
-_LIMITS = ("standard_errors", "low", "high", "band_low", "band_high")
 
 
 def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
-    """All numbers of a sensitivity analysis."""
+    """All numbers of a sensitivity analysis.
+
+    The second grid is without the curves behind its values: they are many, and no view has them.
+    """
     grid, after = sensitivity.over_tau, sensitivity.over_ratio
     numbers: dict[str, Any] = {
         "families": list(grid.lines),
         "taus": list(grid.points),
         "statement": sensitivity.statement,
         "verdict": sensitivity.verdict.to_dict(),
-        **grid_numbers(grid),
+        **_grid(grid),
+        **_curves_behind(grid),
         "hazard_ratios": {
             adjustment: {
                 family: [finite(grid.hazard_ratio(family, tau, adjustment)) for tau in grid.points]
@@ -36,92 +39,103 @@ def sensitivity_numbers(sensitivity: Sensitivity) -> dict[str, Any]:
             }
             for adjustment, by_family in grid.answers.items()
         },
-        "stretches": _listed(grid, lambda metric, adjustment: stretches(grid, metric, adjustment)),
+        "stretches": _listed(grid, partial(stretches, grid)),
         "changes": _listed(grid, grid.changes),
         "after_dropout": None
         if after is None
-        else {"lines": list(after.lines), "hazard_ratios": list(after.points), **_without_curves(after)},
+        else {"lines": list(after.lines), "hazard_ratios": list(after.points), **_grid(after)},
         "plausible": asdict(sensitivity.plausible),
     }
     for metric, by_adjustment in numbers.get("pairs", {}).items():
         for adjustment, pairs in by_adjustment.items():
             for pair in pairs:
-                pair["tips"] = _tips(sensitivity, pair["a"], pair["b"], metric, adjustment)
+                pair["tips"] = [
+                    {
+                        key: finite(value) if isinstance(value, float) else value
+                        for key, value in vars(tip).items()
+                    }
+                    for tip in sensitivity.tips(pair["a"], pair["b"], metric, adjustment)
+                ]
     return numbers
 
 
-def _without_curves(grid: Grid) -> dict[str, Any]:
-    """The numbers of a second grid, without the curves behind its values: they are many, and no view has them."""
-    curves = {"profile_points", "profiles", "curve_times", "curves"}
-    return {name: numbers for name, numbers in grid_numbers(grid).items() if name not in curves}
-
-
-def _tips(sensitivity: Sensitivity, a: str, b: str, metric: str, adjustment: str) -> list[dict[str, Any]]:
-    return [
-        {name: finite(value) if isinstance(value, float) else value for name, value in vars(tip).items()}
-        for tip in sensitivity.tips(a, b, metric, adjustment)
-    ]
-
-
-def grid_numbers(grid: Grid) -> dict[str, Any]:
+def _grid(grid: Grid) -> dict[str, Any]:
     """All numbers of a grid: values by metric, adjustment, line and model, along its points."""
-    evaluation = grid.evaluation
-    found = {
+    numbers = {
         "primary": grid.primary,
-        "scores": _by_point(grid, lambda metric, adjustment: _scores(grid, metric, adjustment)),
-        "profile_points": _profile_points(grid),
-        "profiles": _by_point(grid, lambda metric, adjustment: _curves(grid, metric, adjustment, _profile)),
-        "curve_times": _rounded(evaluation.data.times),
-        "curves": _by_point(
-            grid, lambda metric, adjustment: _curves(grid, metric, adjustment, lambda found: found.curve)
-        ),
-        "best": _by_point(grid, lambda metric, adjustment: _best(grid, metric, adjustment)),
+        "scores": _by_adjustment(grid, _scores),
+        "best": _by_adjustment(grid, _best),
         "missing": [
             {"adjustment": adjustment, _line_name(grid): line, "why": note.text}
             for (adjustment, line), note in grid.missing.items()
         ],
     }
-    if evaluation.data.confidence_level is None:
-        return found
-    return found | {
-        "confidence_level": evaluation.data.confidence_level,
-        "errors": _by_point(grid, lambda metric, adjustment: _errors(grid, metric, adjustment)),
-        "differences": _by_point(grid, lambda metric, adjustment: _differences(grid, metric, adjustment)),
-        "pairs": _by_point(grid, lambda metric, adjustment: _pairs(grid, metric, adjustment)),
+    level = grid.evaluation.data.confidence_level
+    if level is None:
+        return numbers
+    return numbers | {
+        "confidence_level": level,
+        "errors": _by_adjustment(grid, _errors),
+        "differences": _by_adjustment(grid, _differences),
+        "pairs": _by_adjustment(grid, _pairs),
     }
 
 
-def _by_point(grid: Grid, numbers: Callable[[str, str], Any]) -> dict[str, Any]:
+def _by_adjustment(grid: Grid, numbers: Callable[[Grid, str, str], Any]) -> dict[str, Any]:
     return {
-        metric: {adjustment: numbers(metric, adjustment) for adjustment in grid.answers}
+        metric: {adjustment: numbers(grid, metric, adjustment) for adjustment in grid.answers}
         for metric in grid.evaluation.metrics
     }
 
 
+def _listed(grid: Grid, parts: Callable[[str, str], Iterable[Any]]) -> list[dict[str, Any]]:
+    return [
+        {"metric": metric, **asdict(part)}
+        for metric in grid.evaluation.metrics
+        for adjustment in grid.answers
+        for part in parts(metric, adjustment)
+    ]
+
+
+def _line_name(grid: Grid) -> str:
+    return "line" if grid.is_of_ratios else "family"
+
+
+# --- values ---------------------------------------------------------------------------------------------
+
+
 def _scores(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
-    found = {}
+    scores = {}
     for line in grid.answers[adjustment]:
         values = [grid.values(line, point, metric, adjustment) for point in grid.points]
-        found[line] = {model: [each.get(model) for each in values] for model in grid.evaluation.models}
-    return found
+        scores[line] = {model: [each.get(model) for each in values] for model in grid.evaluation.models}
+    return scores
 
 
-def _profile_points(grid: Grid) -> dict[str, Any]:
-    """By metric and model, what the curves behind values at one time run over, wherever on the grid."""
-    found: dict[str, Any] = {metric: {} for metric in grid.evaluation.metrics}
+def _best(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
+    best = grid.best(metric, adjustment)
+    return {line: [list(by_point.get(point, ())) for point in grid.points] for line, by_point in best.items()}
+
+
+def _curves_behind(grid: Grid) -> dict[str, Any]:
+    """Curves over time and behind values at one time, and what these run over, wherever on the grid."""
+    x: dict[str, Any] = {metric: {} for metric in grid.evaluation.metrics}
     points = [
         answer for lines in grid.answers.values() for line in lines.values() for answer in line.values()
     ]
     for answer in points:
         for metric, values in answer.values.items():
             for model, value in values.items():
-                if value.profile is not None and model not in found[metric]:
-                    found[metric][model] = _rounded(value.profile.x)
-    return found
-
-
-def _profile(found: MetricValue) -> FloatArray | None:
-    return None if found.profile is None else found.profile.y
+                if value.profile is not None and model not in x[metric]:
+                    x[metric][model] = _rounded(value.profile.x)
+    return {
+        "profile_points": x,
+        "profiles": _by_adjustment(
+            grid, partial(_curves, curve_of=lambda value: None if value.profile is None else value.profile.y)
+        ),
+        "curve_times": _rounded(grid.evaluation.data.times),
+        "curves": _by_adjustment(grid, partial(_curves, curve_of=lambda value: value.curve)),
+    }
 
 
 def _curves(
@@ -131,7 +145,7 @@ def _curves(
     curve_of: Callable[[MetricValue], FloatArray | None],
 ) -> dict[str, Any]:
     """By line and model, one curve at each point; null where there is none."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for line, answers in grid.answers[adjustment].items():
         for model in grid.evaluation.models:
             values = [
@@ -140,10 +154,10 @@ def _curves(
             ]
             curves = [None if value is None else curve_of(value) for value in values]
             if any(curve is not None for curve in curves):
-                found.setdefault(line, {})[model] = [
+                numbers.setdefault(line, {})[model] = [
                     None if curve is None else _rounded(curve) for curve in curves
                 ]
-    return found
+    return numbers
 
 
 def _rounded(curve: FloatArray) -> list[float | None]:
@@ -152,16 +166,36 @@ def _rounded(curve: FloatArray) -> list[float | None]:
     return [finite(float(f"{value:.{_DIGITS}g}")) for value in curve[some].tolist()]
 
 
-def _best(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
-    best = grid.best(metric, adjustment)
-    return {line: [list(by_point.get(point, ())) for point in grid.points] for line, by_point in best.items()}
+# --- errors ---------------------------------------------------------------------------------------------
 
 
-def _errors(grid: Grid, metric: str, adjustment: str) -> dict[str, Any]:
-    """The errors of all scores."""
-    bands = {model: grid.bands(model, None, metric, adjustment) for model in grid.evaluation.models}
-    curves = {model: grid.along(model, None, metric, adjustment) for model in grid.evaluation.models}
-    return _by_line(grid, curves, bands)
+def _errors(grid: Grid, metric: str, adjustment: str, minus: str | None = None) -> dict[str, Any]:
+    """By line and model the errors and limits of scores, or of their differences from those of one model."""
+    numbers: dict[str, Any] = {}
+    for model in grid.evaluation.models:
+        if model == minus:
+            continue
+        bands = grid.bands(model, minus, metric, adjustment)
+        for line, curve in grid.along(model, minus, metric, adjustment).items():
+            limits = {
+                "standard_errors": curve.standard_errors,
+                "low": curve.low,
+                "high": curve.high,
+                "band_low": bands[line].low,
+                "band_high": bands[line].high,
+            }
+            if minus is not None:
+                limits["differences"] = curve.values
+            numbers.setdefault(line, {})[model] = {
+                name: _along(grid, curve.positions, values) for name, values in limits.items()
+            }
+    return numbers
+
+
+def _along(grid: Grid, positions: FloatArray, values: FloatArray) -> list[float | None]:
+    """Values at all points of the grid; null where there is none."""
+    at = dict(zip(positions.tolist(), map(finite, values.tolist()), strict=True))
+    return [at.get(grid.position(point)) for point in grid.points]
 
 
 def _differences(grid: Grid, metric: str, adjustment: str) -> dict[str, Any] | None:
@@ -169,78 +203,35 @@ def _differences(grid: Grid, metric: str, adjustment: str) -> dict[str, Any] | N
     if not grid.leaders(metric, adjustment):
         return None
     reference = grid.reference(metric, adjustment)
-    others = [model for model in grid.evaluation.models if model != reference]
-    curves = {model: grid.along(model, reference, metric, adjustment) for model in others}
-    bands = {model: grid.bands(model, reference, metric, adjustment) for model in others}
-    found = _by_line(grid, curves, bands)
-    for model, by_line in curves.items():
-        for line, curve in by_line.items():
-            found[line][model]["differences"] = _along(grid, curve.positions, curve.values)
-    return {"reference": reference, "lines" if grid.is_of_ratios else "families": found}
-
-
-def _line_name(grid: Grid) -> str:
-    return "line" if grid.is_of_ratios else "family"
+    lines = "lines" if grid.is_of_ratios else "families"
+    return {"reference": reference, lines: _errors(grid, metric, adjustment, reference)}
 
 
 def _pairs(grid: Grid, metric: str, adjustment: str) -> list[dict[str, Any]]:
     """Of every two models: how far one is better beyond chance, and where their order turns."""
-    pairs = []
+    numbers = []
     for a, b in combinations(grid.evaluation.models, 2):
         pair = grid.pair(a, b, metric, adjustment)
         if not any(np.isfinite(curve.values).any() for curve in pair.curves.values()):
             continue
-        led, together = {line: pair.lead(line) for line in pair.curves}, pair.lead()
-        pairs.append(
+        leads = {
+            line: lead and dict(vars(lead)) for line in (None, *pair.curves) for lead in [pair.lead(line)]
+        }
+        numbers.append(
             {
                 "a": a,
                 "b": b,
-                "lead": None if together is None else dict(vars(together)),
-                f"lead_by_{_line_name(grid)}": {
-                    line: None if found is None else dict(vars(found)) for line, found in led.items()
-                },
+                "lead": leads.pop(None),
+                f"lead_by_{_line_name(grid)}": leads,
                 "tipping_points": [
                     {
                         _line_name(grid): point.line,
                         "at": point.at,
-                        "interval": None if point.interval is None else list(point.interval),
+                        "interval": point.interval and list(point.interval),
                         "sign_above": point.sign_above,
                     }
                     for point in pair.tipping_points()
                 ],
             }
         )
-    return pairs
-
-
-def _by_line(
-    grid: Grid,
-    curves: Mapping[str, Mapping[str, AxisCurve]],
-    bands: Mapping[str, Mapping[str, Band]],
-) -> dict[str, Any]:
-    """Errors and limits by line and model."""
-    found: dict[str, Any] = {}
-    for model, by_line in curves.items():
-        for line, curve in by_line.items():
-            band = bands[model][line]
-            limits = curve.standard_errors, curve.low, curve.high, band.low, band.high
-            found.setdefault(line, {})[model] = {
-                name: _along(grid, curve.positions, values)
-                for name, values in zip(_LIMITS, limits, strict=True)
-            }
-    return found
-
-
-def _along(grid: Grid, positions: FloatArray, values: FloatArray) -> list[float | None]:
-    """Values at all points of the grid; null where there is none."""
-    known = dict(zip(positions.tolist(), map(finite, values.tolist()), strict=True))
-    return [known.get(grid.position(point)) for point in grid.points]
-
-
-def _listed(grid: Grid, found: Callable[[str, str], Sequence[Any]]) -> list[dict[str, Any]]:
-    return [
-        {"metric": metric, **asdict(each)}
-        for metric in grid.evaluation.metrics
-        for adjustment in grid.answers
-        for each in found(metric, adjustment)
-    ]
+    return numbers

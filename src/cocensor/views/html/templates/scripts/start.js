@@ -7,13 +7,13 @@ const DRAWN = [
   [drawAfterDropout, "metric adjustment whose"],
   [drawBenchmarks],
   [drawCurves, "metric curves relative"],
-  [drawBehind, "at curves dependence tau"],
+  [drawSingleTimes, "at curves dependence tau"],
   [drawSurvival, "survival"],
   [drawLikelihood],
 ];
 const draw = (choice) => {
   const isIdle = choice === "tau" && !state.dependence; // the sections behind the scores then show no point of the grid
-  DRAWN.forEach(([each, follows = ""]) => { if (!choice || (follows.split(" ").includes(choice) && !(isIdle && each === drawBehind))) each(); });
+  DRAWN.forEach(([each, follows = ""]) => { if (!choice || (follows.split(" ").includes(choice) && !(isIdle && each === drawSingleTimes))) each(); });
 };
 
 // --- choices, downloads --------------------------------------------------------------------------
@@ -49,6 +49,7 @@ new ResizeObserver(([entry]) => {
   draw();
 }).observe(document.querySelector("main"));
 draw();
+document.documentElement.dataset.drawn = "true";
 
 // On paper, figures are drawn to its width.
 const printing = (isPrinted) => () => {

@@ -1,6 +1,5 @@
 // --- tables that are made when they are unfolded, and the map of who is best ------------------------------
 
-const { tables } = unpacked(embedded("tables"));
 const MARKED = numbers.confidence_level === null ? "best" : "may be best";
 
 // Text in which isolated names stand out.
@@ -12,7 +11,7 @@ const withNames = (text) => text.split(/\u2068(.*?)\u2069/su).map((part, k) => {
 });
 
 const cellOf = (label, cell) => {
-  const [text, interval, beside, isBest, value] = Array.isArray(cell) ? cell : [cell];
+  const [text, interval, beside, isBest, value] = cell;
   const made = element("td", isBest ? "best" : ""), main = element("span");
   const model = models.find((each) => each.name === label);
   made.dataset.label = spelt(model ? `${model.letter} ${shortened(label, 24)}` : label);
@@ -41,8 +40,8 @@ const headOf = (scope, name, style) => {
 };
 
 // By line and model, along the points of a grid.
-const gridRows = ({ grid: of, metric: by, adjustment, lines }) => {
-  const source = of === "τ" ? overTau : overRatio;
+const gridRows = ({ axis, metric: by, adjustment, lines }) => {
+  const source = axis === "τ" ? overTau : overRatio;
   return lines.flatMap(([line, label]) => {
     const scores = scoresOf(source, by, adjustment, line), best = entry(entry(source.best[by], adjustment), line) || [];
     return models.map((model, m) => {
@@ -55,13 +54,8 @@ const gridRows = ({ grid: of, metric: by, adjustment, lines }) => {
   });
 };
 
-const listedRows = ({ heads, columns }) => (columns[0] || []).map((_, k) => {
-  const row = columns.map((column) => column[k]);
-  return { head: row.slice(0, heads), cells: row.slice(heads) };
-});
-
 const makeTable = (place) => {
-  const spec = tables[Number(place.dataset.table)], rows = spec.columns ? listedRows(spec) : gridRows(spec);
+  const spec = tables[Number(place.dataset.table)], rows = spec.rows || gridRows(spec);
   const heads = rows.length ? rows[0].head.length : 1;
   const table = element("table", spec.kind), box = element("div", "scroll"), head = element("tr"), body = element("tbody");
   box.tabIndex = 0;
@@ -87,7 +81,7 @@ document.addEventListener("toggle", ({ target }) => {
 // --- who is best where ---------------------------------------------------------------------------------------
 
 const MOST_LETTERS = 3;
-// As in report/grids.py.
+// As in views/html/grids.py.
 const lettersOf = (letters, nEqual) => {
   if (letters.length <= MOST_LETTERS) return [letters.slice(0, nEqual).join("="), ...letters.slice(nEqual)].join("≈");
   return letters.length === models.length ? `all ${letters.length}` : `${letters[0]} +${letters.length - 1}`;

@@ -132,7 +132,7 @@ const tellScores = (table, asked, point) => {
   table.tBodies[0].replaceChildren(...rows);
 };
 
-const drawBehind = () => document.querySelectorAll("[data-families]").forEach((section) => {
+const drawSingleTimes = () => document.querySelectorAll("[data-families]").forEach((section) => {
   const families = section.dataset.families.split(" "), point = pointShown();
   const asked = numbers.metrics.filter((by) => families.includes(by.family) && (by.at === null || by.at === Number(state.at)));
   const { label } = numbers.adjustments.find((each) => each.name === state.curves);
