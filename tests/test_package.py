@@ -69,7 +69,7 @@ def test_packages_beyond_the_core_come_when_asked_for():
         "assert not any(name in sys.modules for name in late), sys.modules\n"
         "assert cc.simulate.SyntheticDesign(n=3).draw(0).X.shape == (3, 10)\n"
         "assert callable(cc.datasets.load_gbsg) and callable(cc.learners.learner)\n"
-        "assert cc.plots.OutcomesDisplay\n"
+        "assert cc.plots.CurveDisplay\n"
         "assert not {'pandas', 'matplotlib', 'torch', 'sksurv', 'pyarrow'} & set(sys.modules)\n"
         "try:\n    cc.nothing\nexcept AttributeError as error:\n    assert 'nothing' in str(error)\n"
         "else:\n    raise AssertionError\n"
