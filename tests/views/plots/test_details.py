@@ -36,7 +36,7 @@ def decisions(net_benefit, reach=0.01):
 def roc(curves, areas, times=(12,), shaded="band"):
     """A panel per time, with the same curves."""
     chance = Guide("chance", (0.0, 1.0), (0.0, 1.0), {})
-    panels = {t: CurvePanel(f"event by {t}", "", "", curves, [chance]) for t in times}
+    panels = {t: CurvePanel(curves, [chance]) for t in times}
     return CurveDisplay(MODELS, panels, shaded, areas)
 
 

@@ -12,6 +12,7 @@ from cocensor.study.curves import curve_errors
 from cocensor.study.standing import standing
 from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
 from tests.strategies import cox_predictions
+from tests.views.plots.reading import areas
 
 TAUS = [0.0, 0.3, 0.6, 0.9]
 
@@ -35,10 +36,6 @@ def evaluation(asked):
 @pytest.fixture(scope="module")
 def sensitivity(evaluation):
     return evaluation.sensitivity(("clayton", "frank"), TAUS)
-
-
-def areas(ax):
-    return [each for each in ax.collections if len(each.get_paths())]
 
 
 @pytest.mark.parametrize(

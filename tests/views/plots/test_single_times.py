@@ -160,6 +160,15 @@ def test_dots_are_scores_by_metric_model_and_time(evaluation):
     }
 
 
+def test_bounds_at_a_time_have_the_scores_at_it(evaluation):
+    for at in (AT[0], 15.0):
+        panels = ForestDisplay.from_bounds(evaluation.bounds("brier", at), evaluation).panels
+        scores = [evaluation.score(model, "brier", at=at).value for model in ("all", "one")]
+        np.testing.assert_array_equal(panels["scores"].marks["ipcw", None].values, scores)
+        difference = evaluation.compare("all", "one", "brier", at=at).difference
+        np.testing.assert_array_equal(panels["differences"].marks["ipcw", None].values, [difference])
+
+
 def test_auc_over_time_has_chance_for_reference_and_does_not_start_at_0(evaluation):
     display = CurveDisplay.from_scores(evaluation, metric="auc")
     (reference,) = display.panels["ipcw"].guides

@@ -61,11 +61,11 @@ class CurvePanel:
     has counts and edges of bars below.
     """
 
-    title: str
-    xlabel: str
-    ylabel: str
     lines: dict[str, Line]
     guides: Sequence[Guide] = ()
+    title: str = ""
+    xlabel: str = ""
+    ylabel: str = ""
     truth: dict[str, FloatArray] = field(default_factory=dict)
     groups: dict[str, Line] = field(default_factory=dict)
     histogram: tuple[IntArray, FloatArray] | None = None

@@ -129,10 +129,10 @@ class CurveDisplay:
         for name in at_least_one(adjustment, "adjustment", (evaluation.primary,)):
             scores = results_of(evaluation, name)
             values = scores.values[by.name]
-            known = _curves(values)
-            if not known or minus not in (None, *known):
+            own = _curves(values)
+            if not own or minus not in (None, *own):
                 why = "".join(f": {note.text}" for note in scores.notes_of("missing")[:1])
-                of = f" of {minus!r}" if known else ""
+                of = f" of {minus!r}" if own else ""
                 raise ValueError(f"adjustment must give scores{of}, but {name!r} gives none{why}")
             lines, errors = {}, None
             if level is not None and band is not None:
@@ -144,18 +144,13 @@ class CurveDisplay:
             guides = [] if minus is None else [_zero(times)]
             reference = scores.reference.get(by.name)
             if reference is not None and reference.curve is not None:
-                curve = reference.curve - (0.0 if minus is None else known[minus])
+                curve = reference.curve - (0.0 if minus is None else own[minus])
                 guides.insert(0, Guide("Kaplan–Meier for everybody", times, curve[order], THICK))
             true = {} if evaluation.truth is None else evaluation.truth.values[by.name]
             truth = {model: curve[order] for model, curve in _curves(true, minus).items()}
+            bottom = 0.0 if by.best == 0 and minus is None else None
             panels[scores.name] = CurvePanel(
-                _title(scores),
-                "",
-                label,
-                lines,
-                guides,
-                truth,
-                bottom=0.0 if by.best == 0 and minus is None else None,
+                lines, guides, _title(scores), ylabel=label, truth=truth, bottom=bottom
             )
         below = BelowCurves.of(evaluation.data.time_axis, evaluation.data.risk_table)
         return cls(evaluation.models, panels, shaded, below=below)
@@ -195,12 +190,12 @@ class CurveDisplay:
                     look = {"color": "0.15", "linestyle": style["linestyle"]}
                     guides.append(Guide(escaped(scores.label), times, curve[order], look))
             line = Line(times, np.full(times.shape, np.nan), (low, high))
-            panels[model] = CurvePanel(wrapped(model), "", label, {model: line}, guides)
+            panels[model] = CurvePanel({model: line}, guides, wrapped(model), ylabel=label)
         if not panels:
             raise ValueError("bounds must have a model to be drawn, but have none.")
         below = BelowCurves.of(bounds.time_axis, bounds.risk_table)
-        nowhere = dict.fromkeys(bounds.models, "")
-        return cls(bounds.models, panels, "whatever the dependence", nowhere, below=below)
+        unnamed = dict.fromkeys(bounds.models, "")
+        return cls(bounds.models, panels, "whatever the dependence", unnamed, below=below)
 
     @classmethod
     def from_roc(
@@ -245,15 +240,14 @@ class CurveDisplay:
                     several = len(times) > 1
                     areas.setdefault(model, []).append(f"{area} by {axis.said(t)}" if several else area)
             chance = Guide("chance", (0.0, 1.0), (0.0, 1.0), THIN)
-            ylabel, ends = f"true positive rate\n{scores.label}", (-0.01, 1.01)
             panels[t] = CurvePanel(
-                f"event by {axis.named(t)}",
-                "false positive rate",
-                ylabel,
                 lines,
                 [chance],
-                xlim=ends,
-                ylim=ends,
+                f"event by {axis.named(t)}",
+                xlabel="false positive rate",
+                ylabel=f"true positive rate\n{scores.label}",
+                xlim=(-0.01, 1.01),
+                ylim=(-0.01, 1.01),
             )
         legend = {model: f"{escaped(model)}: AUC {', '.join(values)}" for model, values in areas.items()}
         size = (5.2, 4.8) if len(panels) == 1 else (3.4, 3.6)
@@ -302,8 +296,8 @@ class CurveDisplay:
             for model, panel in calibration_panels(curves, time, scores.label, shown).items():
                 panels[model, t] = panel
         size = (5.2, 5.2) if len(panels) == 1 else (3.4, 3.9)
-        solid, nowhere = {"linestyle": "-"}, dict.fromkeys(evaluation.models, "")
-        return cls(evaluation.models, panels, shaded, nowhere, solid, size=size, share_y=False)
+        solid, unnamed = {"linestyle": "-"}, dict.fromkeys(evaluation.models, "")
+        return cls(evaluation.models, panels, shaded, unnamed, solid, size=size, share_y=False)
 
     @classmethod
     def from_decision_curves(
@@ -372,7 +366,7 @@ class CurveDisplay:
         if truth is not None:
             grid = np.linspace(0.0, max(line.x[-1] for line in lines.values()), 401)
             guides = [Guide("truth", grid, truth(grid), {"color": "black", "linewidth": 1.0})]
-        panel = CurvePanel("", "", "survival probability", lines, guides, ylim=(0.0, 1.02))
+        panel = CurvePanel(lines, guides, ylabel="survival probability", ylim=(0.0, 1.02))
         below = BelowCurves(TimeAxis(time_name, time_unit), _at_risk(estimators))
         shaded, steps = shaded_area("pointwise", level), {"drawstyle": "steps-post"}
         return cls(tuple(lines), {"": panel}, shaded, look=steps, below=below)
@@ -399,15 +393,15 @@ class CurveDisplay:
         taus = np.concatenate([line.x for line in lines.values()])
         ends = taus.min() - 0.05, taus.max() + 0.05
         dashed = {"color": "0.4", "linestyle": "--", "linewidth": 1.0}
+        guides = [
+            Guide("", (0.0, 0.0), (-depth, 0.05 * depth), {"color": "0.8", "linewidth": 1.0}),
+            Guide("95 %: not distinguishable from the best above", ends, (-CUT, -CUT), dashed),
+        ]
         panel = CurvePanel(
-            "",
-            "Kendall's τ of event and dropout",
-            f"profile log-likelihood minus its maximum{f', cut at {-depth:.3g}' if is_cut else ''}",
             lines,
-            [
-                Guide("", (0.0, 0.0), (-depth, 0.05 * depth), {"color": "0.8", "linewidth": 1.0}),
-                Guide("95 %: not distinguishable from the best above", ends, (-CUT, -CUT), dashed),
-            ],
+            guides,
+            xlabel="Kendall's τ of event and dropout",
+            ylabel=f"profile log-likelihood minus its maximum{f', cut at {-depth:.3g}' if is_cut else ''}",
             xlim=ends,
             ylim=(-depth, 0.05 * depth),
         )

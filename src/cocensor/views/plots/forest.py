@@ -61,9 +61,9 @@ class Marks:
     @classmethod
     def of(cls, values: npt.ArrayLike, look: Look) -> Self:
         """Values alone, which all look alike."""
-        known = np.array(values, dtype=float)
-        none = np.full(known.shape, np.nan)
-        return cls(known, none, none, [look] * known.size)
+        numbers = np.array(values, dtype=float)
+        none = np.full(numbers.shape, np.nan)
+        return cls(numbers, none, none, [look] * numbers.size)
 
     def draw(self, ax: Axes, shift: float) -> None:
         """Dots, and lines for their intervals, so far from the middles of the rows."""
@@ -98,12 +98,12 @@ class Bar(NamedTuple):
 class ForestPanel:
     """Rows from top to bottom, with bars, and marks by what they are and at which time."""
 
-    title: str
-    xlabel: str
-    ylabel: str
     rows: tuple[str, ...]
     marks: dict[_Key, Marks]
     bars: Sequence[Bar] = ()
+    title: str = ""
+    xlabel: str = ""
+    ylabel: str = ""
     zero: bool = False
 
     @property
@@ -192,9 +192,10 @@ class ForestDisplay:
         scored = [name for name, scores in evaluation.results.items() if scores.values[by.name]]
         panels = {}
         for name in at_least_one(adjustment, "adjustment", scored):
-            scores, marks = results_of(evaluation, name), _scores(evaluation, by.name, name, looks, minus)
+            scores = results_of(evaluation, name)
+            marks: dict[_Key, Marks] = {("score", None): _scores(evaluation, by.name, name, looks, minus)}
             panels[scores.name] = ForestPanel(
-                scores.label, label, "", evaluation.models, {("score", None): marks}, zero=minus is not None
+                evaluation.models, marks, title=scores.label, xlabel=label, zero=minus is not None
             )
         return cls(panels, [(best_in_words(evaluation.data.confidence_level), _GREY)])
 
@@ -235,13 +236,13 @@ class ForestDisplay:
             legend.append(("truth", _TRUTH))
         panels = dict[str, ForestPanel]()
         for by in shown:
-            label = label_without_time(by)
-            better = f"{by.direction} is better"
-            marks = panels.setdefault(label, ForestPanel(label, better, scores.label, models, {})).marks
+            label, better = label_without_time(by), f"{by.direction} is better"
+            empty = ForestPanel(models, {}, title=label, xlabel=better, ylabel=scores.label)
+            marks = panels.setdefault(label, empty).marks
             own = [looks[by.at]] * len(models) if len(looks) > 1 else _looks(len(models), 6.5)
-            found = marks["score", by.at] = _scores(evaluation, by.name, scores.name, own)
+            dots = marks["score", by.at] = _scores(evaluation, by.name, scores.name, own)
             if by.name in scores.reference:
-                value = np.where(np.isfinite(found.values), scores.reference[by.name].value, np.nan)
+                value = np.where(np.isfinite(dots.values), scores.reference[by.name].value, np.nan)
                 marks["reference", by.at] = Marks.of(value, _REFERENCE)
             if evaluation.truth is not None:
                 truth = [evaluation.truth.value(by.name, model) for model in models]
@@ -287,7 +288,7 @@ class ForestDisplay:
             legend.append((f"{level_in_words(level)} interval of the true value", whisker))
         bars = [Bar.of(bounds[name], level, own[name]) for name in models]
         label = f"{wrapped(by.label)}\n({by.direction} is better)"
-        panels = {"scores": ForestPanel("", label, "", tuple(models), scores, bars)}
+        panels = {"scores": ForestPanel(tuple(models), scores, bars, xlabel=label)}
         if pairs:
             winners = [bounds.certain(a, b, level) for a, b in pairs]
             if any(winners):
@@ -299,15 +300,9 @@ class ForestDisplay:
             ]
             label = wrapped(f"difference of the {by.label}", 28)
             sign = "below" if by.direction == "smaller" else "above"
-            panels["differences"] = ForestPanel(
-                "",
-                f"{label}\n({sign} 0: the first is better)",
-                "",
-                tuple(f"{a} minus {b}" for a, b in pairs),
-                differences,
-                bars,
-                zero=True,
-            )
+            label += f"\n({sign} 0: the first is better)"
+            rows = tuple(f"{a} minus {b}" for a, b in pairs)
+            panels["differences"] = ForestPanel(rows, differences, bars, xlabel=label, zero=True)
         return cls(panels, legend)
 
     @classmethod
@@ -349,7 +344,7 @@ class ForestDisplay:
             ("shrunk for noise", _SHRUNKEN),
             ("multiples of the strongest", _TIMES),
         ]
-        return cls({"": ForestPanel("", label, "", names, marks, zero=True)}, legend, benchmarks.range)
+        return cls({"": ForestPanel(names, marks, xlabel=label, zero=True)}, legend, benchmarks.range)
 
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
         """Draw into ``ax``, one axes per panel, or into a new figure; returns the axes, several as a list."""
@@ -393,12 +388,12 @@ def _scores(
 ) -> Marks:
     """Scores of all models, or their differences from one; those that may be the best are filled."""
     level, best = evaluation.data.confidence_level, standing(evaluation, metric, adjustment).best
-    found: list[Score | Comparison] = [
+    results: list[Score | Comparison] = [
         evaluation.score(model, metric, adjustment)
         if minus is None
         else evaluation.compare(model, minus, metric, adjustment)
         for model in evaluation.models
     ]
-    values = [each.value if isinstance(each, Score) else each.difference for each in found]
-    low, high = np.array([_NONE if level is None else each.confidence_interval(level) for each in found]).T
+    values = [row.value if isinstance(row, Score) else row.difference for row in results]
+    low, high = np.array([_NONE if level is None else row.confidence_interval(level) for row in results]).T
     return Marks(np.array(values), low, high, looks, tuple(model in best for model in evaluation.models))

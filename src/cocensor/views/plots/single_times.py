@@ -50,11 +50,11 @@ def calibration_panels(
         limits = (curve.band_low, curve.band_high) if whole else (curve.low, curve.high)
         ratio, slope = (number(estimate.value, 2) for estimate in (curve.observed_expected, curve.slope))
         panels[model] = CurvePanel(
-            f"{wrapped(model)}\nICI {number(curve.ici.value, 3)}, O/E {ratio}, slope {slope}",
-            f"predicted risk by {time}",
-            f"observed risk\n{adjustment}",
             {model: Line(curve.predicted, curve.observed, limits if band else None)},
             guides,
+            f"{wrapped(model)}\nICI {number(curve.ici.value, 3)}, O/E {ratio}, slope {slope}",
+            xlabel=f"predicted risk by {time}",
+            ylabel=f"observed risk\n{adjustment}",
             groups={
                 model: Line(groups.predicted, groups.observed, (groups.low, groups.high) if band else None)
             },
@@ -79,14 +79,14 @@ def decision_panel(
     top = _ABOVE * max(float(np.nanmax(np.concatenate(values))), 0.01)
     first = next(iter(curves.values()))
     return CurvePanel(
-        f"event by {time}",
-        "threshold of the predicted risk",
-        f"net benefit\n{adjustment}",
         lines,
         [
             Guide("treat all", first.thresholds, first.treat_all.values, THICK),
             Guide("treat none", (0.0, 1.0), (0.0, 0.0), {"color": "black", "linewidth": 1.0, "zorder": 2}),
         ],
+        f"event by {time}",
+        xlabel="threshold of the predicted risk",
+        ylabel=f"net benefit\n{adjustment}",
         xlim=(0.0, min(1.0, 1.1 * max(treated)) or 1.0),
         ylim=(-_BELOW * top, top),
     )
