@@ -17,7 +17,7 @@ from sksurv.ensemble import RandomSurvivalForest
 from sksurv.linear_model import CoxPHSurvivalAnalysis
 
 import cocensor as cc
-from cocensor.views.plots import ComparisonDisplay
+from cocensor.views.plots import ForestDisplay
 
 X, y = load_whas500()
 X_train, X_test, y_train, y_test = train_test_split(
@@ -72,7 +72,7 @@ result
 # %%
 # As a figure: a filled marker cannot be distinguished from the best.
 
-ComparisonDisplay.from_evaluation(result).plot()
+ForestDisplay.from_scores(result).plot()
 
 # %%
 # Intervals that overlap do not mean that models are alike: all are scored on the same patients, and share a part

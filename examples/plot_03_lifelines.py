@@ -14,7 +14,7 @@ from lifelines import CoxPHFitter, LogNormalAFTFitter, WeibullAFTFitter
 from lifelines.datasets import load_gbsg2
 
 import cocensor as cc
-from cocensor.views.plots import ScoreCurveDisplay
+from cocensor.views.plots import CurveDisplay
 
 patients = pd.get_dummies(load_gbsg2(), drop_first=True, dtype=float)
 train = patients.sample(frac=0.6, random_state=0)
@@ -47,11 +47,11 @@ result
 # %%
 # Over time
 # ---------
-# The table has means over time. Where do the models part? The figure has the Brier score less that of the Cox
+# The table has means over time. Where do the models part? The figure has the Brier score minus that of the Cox
 # model at each time, with a band that holds the whole curve: below 0 a model is better than Cox's. Kaplan–Meier, the
 # same curve for everybody, soon leaves the figure.
 
-display = ScoreCurveDisplay.from_evaluation(
+display = CurveDisplay.from_scores(
     result,
     minus="Cox",
     band="simultaneous",
@@ -79,4 +79,4 @@ print(textwrap.fill(grid.statement, 72))
 #
 # - What else a model can be: :doc:`/guide/evaluate`
 # - Figures, and what their bands are: :doc:`/guide/outputs`, :doc:`/guide/intervals`; the theory: :doc:`/theory/index`
-# - The reference: :func:`cocensor.evaluate`, :class:`cocensor.views.plots.ScoreCurveDisplay`
+# - The reference: :func:`cocensor.evaluate`, :class:`cocensor.views.plots.CurveDisplay`

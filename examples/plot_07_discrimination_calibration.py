@@ -19,7 +19,7 @@ import numpy as np
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
-from cocensor.views.plots import CalibrationDisplay, RocDisplay
+from cocensor.views.plots import CurveDisplay
 
 copula = cc.Clayton.from_tau(0.5)
 data = SyntheticDesign(n=4000, copula=copula, risk="linear", censoring_rate=0.5).draw(seed=4)
@@ -100,7 +100,7 @@ plt.show()
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.2), sharey=True, layout="constrained")
 for ax, name in zip(axes, adjustments, strict=True):
-    RocDisplay.from_evaluation(result, at=12, adjustment=name).plot(ax)
+    CurveDisplay.from_roc(result, at=12, adjustment=name).plot(ax)
     ax.legend(loc="lower right", fontsize=7)
 
 # %%
@@ -111,7 +111,7 @@ for ax, name in zip(axes, adjustments, strict=True):
 
 fig, axes = plt.subplots(1, 3, figsize=(11, 4.2), sharey=True, layout="constrained")
 for ax, name in zip(axes, adjustments, strict=True):
-    display = CalibrationDisplay.from_evaluation(result, 12, "true law", name)
+    display = CurveDisplay.from_calibration(result, 12, "true law", name)
     display.plot(ax)
     ax.set_title(name)
     curve = result.calibration_curve("true law", at=12, adjustment=name)

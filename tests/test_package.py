@@ -68,7 +68,7 @@ def test_packages_beyond_the_core_come_when_asked_for():
         "late = [f'cocensor.{name}' for name in ('plots', 'simulate')]\n"
         "assert not any(name in sys.modules for name in late), sys.modules\n"
         "assert cc.simulate.SyntheticDesign(n=3).draw(0).X.shape == (3, 10)\n"
-        "assert cc.plots.OutcomesDisplay\n"
+        "assert cc.plots.CurveDisplay\n"
         "assert not {'pandas', 'matplotlib', 'torch', 'sksurv', 'pyarrow'} & set(sys.modules)\n"
         "try:\n    cc.nothing\nexcept AttributeError as error:\n    assert 'nothing' in str(error)\n"
         "else:\n    raise AssertionError\n"

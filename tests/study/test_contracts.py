@@ -232,10 +232,7 @@ ALLOWED = {
     ("_checks.py", "naming"): "whether what a user's model raised ends as a sentence does",
     ("data/files.py", "first_sentence"): "of what pyarrow says, the first sentence is passed on",
     ("study/lookup.py", "_named"): "a label that a user gave is looked for among labels",
-    ("views/plots/bound_curves.py", "from_evaluation"): "entries of a legend are labels",
-    ("views/plots/bounds.py", "values"): "entries of a legend are labels",
-    ("views/plots/comparison.py", "from_evaluation"): "titles of panels are labels",
-    ("views/plots/metrics.py", "from_evaluation"): "what is called alike but for its time shares a panel",
+    ("views/plots/forest.py", "from_metrics"): "what is called alike but for its time shares a panel",
     ("views/text/metrics.py", "metrics_in_words"): "what is called alike but for its time is named once",
 }
 

@@ -10,7 +10,7 @@ from cocensor.cli.inputs import Inputs
 from cocensor.cli.plan import PlanOptions, plan_of
 from cocensor.study.evaluation import metric_of, results_of
 from cocensor.study.standing import standing
-from cocensor.views.plots import DifferenceDisplay, MetricsDisplay, ScoreCurveDisplay, SensitivityDisplay
+from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
 
 BRIER, JUDGE = "integrated Brier score", "Imputation"
 
@@ -39,8 +39,10 @@ def sensitivity(result):
         lambda result, by, how: result.calibration_curve("one", 8.0, how).ici.value,
         lambda result, by, how: result.d_calibration("one", how).pvalue,
         lambda result, by, how: result.decision_curve(8.0, how)["one"].net_benefit.high.tolist(),
-        lambda result, by, how: ScoreCurveDisplay.from_evaluation(result, how, by).curves.keys(),
-        lambda result, by, how: MetricsDisplay.from_evaluation(result, by, how).adjustment,
+        lambda result, by, how: CurveDisplay.from_scores(result, how, by).panels.keys(),
+        lambda result, by, how: [
+            panel.ylabel for panel in ForestDisplay.from_metrics(result, by, how).panels.values()
+        ],
     ],
 )
 def test_scores_by_label(result, read):

@@ -184,5 +184,6 @@ def _draw(profile: cc.DependenceProfile, path: Path) -> None:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0, 4.5), dpi=150, layout="constrained")
-    profile.plot(figure.subplots())
+    ax = profile.plot(figure.subplots())
+    ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     figure.savefig(path)

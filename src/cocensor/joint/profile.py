@@ -121,8 +121,8 @@ class DependenceProfile:
         }
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the curves; returns the axes (see :class:`~cocensor.views.plots.ProfileLikelihoodDisplay`)."""
-        return view("plots.ProfileLikelihoodDisplay").from_profile(self).plot(ax=ax)
+        """Draw the curves; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`)."""
+        return view("plots.CurveDisplay").from_profile(self).plot(ax=ax)
 
     def __repr__(self) -> str:
         return f"DependenceProfile({', '.join(self.curves)})"

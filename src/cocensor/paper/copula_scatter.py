@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cocensor as cc
+from cocensor._checks import FloatArray
 from cocensor.paper.base import Cell, Config, Experiment, Row
 from cocensor.simulate import SyntheticDesign
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _N = 1_000
@@ -60,8 +62,6 @@ class CopulaScatter(Experiment):
         """A panel per copula."""
         from matplotlib.figure import Figure
 
-        from cocensor.views.plots import LatentTimesDisplay
-
         first = [row for row in rows if row["seed"] == self.config.seeds[0]]
         names = list(dict.fromkeys(row["copula"] for row in first))
         figure = Figure(figsize=(3.6 * len(names), 3.9), layout="constrained")
@@ -69,5 +69,21 @@ class CopulaScatter(Experiment):
             mine = [row for row in first if row["copula"] == name]
             e, c = (np.array([row[k] for row in mine]) for k in ("event_time", "dropout_time"))
             end = float(np.quantile(np.concatenate((e, c)), 0.995))
-            LatentTimesDisplay(e, c, e <= c, end, f"{name}, τ = {mine[0]['tau']:g}").plot(ax)
+            _scatter(ax, e, c, end)
+            ax.set_title(f"{name}, τ = {mine[0]['tau']:g}")
         return {self.name: figure}
+
+
+def _scatter(ax: Axes, e: FloatArray, c: FloatArray, end: float) -> None:
+    """The pairs of event and dropout times by what a study sees: events above the diagonal."""
+    from cocensor.views.plots.style import line_styles
+
+    size = float(np.clip(12_000.0 / e.size, 2.0, 16.0))
+    for label, seen, style in zip(("event seen", "censored"), (e <= c, e > c), line_styles(), strict=False):
+        look = {"s": size, "color": style["color"], "alpha": 0.5, "linewidths": 0}
+        ax.scatter(e[seen], c[seen], label=f"{label} ({np.mean(seen):.0%})", **look)
+    ax.plot([0.0, end], [0.0, end], color="0.3", linewidth=1.0)
+    ax.set(xlabel="event time e", ylabel="dropout time c", xlim=(0.0, end), ylim=(0.0, end))
+    ax.set_aspect("equal")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="upper left", markerscale=2.0, fontsize="small")

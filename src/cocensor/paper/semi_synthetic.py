@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from cocensor.paper.real_covariates import SemiSynthetic, SemiSyntheticSample
 from cocensor.paper.scoring import Scoring, published_curves
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 DATASETS = ("whas", "gbsg", "metabric", "churn", "flchain", "support", "employee")
@@ -187,8 +189,6 @@ class SemiSyntheticExperiment(Experiment):
         """One draw of each data set."""
         from matplotlib.figure import Figure
 
-        from cocensor.views.plots import OutcomesDisplay
-
         first = {row["dataset"]: row for row in reversed(rows)}
         names = [name for name in self.config.datasets if name in first]
         columns = min(len(names), 4)
@@ -200,7 +200,7 @@ class SemiSyntheticExperiment(Experiment):
         for ax, name in zip(axes, names, strict=False):
             published = self.config.protocol == "published"
             sample = _design(first[name], published).draw(0 if published else first[name]["seed"])
-            OutcomesDisplay.from_outcomes(sample.y).plot(ax, at_risk=False)
+            _draw_outcomes(ax, sample.y)
             ax.set_title(f"{name}, {100 * sample.censoring_rate:.0f} % censored", loc="left")
         return figure
 
@@ -306,6 +306,29 @@ def _error_table(rows: list[Row], by: tuple[str, ...]) -> list[Row]:
         }
         for key, errors in known.items()
     ]
+
+
+def _draw_outcomes(ax: Axes, y: cc.Survival, n_bins: int = 20) -> None:
+    """A Kaplan–Meier curve over histograms of the times of events and censorings."""
+    from cocensor.views.plots.style import line_styles
+
+    curve, *bars = (style["color"] for style in islice(line_styles(), 3))
+    below, bottom = ax.twinx(), np.zeros(n_bins)
+    for label, mask, colour in zip(("events", "censored"), (y.event, ~y.event), bars, strict=True):
+        counts, edges = np.histogram(y.time[mask], n_bins, (0.0, y.t_max))
+        look = {"align": "edge", "color": colour, "alpha": 0.55, "label": label}
+        below.bar(edges[:-1], counts, np.diff(edges), bottom=bottom, **look)
+        bottom = bottom + counts
+    below.set(ylabel="subjects", ylim=(0.0, 2.2 * bottom.max()))
+    times = np.union1d([0.0, y.t_max], y.time)
+    ax.step(times, cc.KaplanMeier().fit(y).predict(times), where="post", color=curve, label="Kaplan–Meier")
+    ax.set(xlabel="time", ylabel="survival probability", xlim=(0.0, y.t_max), ylim=(0.0, 1.02))
+    ax.set_zorder(below.get_zorder() + 1)  # the curve over the bars
+    ax.patch.set_visible(False)
+    for axes in (ax, below):
+        axes.spines["top"].set_visible(False)
+    handles = [*ax.get_legend_handles_labels()[0], *below.get_legend_handles_labels()[0]]
+    ax.legend(handles=handles, frameon=False, fontsize="small", loc="upper right")
 
 
 def _error_figure(table: list[Row]) -> Figure:

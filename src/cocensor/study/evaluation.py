@@ -469,7 +469,7 @@ class Evaluation:
     # --- views -------------------------------------------------------------------------------------------
 
     def plot(self, ax: Any = None, *, at_risk: bool = True) -> Any:
-        """Values of the first metric over time; returns the axes (a :class:`~cocensor.views.plots.ScoreCurveDisplay`).
+        """Values of the first metric over time; returns the axes (a :class:`~cocensor.views.plots.CurveDisplay`).
 
         Parameters
         ----------
@@ -478,7 +478,7 @@ class Evaluation:
         at_risk : bool
             Whether numbers at risk stand below the axis.
         """
-        return view("plots.ScoreCurveDisplay").from_evaluation(self).plot(ax=ax, at_risk=at_risk)
+        return view("plots.CurveDisplay").from_scores(self).plot(ax=ax, at_risk=at_risk)
 
     def to_json(self, path: str | os.PathLike[str] | None = None, **analyses: Any) -> str:
         """All numbers and all that they rest on, as text, also written to ``path`` if there is one.

@@ -6,8 +6,9 @@ import pytest
 
 import cocensor as cc
 from cocensor.metrics.decision_curve import Limited
-from cocensor.views.plots import DecisionCurveDisplay, RocDisplay
-from cocensor.views.plots.style import Line
+from cocensor.views.plots import CurveDisplay
+from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line
+from cocensor.views.plots.single_times import decision_panel
 from tests.views.plots.reading import areas, drawn, limits, texts
 
 LONG = "a model with a name that is far too long for a single line of a legend or of the title of a panel"
@@ -22,7 +23,7 @@ def closed():
 
 
 def line(y, reach=0.05):
-    return Line(X, y, y - reach, y + reach)
+    return Line(X, y, (y - reach, y + reach))
 
 
 def decisions(net_benefit, reach=0.01):
@@ -32,14 +33,17 @@ def decisions(net_benefit, reach=0.01):
     return cc.DecisionCurve(12.0, X, own, of_all, own)
 
 
-def roc(curves, told, shaded="band"):
-    return RocDisplay(MODELS, curves, told, "IPCW", shaded)
+def roc(curves, areas, times=(12,), shaded="band"):
+    """A panel per time, with the same curves."""
+    chance = Guide("chance", (0.0, 1.0), (0.0, 1.0), {})
+    panels = {t: CurvePanel(curves, [chance]) for t in times}
+    return CurveDisplay(MODELS, panels, shaded, areas)
 
 
 def test_roc_curves_have_their_bands_the_diagonal_and_their_area_in_the_legend():
     curves = {"cox": line(X**0.3), "forest": line(X**0.5)}
-    ax = roc({12.0: curves}, {12.0: {"cox": "0.77 (0.7 to 0.8)", "forest": "0.67"}}).plot()
-    assert texts(ax.get_legend()) == ["chance", "cox: AUC 0.77 (0.7 to 0.8)", "forest: AUC 0.67", "band"]
+    ax = roc(curves, {"cox": "cox: AUC 0.77", "forest": "forest: AUC 0.67"}).plot()
+    assert texts(ax.get_legend()) == ["chance", "cox: AUC 0.77", "forest: AUC 0.67", "band"]
     lines = drawn(ax)
     np.testing.assert_array_equal(lines["chance"].get_xdata(), lines["chance"].get_ydata())
     np.testing.assert_array_equal(lines["forest: AUC 0.67"].get_ydata(), X**0.5)
@@ -47,19 +51,9 @@ def test_roc_curves_have_their_bands_the_diagonal_and_their_area_in_the_legend()
     assert len({each.get_linestyle() for each in lines.values()}) == 2  # told apart without colour
 
 
-def test_areas_at_several_times_share_a_line_of_the_legend():
-    curves = {t: {"cox": line(X**0.3)} for t in (12.0, 24.0)}
-    axes = roc(curves, {12.0: {"cox": "0.77"}, 24.0: {"cox": "0.7"}}).plot()
-    (legend,) = axes[0].figure.legends
-    assert texts(legend) == ["chance", "cox: AUC 0.77 by 12, 0.7 by 24", "band"]
-    assert [ax.get_title() for ax in axes] == ["event by time 12", "event by time 24"]
-
-
 @pytest.mark.parametrize("times", [(12.0,), (12.0, 24.0)])
 def test_the_legend_of_a_new_figure_covers_nothing_however_long_the_names(times):
-    axes = roc(
-        {t: {LONG: line(X**0.3)} for t in times}, {t: {LONG: "0.773 (0.701 to 0.835)"} for t in times}
-    ).plot()
+    axes = roc({LONG: line(X**0.3)}, {LONG: f"{LONG}: AUC 0.773 (0.701 to 0.835)"}, times).plot()
     axes = axes if isinstance(axes, list) else [axes]
     figure = axes[0].figure
     figure.canvas.draw()
@@ -74,7 +68,8 @@ def test_the_legend_of_a_new_figure_covers_nothing_however_long_the_names(times)
 
 def test_treating_all_and_high_thresholds_do_not_stretch_the_axis_of_a_decision_curve():
     curves = {"cox": decisions(0.3 * np.exp(-3.0 * X), X / (1.0 - X)), "forest": decisions(0.2 - 5.0 * X)}
-    ax = DecisionCurveDisplay(MODELS, {12.0: curves}, "IPCW", "95 % interval").plot()
+    panel = decision_panel(curves, "time 12", "IPCW")
+    ax = CurveDisplay(MODELS, {12.0: panel}, "95 % interval").plot()
     low, high = ax.get_ylim()
     assert -0.1 < low < 0 < curves["cox"].net_benefit.values.max() < high < 0.4
     lines = drawn(ax)
@@ -86,10 +81,10 @@ def test_treating_all_and_high_thresholds_do_not_stretch_the_axis_of_a_decision_
 
 
 def test_without_intervals_nothing_is_shaded():
-    none = np.full(X.shape, np.nan)
+    decision = decision_panel({"cox": decisions(0.3 - X)}, "time 12", "IPCW", limits=False)
     for ax in (
-        roc({12.0: {"cox": Line(X, X, none, none)}}, {12.0: {"cox": "0.5"}}, "").plot(),
-        DecisionCurveDisplay(MODELS, {12.0: {"cox": decisions(0.3 - X)}}, "IPCW").plot(),
+        roc({"cox": Line(X, X)}, {}, shaded="").plot(),
+        CurveDisplay(MODELS, {12.0: decision}).plot(),
     ):
         assert areas(ax) == []
         assert "" not in texts(ax.get_legend())

@@ -22,7 +22,7 @@ def fit():
 def test_ratios_are_those_of_the_model_with_most_misfit_unless_another_is_named(fit):
     display = ImputationFitDisplay.from_imputation_fit(fit)
     assert display.model == "bad"
-    np.testing.assert_allclose(display.panels["event"].ratio, [[4.5, 0.9], [31 / 30, np.nan]])
+    np.testing.assert_allclose(display.panels["event"][0], [[4.5, 0.9], [31 / 30, np.nan]])
     assert ImputationFitDisplay.from_imputation_fit(fit, "good").model == "good"
     with pytest.raises(ValueError, match="^model .*'third'"):
         ImputationFitDisplay.from_imputation_fit(fit, "third")

@@ -10,8 +10,9 @@ import cocensor as cc
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
 from cocensor.study.standing import standing
-from cocensor.views.plots import ComparisonDisplay, DifferenceDisplay, ScoreCurveDisplay, SensitivityDisplay
+from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
 from tests.strategies import cox_predictions
+from tests.views.plots.reading import areas
 
 TAUS = [0.0, 0.3, 0.6, 0.9]
 
@@ -37,19 +38,15 @@ def sensitivity(evaluation):
     return evaluation.sensitivity(("clayton", "frank"), TAUS)
 
 
-def areas(ax):
-    return [each for each in ax.collections if len(each.get_paths())]
-
-
 @pytest.mark.parametrize(
     ("band", "columns"), [("pointwise", "low high"), ("simultaneous", "band_low band_high")]
 )
 def test_limits_over_time_are_those_of_the_table(evaluation, band, columns):
-    display = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", band=band)
+    display = CurveDisplay.from_scores(evaluation, "ipcw", band=band)
     table = evaluation.table("curves", "ibs").set_index(["adjustment", "model"]).sort_index()
     for model in evaluation.models:
         rows = table.loc[("ipcw", model)].sort_values("time")
-        for found, column in zip(display.limits["IPCW"][model], columns.split(), strict=True):
+        for found, column in zip(display.panels["ipcw"].lines[model].limits, columns.split(), strict=True):
             np.testing.assert_array_equal(found, rows[column])
     ax = display.plot()
     assert len(areas(ax)) == len(evaluation.models)
@@ -58,16 +55,17 @@ def test_limits_over_time_are_those_of_the_table(evaluation, band, columns):
 
 
 def test_differences_over_time_have_intervals_of_their_own(evaluation):
-    display = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", minus="all")
+    display = CurveDisplay.from_scores(evaluation, "ipcw", minus="all")
     order = np.argsort(evaluation.data.times)
     expected = curve_errors(evaluation, adjustment="ipcw").of("one", "all")
-    np.testing.assert_array_equal(display.curves["IPCW"]["one"], expected.values[order])
+    lines = display.panels["ipcw"].lines
+    np.testing.assert_array_equal(lines["one"].y, expected.values[order])
     low, high = expected.confidence_intervals(evaluation.data.confidence_level)
-    np.testing.assert_array_equal(display.limits["IPCW"]["one"], (low[order], high[order]))
-    np.testing.assert_array_equal(display.curves["IPCW"]["twin"], 0.0)
-    assert "all" not in display.curves["IPCW"]
+    np.testing.assert_array_equal(lines["one"].limits, (low[order], high[order]))
+    np.testing.assert_array_equal(lines["twin"].y, 0.0)
+    assert "all" not in lines
     ax = display.plot()
-    assert ax.get_ylabel() == "Brier score less that of all"
+    assert ax.get_ylabel() == "Brier score minus that of all"
     assert any(set(line.get_ydata()) == {0} for line in ax.get_lines())
     plt.close(ax.figure)
 
@@ -76,12 +74,12 @@ def test_without_intervals_nothing_is_shaded(asked, evaluation):
     plain = asked(confidence_level=None)
     grid = plain.sensitivity("frank", TAUS)
     drawn = [
-        ScoreCurveDisplay.from_evaluation(plain, "ipcw").plot(),
-        ScoreCurveDisplay.from_evaluation(plain, "ipcw", minus="all").plot(),
-        ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", band=None).plot(),
+        CurveDisplay.from_scores(plain, "ipcw").plot(),
+        CurveDisplay.from_scores(plain, "ipcw", minus="all").plot(),
+        CurveDisplay.from_scores(evaluation, "ipcw", band=None).plot(),
         grid.plot(),
         grid.plot_differences(),
-        ComparisonDisplay.from_evaluation(plain, "ipcw").plot(),
+        ForestDisplay.from_scores(plain, "ipcw").plot(),
     ]
     for ax in drawn:
         assert areas(ax) == []
@@ -140,16 +138,19 @@ def test_another_reference_turns_the_differences_around(sensitivity):
 
 def test_rows_of_models_have_scores_or_differences_with_intervals(evaluation):
     level = evaluation.data.confidence_level
-    panel = ComparisonDisplay.from_evaluation(evaluation).panels["IPCW"]
-    differences = ComparisonDisplay.from_evaluation(evaluation, "ipcw", minus="all")
+    panel = ForestDisplay.from_scores(evaluation).panels["ipcw"].marks["score", None]
+    differences = ForestDisplay.from_scores(evaluation, "ipcw", minus="all")
     for k, model in enumerate(evaluation.models):
         score = evaluation.score(model, adjustment="ipcw")
         assert (panel.values[k], panel.low[k], panel.high[k]) == (
             score.value,
             *score.confidence_interval(level),
         )
-        assert panel.marked[k] == (model in standing(evaluation, adjustment="ipcw").best)
-        pair, rows = evaluation.compare(model, "all", adjustment="ipcw"), differences.panels["IPCW"]
+        assert panel.filled[k] == (model in standing(evaluation, adjustment="ipcw").best)
+        pair, rows = (
+            evaluation.compare(model, "all", adjustment="ipcw"),
+            differences.panels["ipcw"].marks["score", None],
+        )
         assert (rows.values[k], rows.low[k], rows.high[k]) == (
             pair.difference,
             *pair.confidence_interval(level),
@@ -158,20 +159,20 @@ def test_rows_of_models_have_scores_or_differences_with_intervals(evaluation):
     assert [text.get_text() for text in ax.get_yticklabels()] == list(evaluation.models)
     assert ax.get_ylim()[0] > ax.get_ylim()[1]  # the first model is on top
     plt.close(ax.figure)
-    axes = ComparisonDisplay.from_evaluation(evaluation).plot()
+    axes = ForestDisplay.from_scores(evaluation).plot()
     assert [each.get_title() for each in axes] == [each.label for each in evaluation.results.values()]
     plt.close(axes[0].figure)
 
 
 def test_models_and_bands_that_are_not_there_are_refused(evaluation, sensitivity):
     with pytest.raises(ValueError, match="^minus .*'nobody'"):
-        ScoreCurveDisplay.from_evaluation(evaluation, minus="nobody")
+        CurveDisplay.from_scores(evaluation, minus="nobody")
     with pytest.raises(ValueError, match="^band .*'wide'"):
-        ScoreCurveDisplay.from_evaluation(evaluation, band="wide")
+        CurveDisplay.from_scores(evaluation, band="wide")
     with pytest.raises(ValueError, match="^minus .*'nobody'"):
-        ComparisonDisplay.from_evaluation(evaluation, minus="nobody")
+        ForestDisplay.from_scores(evaluation, minus="nobody")
     with pytest.raises(ValueError, match="adjustment is empty"):
-        ComparisonDisplay.from_evaluation(evaluation, [])
+        ForestDisplay.from_scores(evaluation, [])
     with pytest.raises(ValueError, match="^reference .*'nobody'"):
         DifferenceDisplay.from_sensitivity(sensitivity, "nobody")
     with pytest.raises(ValueError, match="^family .*'joe'"):

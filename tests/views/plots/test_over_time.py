@@ -5,17 +5,7 @@ import numpy as np
 import pytest
 
 import cocensor as cc
-from cocensor.views.plots import (
-    BoundCurvesDisplay,
-    CalibrationDisplay,
-    DecisionCurveDisplay,
-    ImputationFitDisplay,
-    MetricsDisplay,
-    OutcomesDisplay,
-    RocDisplay,
-    ScoreCurveDisplay,
-    SurvivalCurveDisplay,
-)
+from cocensor.views.plots import CurveDisplay, ForestDisplay, ImputationFitDisplay
 from tests.views.plots.reading import texts
 
 RNG = np.random.default_rng(3)
@@ -53,7 +43,7 @@ def counted(y, times):
 
 
 def test_below_a_score_curve_are_name_unit_and_numbers_at_risk(evaluation):
-    ax = ScoreCurveDisplay.from_evaluation(evaluation).plot()
+    ax = CurveDisplay.from_scores(evaluation).plot()
     assert ax.get_xlabel() == "fu (months)"
     assert ax.get_xticks().tolist() == [0.0, 6.0, 12.0, 18.0, 24.0, 30.0]
     assert at_risk(ax) == [counted(Y, ax.get_xticks())]
@@ -74,9 +64,13 @@ def overlaps(boxes):
     return [(k, j) for k, a in enumerate(boxes) for j, b in enumerate(boxes[:k]) if a.overlaps(b)]
 
 
-@pytest.mark.parametrize("display", [ScoreCurveDisplay, BoundCurvesDisplay])
-def test_numbers_touch_nothing_and_stay_within_the_figure(evaluation, display):
-    drawn = display.from_evaluation(evaluation).plot()
+def with_bounds(evaluation):
+    return CurveDisplay.from_bounds(evaluation.bounds(), evaluation)
+
+
+@pytest.mark.parametrize("shown", [CurveDisplay.from_scores, with_bounds])
+def test_numbers_touch_nothing_and_stay_within_the_figure(evaluation, shown):
+    drawn = shown(evaluation).plot()
     axes = drawn if isinstance(drawn, list) else [drawn]
     figure = axes[0].figure
     figure.canvas.draw()
@@ -91,56 +85,47 @@ def test_numbers_touch_nothing_and_stay_within_the_figure(evaluation, display):
 
 
 def test_numbers_can_be_left_out(evaluation):
-    for display in (ScoreCurveDisplay, BoundCurvesDisplay):
-        drawn = display.from_evaluation(evaluation).plot(at_risk=False)
+    for shown in (CurveDisplay.from_scores, with_bounds):
+        drawn = shown(evaluation).plot(at_risk=False)
         for ax in np.ravel(drawn):
             assert not ax.texts
             assert ax.get_xlabel() == "fu (months)"
     assert not evaluation.plot(at_risk=False).texts
     km = cc.KaplanMeier().fit(Y)
-    assert not SurvivalCurveDisplay.from_estimators({"KM": km}).plot(at_risk=False).texts
-    assert not OutcomesDisplay.from_outcomes(Y).plot(at_risk=False).texts
+    assert not CurveDisplay.from_estimators({"KM": km}).plot(at_risk=False).texts
 
 
 def test_curves_of_one_sample_share_a_row_and_others_have_their_own():
     other = cc.Survival([3.0, 20.0, 41.0], [1, 0, 1])
     same = {"KM": cc.KaplanMeier().fit(Y), "CG": cc.CopulaGraphic(cc.Clayton(1.0)).fit(Y)}
-    ax = SurvivalCurveDisplay.from_estimators(same).plot()
+    ax = CurveDisplay.from_estimators(same).plot()
     assert ax.get_xlabel() == "time"
     assert at_risk(ax) == [counted(Y, ax.get_xticks())]
-    ax = SurvivalCurveDisplay.from_estimators(
-        same | {"other": cc.KaplanMeier().fit(other)}, time_unit="weeks"
-    ).plot()
+    ax = CurveDisplay.from_estimators(same | {"other": cc.KaplanMeier().fit(other)}, time_unit="weeks").plot()
     assert ax.get_xlabel() == "weeks"
     assert at_risk(ax) == [counted(Y, ax.get_xticks()), counted(other, ax.get_xticks())]
     first, last = ax.get_lines()[0], ax.get_lines()[2]
     assert [ax.texts[1].get_color(), ax.texts[-1].get_color()] == [first.get_color(), last.get_color()]
 
 
-def test_outcomes_have_numbers_at_risk():
-    ax = OutcomesDisplay.from_outcomes(Y, time_name="fu").plot()
-    assert ax.get_xlabel() == "fu"
-    assert at_risk(ax) == [counted(Y, ax.get_xticks())]
-
-
 def test_times_that_begin_late_have_marks_of_their_own():
     models = {"a": np.full((1500, 2), 0.5)}
     found = cc.evaluate(models, Y, adjustments="ipcw", times=[20.0, 22.0], metrics="ibs")
-    ax = ScoreCurveDisplay.from_evaluation(found).plot()
+    ax = CurveDisplay.from_scores(found).plot()
     assert ax.get_xticks().tolist() == [20.0, 20.5, 21.0, 21.5, 22.0]
     assert at_risk(ax) == [counted(Y, ax.get_xticks())]
 
 
 def test_figures_at_single_times_say_the_unit(evaluation):
-    assert [ax.get_title() for ax in RocDisplay.from_evaluation(evaluation).plot()] == [
+    assert [ax.get_title() for ax in CurveDisplay.from_roc(evaluation).plot()] == [
         "event by 6 months",
         "event by 12 months",
     ]
-    ax = DecisionCurveDisplay.from_evaluation(evaluation, at=6.0).plot()
+    ax = CurveDisplay.from_decision_curves(evaluation, at=6.0).plot()
     assert ax.get_title() == "event by 6 months"
-    ax = CalibrationDisplay.from_evaluation(evaluation, at=6.0, models="a").plot()
+    ax = CurveDisplay.from_calibration(evaluation, at=6.0, models="a").plot()
     assert ax.get_xlabel() == "predicted risk by 6 months"
-    axes = MetricsDisplay.from_evaluation(evaluation).plot()
+    axes = ForestDisplay.from_metrics(evaluation).plot()
     assert [ax.get_title() for ax in axes] == ["integrated Brier score", "mean AUC", "AUC", "ICI"]
     assert {"at 6 months", "at 12 months"} <= set(texts(axes[0].figure.legends[0]))
     axes = ImputationFitDisplay.from_imputation_fit(evaluation.results["imputation"].imputation_fit).plot()

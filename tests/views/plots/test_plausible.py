@@ -8,13 +8,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.study.sensitivity import induced_tau
-from cocensor.views.plots import (
-    BenchmarkDisplay,
-    BoundCurvesDisplay,
-    BoundsDisplay,
-    DifferenceDisplay,
-    SensitivityDisplay,
-)
+from cocensor.views.plots import CurveDisplay, DifferenceDisplay, ForestDisplay, SensitivityDisplay
 from cocensor.views.plots.grid_axes import RatioAxis
 from cocensor.views.plots.panels import draw_second_axis
 from tests.views.plots.reading import texts
@@ -178,14 +172,19 @@ def test_ticks_that_would_touch_are_left_out():
 
 def test_bars_are_bounds_whiskers_their_intervals_and_markers_the_scores(evaluation):
     bounds = evaluation.bounds()
-    scores, differences = BoundsDisplay.from_evaluation(evaluation).plot()
+    scores, differences = ForestDisplay.from_bounds(bounds, evaluation).plot()
     for ax, keys in ((scores, bounds.models), (differences, bounds.pairs)):
         assert bars(ax) == [pytest.approx((bounds[key].low, bounds[key].high)) for key in keys]
         whiskers = [tuple(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "|"]
         assert whiskers[: len(keys)] == [tuple(bounds[key].confidence_interval(bounds.level)) for key in keys]
-    assert drawn(scores, "IPCW").get_xdata()[0] == evaluation.score("hopeful", adjustment="ipcw").value
-    pair = evaluation.compare(*bounds.pairs[0], adjustment="imputation")
-    assert drawn(differences, "imputation").get_xdata()[0] == pair.difference
+    score, pair = (
+        evaluation.score("hopeful", adjustment="ipcw"),
+        evaluation.compare(*bounds.pairs[0], adjustment="ipcw"),
+    )
+    for ax, value in ((scores, score.value), (differences, pair.difference)):
+        circle = drawn(ax, "IPCW").get_marker()
+        first = next(line for line in ax.get_lines() if line.get_marker() == circle and len(line.get_xdata()))
+        assert (first.get_xdata()[0], first.get_ydata()[0]) == (value, 0)
     assert any(list(line.get_xdata()) == [0.0, 0.0] for line in differences.get_lines())
 
 
@@ -199,8 +198,8 @@ def test_a_certain_difference_has_the_colour_of_the_better_model(evaluation):
         for ax in (scores, differences)
         for row, bar in zip(ax.get_yticklabels(), ax.patches, strict=True)
     }
-    assert face["grim less wrong"] == face["grim"]
-    assert len(set(face["hopeful less grim"])) == 1  # grey
+    assert face["grim minus wrong"] == face["grim"]
+    assert len(set(face["hopeful minus grim"])) == 1  # grey
 
 
 def test_one_model_without_intervals_has_one_panel_of_bounds():
@@ -214,12 +213,13 @@ def test_one_model_without_intervals_has_one_panel_of_bounds():
 
 
 def test_bounds_over_time_are_shaded_around_the_scores(evaluation):
-    display = BoundCurvesDisplay.from_evaluation(evaluation, minus="grim")
+    display = CurveDisplay.from_bounds(evaluation.bounds(), evaluation, minus="grim")
     assert list(display.panels) == ["hopeful", "wrong"]
     along, values = evaluation.bounds().over_time("hopeful", "grim"), evaluation.results["ipcw"].values["ibs"]
     shown = display.panels["hopeful"]
-    np.testing.assert_array_equal(shown.bounds.low, along.low)
-    np.testing.assert_array_equal(shown.curves["IPCW"], values["hopeful"].curve - values["grim"].curve)
+    np.testing.assert_array_equal(shown.lines["hopeful"].limits, (along.low, along.high))
+    (ipcw,) = (guide for guide in shown.guides if guide.label == "IPCW")
+    np.testing.assert_array_equal(ipcw.y, values["hopeful"].curve - values["grim"].curve)
     ax = evaluation.bounds().plot_over_time()[0]
     (area,) = (each for each in ax.collections if len(each.get_paths()))
     own = evaluation.bounds().over_time("hopeful")
@@ -229,7 +229,7 @@ def test_bounds_over_time_are_shaded_around_the_scores(evaluation):
 
 def test_covariates_have_rows_and_a_hidden_factor_the_axis_on_top(evaluation):
     found = evaluation.benchmarks()
-    display = BenchmarkDisplay.from_plausible_tau(found, most=2)
+    display = ForestDisplay.from_benchmarks(found, most=2)
     ax = display.plot()
     name = found.strongest.name
     names = [label.get_text() for label in ax.get_yticklabels()]
@@ -254,4 +254,4 @@ def test_covariates_have_rows_and_a_hidden_factor_the_axis_on_top(evaluation):
 
 def test_a_number_of_covariates_must_be_positive(evaluation):
     with pytest.raises(ValueError, match=r"^most .* 0"):
-        BenchmarkDisplay.from_plausible_tau(evaluation.benchmarks(), most=0)
+        ForestDisplay.from_benchmarks(evaluation.benchmarks(), most=0)

@@ -2,7 +2,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import cocensor as cc
-from cocensor.views.plots import ProfileLikelihoodDisplay
+from cocensor.views.plots import CurveDisplay
 
 
 def test_the_drawing_shows_what_the_profile_holds():
@@ -12,19 +12,22 @@ def test_the_drawing_shows_what_the_profile_holds():
         independence=-100.0,
         n=50,
     )
-    display = ProfileLikelihoodDisplay.from_profile(profile)
-    np.testing.assert_array_equal(display.curves["frank"][1], [-23.0, -3.0, 0.0])
+    display = CurveDisplay.from_profile(profile)
+    np.testing.assert_array_equal(display.panels[""].lines["frank"].y, [-23.0, -3.0, 0.0])
     ax = profile.plot()
     lines = {line.get_label(): line for line in ax.get_lines()}
     np.testing.assert_array_equal(lines["joe"].get_ydata(), [-3.0, -2.0])
     bottom, top = ax.get_ylim()
     assert bottom < -3.0 < 0.0 < top
-    assert ax.get_ylabel() == f"profile log-likelihood less its maximum, cut at {bottom:.3g}"
+    assert ax.get_ylabel() == f"profile log-likelihood minus its maximum, cut at {bottom:.3g}"
     assert "95 %: not distinguishable from the best above" in lines
     plt.close(ax.figure)
 
 
 def test_what_is_drawn_whole_is_not_called_cut():
-    ax = ProfileLikelihoodDisplay({"joe": (np.array([0.0, 0.5]), np.array([-3.0, 0.0]))}).plot()
-    assert ax.get_ylabel() == "profile log-likelihood less its maximum"
+    profile = cc.DependenceProfile(
+        {"joe": (np.array([0.0, 0.5]), np.array([-3.0, 0.0]))}, independence=-3.0, n=50
+    )
+    ax = profile.plot()
+    assert ax.get_ylabel() == "profile log-likelihood minus its maximum"
     plt.close(ax.figure)

@@ -5,7 +5,8 @@ import pytest
 import cocensor as cc
 from cocensor.metrics import MetricValue
 from cocensor.study.evaluation import metric_of
-from cocensor.views.plots import ScoreCurveDisplay
+from cocensor.views.plots import CurveDisplay
+from tests.views.plots.reading import texts
 
 Y = cc.Survival([1, 3, 5, 4, 7, 8, 10, 13], [1, 0, 0, 1, 1, 0, 1, 0])
 TIMES = [4.0, 2.0, 6.0]
@@ -22,12 +23,8 @@ def evaluation():
     return cc.evaluate(models, Y, y_train=Y, adjustments=names, metrics=metrics, times=TIMES, copula=copula)
 
 
-def labels(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
 def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
-    ax = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw").plot()
+    ax = CurveDisplay.from_scores(evaluation, "ipcw").plot()
     reference, *lines = ax.get_lines()
     for line, predicted in zip(lines, (SURE, UNSURE), strict=True):
         np.testing.assert_array_equal(line.get_xdata(), [2.0, 4.0, 6.0])
@@ -35,16 +32,16 @@ def test_what_is_drawn_is_the_brier_score_in_the_order_of_time(evaluation):
     km = np.tile(cc.KaplanMeier().fit(Y).predict(np.array(TIMES)), (8, 1))
     np.testing.assert_allclose(reference.get_ydata(), cc.brier_score(Y, Y, km, TIMES)[[1, 0, 2]])
     assert len({line.get_linestyle() for line in lines}) == 2  # told apart without colour
-    assert labels(ax) == ["Kaplan–Meier for everybody", "sure", "unsure", "95 % interval"]
+    assert texts(ax.get_legend()) == ["Kaplan–Meier for everybody", "sure", "unsure", "95 % interval"]
     assert ax.get_title() == "IPCW"
     assert ax.get_ylabel() == "Brier score"
     plt.close(ax.figure)
 
 
 def test_any_metric_with_values_over_time_is_drawn(evaluation):
-    display = ScoreCurveDisplay.from_evaluation(evaluation, "ipcw", "ils")
+    display = CurveDisplay.from_scores(evaluation, "ipcw", "ils")
     expected = cc.log_score(Y, Y, SURE, TIMES, floor=0.01)[[1, 0, 2]]
-    np.testing.assert_allclose(display.curves["IPCW"]["sure"], expected)
+    np.testing.assert_allclose(display.panels["ipcw"].lines["sure"].y, expected)
     ax = display.plot()
     assert ax.get_ylabel() == metric_of(evaluation, "ils").curve_label
     plt.close(ax.figure)
@@ -55,14 +52,14 @@ def test_the_primary_adjustment_is_drawn_by_default_and_its_copula_named(evaluat
     assert evaluation.plot(ax) is ax
     assert ax.get_title() == "IPCW"  # the others do not vote
     plt.close(figure)
-    ax = ScoreCurveDisplay.from_evaluation(evaluation, "imputation_margins").plot()
+    ax = CurveDisplay.from_scores(evaluation, "imputation_margins").plot()
     figure = ax.figure
     assert ax.get_title() == "imputation from margins\nclayton, τ = 0.5"
     plt.close(figure)
 
 
 def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
-    display = ScoreCurveDisplay.from_evaluation(evaluation, ["ipcw", "imputation_margins"])
+    display = CurveDisplay.from_scores(evaluation, ["ipcw", "imputation_margins"])
     axes = display.plot()
     assert [ax.get_title().splitlines()[0] for ax in axes] == ["IPCW", "imputation from margins"]
     assert axes[0].get_ylim() == axes[1].get_ylim()
@@ -71,7 +68,7 @@ def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
     assert all(ax.get_legend() is None for ax in axes)
     given, row = plt.subplots(1, 2)
     assert display.plot(row) == list(row)
-    assert labels(row[0])[:3] == ["Kaplan–Meier for everybody", "sure", "unsure"]
+    assert texts(row[0].get_legend())[:3] == ["Kaplan–Meier for everybody", "sure", "unsure"]
     with pytest.raises(ValueError, match="^ax .* 2 .* 1"):
         display.plot(row[0])
     for each in (figure, given):
@@ -79,8 +76,8 @@ def test_several_adjustments_have_a_panel_each_and_one_legend(evaluation):
 
 
 def test_a_model_without_a_score_is_left_out_and_others_keep_their_line(evaluation):
-    display = ScoreCurveDisplay.from_evaluation(evaluation, ["ipcw", "cg_q"])
-    del display.curves["IPCW"]["sure"]
+    display = CurveDisplay.from_scores(evaluation, ["ipcw", "cg_q"])
+    del display.panels["ipcw"].lines["sure"]
     axes = display.plot()
     without, both = ({line.get_label(): line.get_color() for line in ax.get_lines()} for ax in axes)
     assert "sure" not in without
@@ -99,15 +96,15 @@ class NoCurve(cc.Metric):
 
 def test_what_cannot_be_drawn_is_refused(evaluation):
     with pytest.raises(ValueError, match="^adjustment .*'dep'"):
-        ScoreCurveDisplay.from_evaluation(evaluation, "dep")
+        CurveDisplay.from_scores(evaluation, "dep")
     with pytest.raises(ValueError, match="^metric .*'c'"):
-        ScoreCurveDisplay.from_evaluation(evaluation, metric="c")
+        CurveDisplay.from_scores(evaluation, metric="c")
     with pytest.raises(ValueError, match="adjustment is empty"):
-        ScoreCurveDisplay.from_evaluation(evaluation, [])
+        CurveDisplay.from_scores(evaluation, [])
     other = cc.evaluate({"sure": SURE}, Y, adjustments="ipcw", metrics=NoCurve(), times=TIMES)
     with pytest.raises(ValueError, match="metric .*'half'"):
-        ScoreCurveDisplay.from_evaluation(other)
+        CurveDisplay.from_scores(other)
     half, oracle = {"half": np.full((8, 3), 0.5)}, cc.Oracle([1.0])
     some = cc.evaluate(half, Y, adjustments={"ipcw": "ipcw", "short": oracle}, times=TIMES, metrics="ibs")
     with pytest.raises(ValueError, match="adjustment .*'short'.*event_times"):
-        ScoreCurveDisplay.from_evaluation(some, "short")
+        CurveDisplay.from_scores(some, "short")

@@ -7,6 +7,7 @@ import pytest
 import cocensor as cc
 from cocensor.metrics import MetricValue
 from cocensor.views.plots import SensitivityDisplay
+from tests.views.plots.reading import drawn
 
 TAUS = [0.0, 0.4, 0.8]
 TIMES = [0.4, 0.8, 1.2]
@@ -35,21 +36,17 @@ def sensitivity():
     return found.sensitivity(("clayton", "frank", "gaussian"), TAUS)
 
 
-def drawn(ax, label):
-    return next(line for line in ax.get_lines() if line.get_label() == label)
-
-
 def test_a_panel_shows_the_scores_of_its_family_along_tau(sensitivity):
     ax = SensitivityDisplay.from_sensitivity(sensitivity, "ils", "imputation_margins", "frank").plot()
     table = sensitivity.table().set_index(["metric", "adjustment", "family", "model"]).sort_index()
     for model in ("hopeful", "grim"):
-        line = drawn(ax, model)
+        line = drawn(ax)[model]
         rows = table.loc[("ils", "imputation_margins", "frank", model)]
         np.testing.assert_array_equal(line.get_xdata(), rows["tau"])
         np.testing.assert_array_equal(line.get_ydata(), rows["score"])
     assert ax.get_title() == "imputation from margins, frank"
     assert ax.get_ylabel() == "integrated log score"
-    assert drawn(ax, "hopeful").get_linestyle() != drawn(ax, "grim").get_linestyle()
+    assert drawn(ax)["hopeful"].get_linestyle() != drawn(ax)["grim"].get_linestyle()
     plt.close(ax.figure)
 
 
@@ -97,8 +94,8 @@ def test_ipcw_is_marked_at_independence(sensitivity):
         marks = {
             line.get_marker() for line in ax.get_lines() if list(line.get_ydata()) == list(tick.get_ydata())
         }
-        assert marks == {"_", drawn(ax, model).get_marker()}
-    assert len({drawn(ax, model).get_marker() for model in found.models}) == 2
+        assert marks == {"_", drawn(ax)[model].get_marker()}
+    assert len({drawn(ax)[model].get_marker() for model in found.models}) == 2
     plt.close(ax.figure)
 
 

@@ -11,14 +11,7 @@ from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import profile_errors
 from cocensor.study.evaluation import metric_of
 from cocensor.study.standing import standing
-from cocensor.views.plots import (
-    CalibrationDisplay,
-    DCalibrationDisplay,
-    DecisionCurveDisplay,
-    MetricsDisplay,
-    RocDisplay,
-    ScoreCurveDisplay,
-)
+from cocensor.views.plots import CurveDisplay, DCalibrationDisplay, ForestDisplay
 from tests.strategies import cox_predictions
 from tests.views.plots.reading import areas, drawn, limits, texts
 
@@ -51,39 +44,39 @@ def closed():
 
 
 def test_roc_curves_are_those_behind_the_auc(evaluation):
-    display = RocDisplay.from_evaluation(evaluation, band="simultaneous")
+    display = CurveDisplay.from_roc(evaluation, band="simultaneous")
     assert list(display.panels) == list(AT)
     for t, panel in display.panels.items():
         errors = profile_errors(evaluation, "auc", at=t)
-        assert list(panel) == list(evaluation.models)
-        for model, line in panel.items():
+        assert list(panel.lines) == list(evaluation.models)
+        for model, line in panel.lines.items():
             np.testing.assert_array_equal(line.y, errors.of(model).values)
-            np.testing.assert_array_equal((line.low, line.high), errors.of(model).band(LEVEL)[:2])
-            assert np.isfinite(line.low).all()
+            np.testing.assert_array_equal(line.limits, errors.of(model).band(LEVEL)[:2])
+            assert np.isfinite(line.limits).all()
             low, high = evaluation.score(model, "auc", at=t).confidence_interval(LEVEL)
-            assert f"({low:.3f} to {high:.3f})" in display.areas[t][model]
-    ax = RocDisplay.from_evaluation(evaluation, 15.0, "all").plot()  # a time that nobody had asked for
+            assert f"({low:.3f} to {high:.3f}) by {t:g}" in display.legend[model]
+    ax = CurveDisplay.from_roc(evaluation, 15.0, "all").plot()  # a time that nobody had asked for
     assert texts(ax.get_legend())[-1] == "90 % interval"
     assert len(areas(ax)) == 1
 
 
 def test_calibration_has_a_panel_per_model_with_curves(evaluation):
-    display = CalibrationDisplay.from_evaluation(evaluation)
+    display = CurveDisplay.from_calibration(evaluation)
     assert list(display.panels) == [(model, t) for t in AT for model in ("all", "one")]
     axes = display.plot()
-    for ax, ((model, t), curve) in zip(axes, display.panels.items(), strict=True):
+    for ax, ((model, t), panel) in zip(axes, display.panels.items(), strict=True):
         expected = evaluation.calibration_curve(model, at=t)
-        np.testing.assert_array_equal(curve.observed, expected.observed)
-        np.testing.assert_allclose(limits(ax), (curve.low, curve.high))
+        np.testing.assert_array_equal(panel.lines[model].y, expected.observed)
+        np.testing.assert_allclose(limits(ax), (expected.low, expected.high))
         assert ax.get_title().startswith(model)
         diagonal = drawn(ax)["as predicted"]
         np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
 
 
 def test_the_histogram_of_predictions_lies_below_all_risks(evaluation):
-    display = CalibrationDisplay.from_evaluation(evaluation, 18.0, "all")
+    display = CurveDisplay.from_calibration(evaluation, 18.0, "all")
     ax = display.plot()
-    curve = display.panels["all", 18.0]
+    curve = evaluation.calibration_curve("all", at=18.0)
     bars = list(ax.patches)
     np.testing.assert_allclose([bar.get_x() for bar in bars], curve.edges[:-1], atol=1e-12)
     heights = np.array([bar.get_height() for bar in bars])
@@ -95,8 +88,8 @@ def test_the_histogram_of_predictions_lies_below_all_risks(evaluation):
 
 @pytest.mark.parametrize("band", ["simultaneous", None])
 def test_what_is_shaded_around_a_calibration_curve(evaluation, band):
-    display = CalibrationDisplay.from_evaluation(evaluation, 18.0, "all", band=band)
-    ax, curve = display.plot(), display.panels["all", 18.0]
+    display = CurveDisplay.from_calibration(evaluation, 18.0, "all", band=band)
+    ax, curve = display.plot(), evaluation.calibration_curve("all", at=18.0)
     told = [text for text in texts(ax.get_legend()) if "90 %" in text]
     if band is None:
         assert areas(ax) == told == []
@@ -106,17 +99,15 @@ def test_what_is_shaded_around_a_calibration_curve(evaluation, band):
 
 
 def test_decision_curves_are_those_of_the_evaluation(evaluation):
-    display = DecisionCurveDisplay.from_evaluation(evaluation, AT[1])
-    assert list(display.panels[AT[1]]) == ["all", "one"]
-    for model, curve in display.panels[AT[1]].items():
+    display = CurveDisplay.from_decision_curves(evaluation, AT[1])
+    lines = display.panels[AT[1]].lines
+    assert list(lines) == ["all", "one"]
+    for model, line in lines.items():
         expected = evaluation.decision_curve(AT[1])[model]
-        np.testing.assert_array_equal(curve.net_benefit.values, expected.net_benefit.values)
+        np.testing.assert_array_equal(line.y, expected.net_benefit.values)
     ax = display.plot()
     last = ax.get_xlim()[1]
-    assert all(
-        (curve.net_benefit.values[curve.thresholds > last] == 0).all()
-        for curve in display.panels[AT[1]].values()
-    )
+    assert all((line.y[line.x > last] == 0).all() for line in lines.values())
     assert len(areas(ax)) == 2
 
 
@@ -138,16 +129,17 @@ def test_bars_of_d_calibration_are_observed_shares_and_lines_expected_ones(evalu
 
 
 def test_dots_are_scores_by_metric_model_and_time(evaluation):
-    display = MetricsDisplay.from_evaluation(evaluation)
-    labels = {panel.label: list(panel.rows) for panel in display.panels}
+    display = ForestDisplay.from_metrics(evaluation)
+    labels = {label: panel.times for label, panel in display.panels.items()}
     assert labels == {
         "integrated Brier score": [None],
         "mean AUC": [None],
         "AUC": list(AT),
         "Brier score": list(AT),
     }
-    for panel, name in zip(display.panels, ("ibs", "auc", "auc", "brier"), strict=True):
-        for t, rows in panel.rows.items():
+    for panel, name in zip(display.panels.values(), ("ibs", "auc", "auc", "brier"), strict=True):
+        for t in panel.times:
+            rows = panel.marks["score", t]
             for k, model in enumerate(evaluation.models):
                 score = evaluation.score(model, name, at=t)
                 np.testing.assert_array_equal(
@@ -155,35 +147,46 @@ def test_dots_are_scores_by_metric_model_and_time(evaluation):
                     (score.value, *score.confidence_interval(LEVEL)),
                 )
                 best = standing(evaluation, metric_of(evaluation, name, t).name).best
-                assert rows.marked[k] == (model in best)
+                assert rows.filled[k] == (model in best)
     axes = display.plot()
     assert [ax.get_xlabel().split()[0] for ax in axes] == ["smaller", "greater", "greater", "smaller"]
     assert [text.get_text() for text in axes[0].get_yticklabels()] == list(evaluation.models)
     (legend,) = axes[0].figure.legends
     assert texts(legend)[:2] == ["at 12", "at 18"]
-    some = MetricsDisplay.from_evaluation(evaluation, ["auc at 12", "brier at 18"])
-    assert [(panel.label, *panel.rows) for panel in some.panels] == [("AUC", 12.0), ("Brier score", 18.0)]
+    some = ForestDisplay.from_metrics(evaluation, ["auc at 12", "brier at 18"])
+    assert {label: panel.times for label, panel in some.panels.items()} == {
+        "AUC": [12.0],
+        "Brier score": [18.0],
+    }
+
+
+def test_bounds_at_a_time_have_the_scores_at_it(evaluation):
+    for at in (AT[0], 15.0):
+        panels = ForestDisplay.from_bounds(evaluation.bounds("brier", at), evaluation).panels
+        scores = [evaluation.score(model, "brier", at=at).value for model in ("all", "one")]
+        np.testing.assert_array_equal(panels["scores"].marks["ipcw", None].values, scores)
+        difference = evaluation.compare("all", "one", "brier", at=at).difference
+        np.testing.assert_array_equal(panels["differences"].marks["ipcw", None].values, [difference])
 
 
 def test_auc_over_time_has_chance_for_reference_and_does_not_start_at_0(evaluation):
-    display = ScoreCurveDisplay.from_evaluation(evaluation, metric="auc")
-    known = display.reference["IPCW"]
-    np.testing.assert_allclose(known[np.isfinite(known)], 0.5)
-    assert display.bottom is None
+    display = CurveDisplay.from_scores(evaluation, metric="auc")
+    (reference,) = display.panels["ipcw"].guides
+    np.testing.assert_allclose(reference.y[np.isfinite(reference.y)], 0.5)
     ax = display.plot()
     assert "greater is better" in ax.get_ylabel()
     assert len(areas(ax)) == 3
     low, high = ax.get_ylim()
     assert low < 0.5 < high
-    assert ScoreCurveDisplay.from_evaluation(evaluation, metric="ibs").plot().get_ylim()[0] == 0
+    assert CurveDisplay.from_scores(evaluation, metric="ibs").plot().get_ylim()[0] == 0
 
 
 def test_without_a_confidence_level_there_are_no_limits(asked):
     plain = asked(confidence_level=None)
     for display in (
-        RocDisplay.from_evaluation(plain, 18.0),
-        CalibrationDisplay.from_evaluation(plain, 18.0, "all"),
-        DecisionCurveDisplay.from_evaluation(plain, 18.0),
+        CurveDisplay.from_roc(plain, 18.0),
+        CurveDisplay.from_calibration(plain, 18.0, "all"),
+        CurveDisplay.from_decision_curves(plain, 18.0),
     ):
         ax = display.plot()
         assert areas(ax) == []
@@ -193,28 +196,28 @@ def test_without_a_confidence_level_there_are_no_limits(asked):
 
 
 def test_what_cannot_be_drawn_is_refused(evaluation, asked):
-    everywhere = (RocDisplay, CalibrationDisplay, DecisionCurveDisplay)
-    for display in everywhere:
+    everywhere = (CurveDisplay.from_roc, CurveDisplay.from_calibration, CurveDisplay.from_decision_curves)
+    for shown in everywhere:
         with pytest.raises(ValueError, match="^at .*1e\\+06"):
-            display.from_evaluation(evaluation, 1e6)
+            shown(evaluation, 1e6)
         with pytest.raises(ValueError, match="^at is empty"):
-            display.from_evaluation(evaluation, [])
+            shown(evaluation, [])
         with pytest.raises(ValueError, match="^models .*'nobody'"):
-            display.from_evaluation(evaluation, 12.0, "nobody")
-    for display in everywhere[:2]:
+            shown(evaluation, 12.0, "nobody")
+    for shown in everywhere[:2]:
         with pytest.raises(ValueError, match="^band .*'wide'"):
-            display.from_evaluation(evaluation, 12.0, band="wide")
-    for display in everywhere[1:]:
+            shown(evaluation, 12.0, band="wide")
+    for shown in everywhere[1:]:
         with pytest.raises(ValueError, match="^models .*'risk'"):
-            display.from_evaluation(evaluation, 12.0, ["all", "risk"])
+            shown(evaluation, 12.0, ["all", "risk"])
     with pytest.raises(ValueError, match="^model .*'risk'"):
         DCalibrationDisplay.from_evaluation(evaluation, "risk")
     with pytest.raises(ValueError, match="^model .*'nobody'"):
         DCalibrationDisplay.from_evaluation(evaluation, "nobody")
     with pytest.raises(ValueError, match="^metrics .*'ici'"):
-        MetricsDisplay.from_evaluation(evaluation, "ici")
+        ForestDisplay.from_metrics(evaluation, "ici")
     without = asked(metrics="ibs", at=None)
     with pytest.raises(ValueError, match="^at is needed"):
-        CalibrationDisplay.from_evaluation(without)
+        CurveDisplay.from_calibration(without)
     with pytest.raises(ValueError, match="^metric .*'auc'"):
-        RocDisplay.from_evaluation(without, 12.0)
+        CurveDisplay.from_roc(without, 12.0)

@@ -7,7 +7,7 @@ import pytest
 
 import cocensor as cc
 from cocensor.simulate import SyntheticDesign
-from cocensor.views.plots import MetricsDisplay, ScoreCurveDisplay, SensitivityDisplay
+from cocensor.views.plots import CurveDisplay, ForestDisplay, SensitivityDisplay
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +43,23 @@ def test_along_tau_a_line_per_model(known, unknown):
 
 @pytest.mark.parametrize("minus", [None, "1"])
 def test_over_time(known, unknown, minus):
-    display = ScoreCurveDisplay.from_evaluation(known, minus=minus)
+    display = CurveDisplay.from_scores(known, minus=minus)
     values = known.truth.values["ibs"]
     less = 0.0 if minus is None else values[minus].curve
-    assert list(display.truth) == [model for model in known.models if model != minus]
-    for model, curve in display.truth.items():
+    (panel,) = display.panels.values()
+    assert list(panel.truth) == [model for model in known.models if model != minus]
+    for model, curve in panel.truth.items():
         np.testing.assert_array_equal(curve, (values[model].curve - less)[np.argsort(known.data.times)])
     assert labels(display.plot())[-1] == "truth"
-    other = ScoreCurveDisplay.from_evaluation(unknown, minus=minus)
-    assert not other.truth
+    other = CurveDisplay.from_scores(unknown, minus=minus)
+    assert not any(panel.truth for panel in other.panels.values())
     assert "truth" not in labels(other.plot())
 
 
 def test_by_metric(known, unknown):
-    display = MetricsDisplay.from_evaluation(known)
-    for panel, metric in zip(display.panels, known.metrics, strict=True):
+    display = ForestDisplay.from_metrics(known)
+    for panel, metric in zip(display.panels.values(), known.metrics, strict=True):
         expected = [known.truth.value(metric, model) for model in known.models]
-        np.testing.assert_array_equal(panel.truth[None], expected)
+        np.testing.assert_array_equal(panel.marks["truth", None].values, expected)
     assert all("truth" in labels(ax) for ax in display.plot())
-    assert not any("truth" in labels(ax) for ax in MetricsDisplay.from_evaluation(unknown).plot())
+    assert not any("truth" in labels(ax) for ax in ForestDisplay.from_metrics(unknown).plot())

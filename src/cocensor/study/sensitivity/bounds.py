@@ -224,15 +224,15 @@ class Bounds:
         return (bound.low, bound.high, bound.low_error, bound.high_error, *interval)
 
     def plot(self, ax: Any = None) -> Any:
-        """Bounds of all models and pairs; returns the axes (see :class:`~cocensor.views.plots.BoundsDisplay`)."""
-        return view("plots.BoundsDisplay").from_bounds(self).plot(ax=ax)
+        """Bounds of all models and pairs; returns the axes (a :class:`~cocensor.views.plots.ForestDisplay`)."""
+        return view("plots.ForestDisplay").from_bounds(self).plot(ax=ax)
 
     def plot_over_time(self, minus: str | None = None, ax: Any = None, *, at_risk: bool = True) -> Any:
         """Bounds at each time, or those of differences from one model; returns the axes.
 
-        See :class:`~cocensor.views.plots.BoundCurvesDisplay`.
+        See :class:`~cocensor.views.plots.CurveDisplay`.
         """
-        return view("plots.BoundCurvesDisplay").from_bounds(self, minus).plot(ax=ax, at_risk=at_risk)
+        return view("plots.CurveDisplay").from_bounds(self, minus=minus).plot(ax=ax, at_risk=at_risk)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as JSON can hold them; curves over time are each for itself sharp."""

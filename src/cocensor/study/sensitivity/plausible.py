@@ -213,8 +213,8 @@ class PlausibleTau:
         return frame_of_rows(columns, rows, self.library)
 
     def plot(self, ax: Any = None) -> Any:
-        """The τ of covariates with intervals; returns the axes (a :class:`~cocensor.views.plots.BenchmarkDisplay`)."""
-        return view("plots.BenchmarkDisplay").from_plausible_tau(self).plot(ax=ax)
+        """The τ of covariates with intervals; returns the axes (a :class:`~cocensor.views.plots.ForestDisplay`)."""
+        return view("plots.ForestDisplay").from_benchmarks(self).plot(ax=ax)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from cocensor.metrics import DCalibrationResult
 from cocensor.study.evaluation import Evaluation, results_of
-from cocensor.views.plots.asked import with_curves
+from cocensor.views.plots.choices import models_with_curves
 from cocensor.views.plots.panels import draw_panels, wrapped
 from cocensor.views.plots.style import colours, shaded_area
 
@@ -59,7 +59,7 @@ class DCalibrationDisplay:
     models: tuple[str, ...]
     panels: dict[str, DCalibrationResult]
     adjustment: str
-    shown: str = ""
+    shown: str
 
     @classmethod
     def from_evaluation(
@@ -79,7 +79,7 @@ class DCalibrationDisplay:
             By default the evaluation's ``primary``.
         """
         scores = results_of(evaluation, adjustment)
-        names = with_curves(evaluation, model, "model")
+        names = models_with_curves(evaluation, model, "model")
         panels = {name: evaluation.d_calibration(name, scores.name) for name in names}
         return cls(
             evaluation.models,

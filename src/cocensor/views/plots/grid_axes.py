@@ -10,9 +10,9 @@ import numpy as np
 
 from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.study.plan import HAZARD_RATIO
-from cocensor.study.sensitivity import ALL, Grid, Sensitivity
-from cocensor.views.plots.asked import asked_names
-from cocensor.views.plots.panels import Display, draw_second_axis, ticks_with_room
+from cocensor.study.sensitivity import ALL, Grid, PlausibleTau, Sensitivity
+from cocensor.views.plots.choices import at_least_one
+from cocensor.views.plots.panels import draw_second_axis, ticks_with_room
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,38 +23,6 @@ _ROUNDING = 1e-6
 PLAUSIBLE: dict[str, Any] = {"color": "#F0E442", "alpha": 0.2, "linewidth": 0, "zorder": 0}
 _MARK: dict[str, Any] = {"marker": "^", "linestyle": "none", "color": "0.25", "zorder": 5}
 _OTHER: dict[str, Any] = {"markersize": 4.0, "markerfacecolor": "white", "markeredgewidth": 0.7}
-
-
-class Marks(NamedTuple):
-    """The τ that leaving out covariates would induce: the strongest, all together, and the others."""
-
-    strongest: str
-    tau: float
-    together: float
-    others: tuple[float, ...]
-
-    @classmethod
-    def of(cls, sensitivity: Sensitivity) -> Marks | None:
-        """At effects that are shrunk for their noise; None where covariates do not tell."""
-        found = sensitivity.benchmarks
-        if found is None:
-            return None
-        strongest, *others = found.benchmarks
-        shrunken = tuple(each.shrunken_tau for each in others)
-        return cls(strongest.name, strongest.shrunken_tau, found.together, shrunken)
-
-    def draw(self, ax: Axes) -> None:
-        """As triangles at the bottom."""
-        strongest = f"strongest covariate: {escaped(self.strongest)}"
-        looks: list[tuple[Sequence[float], str, dict[str, Any]]] = [
-            (self.others, "other covariates", _OTHER),
-            ([self.together], "all covariates together", {"markersize": 8.0, "markerfacecolor": "0.75"}),
-            ([self.tau], strongest, {"markersize": 6.0}),
-        ]
-        for at, label, look in looks:
-            if at:
-                heights, across = np.full(len(at), 0.025), ax.get_xaxis_transform()
-                ax.plot(at, heights, transform=across, label=label, **(_MARK | look))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +37,7 @@ class TauAxis:
     limits: tuple[float, float]
     ratios: dict[float, float]
     plausible: tuple[float, float]
-    marks: Marks | None = None
+    benchmarks: PlausibleTau | None = None
     independence: ClassVar[float] = 0.0
 
     @classmethod
@@ -80,15 +48,15 @@ class TauAxis:
         taus = np.union1d(list(sensitivity.over_tau.answers[adjustment].get(family, {})), [0.0])
         known = np.array([sensitivity.over_tau.hazard_ratio(family, tau, adjustment) for tau in taus])
         within = sensitivity.plausible.low, sensitivity.plausible.high
-        return cls(family, limits, _places(taus, np.log(known)), within, Marks.of(sensitivity))
+        return cls(family, limits, _places(taus, np.log(known)), within, sensitivity.benchmarks)
 
     def draw(self, ax: Axes) -> None:
         """Name the axis, and draw what lies along it."""
         ax.axvspan(*self.plausible, label="plausible range of τ", **PLAUSIBLE)
         ax.set_xlabel("Kendall's τ of event and dropout")
         ax.set_xlim(*self.limits)
-        if self.marks is not None:
-            self.marks.draw(ax)
+        if self.benchmarks is not None:
+            _draw_covariates(ax, self.benchmarks)
         if len(self.ratios) > 1:
             places = [(f"{ratio:g}", at) for ratio, at in self.ratios.items()]
             draw_second_axis(ax, "hazard ratio right after dropout", places)
@@ -130,19 +98,6 @@ class GridLine(NamedTuple):
     axis: TauAxis | RatioAxis
 
 
-class GridDisplay(Display):
-    """What is drawn along the lines of grids, a panel each."""
-
-    lines: dict[str, Any]
-
-    def _keys(self) -> dict[str, Any]:
-        return self.lines
-
-    def _size(self, n: int) -> tuple[float, float] | None:
-        """Room for the axis on top."""
-        return None if n == 1 else (3.2, 3.1)
-
-
 def lines_of(
     sensitivity: Sensitivity,
     metric: str,
@@ -165,10 +120,10 @@ def lines_of(
             f"metric must have scores over the grid, but {metric!r} has none under {adjustment!r}."
         )
     if line is not None:
-        asked = asked_names(line, "line")
-        for each in asked:
-            check_choice(each, "line", tuple(by_ratio))
-        return {each: over_ratios[each] for each in asked}
+        names = at_least_one(line, "line")
+        for name in names:
+            check_choice(name, "line", tuple(by_ratio))
+        return {name: over_ratios[name] for name in names}
     known = (*by_tau, *([HAZARD_RATIO] if ALL in over_ratios else []))
     if family is not None:
         check_choice(family, "family", known)
@@ -181,6 +136,20 @@ def lines_of(
         for each in known
         if family in (None, each)
     }
+
+
+def _draw_covariates(ax: Axes, benchmarks: PlausibleTau) -> None:
+    """Triangles at the bottom: the τ that leaving out covariates would induce, at effects shrunk for their noise."""
+    strongest, *others = benchmarks.benchmarks
+    looks: list[tuple[list[float], str, dict[str, Any]]] = [
+        ([row.shrunken_tau for row in others], "other covariates", _OTHER),
+        ([benchmarks.together], "all covariates together", {"markersize": 8.0, "markerfacecolor": "0.75"}),
+        ([strongest.shrunken_tau], f"strongest covariate: {escaped(strongest.name)}", {"markersize": 6.0}),
+    ]
+    for taus, label, look in looks:
+        if taus:
+            heights, across = np.full(len(taus), 0.025), ax.get_xaxis_transform()
+            ax.plot(taus, heights, transform=across, label=label, **(_MARK | look))
 
 
 def _places(taus: FloatArray, logs: FloatArray) -> dict[float, float]:

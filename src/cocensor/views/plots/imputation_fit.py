@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Self
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 _HIGHEST = 3.0
 
 
-@dataclass(frozen=True, eq=False)
-class Ratios:
-    """Observed over expected with a 95 % interval, by decile (rows) and period; NaN where less than 1 is expected."""
-
-    ratio: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-
 @dataclass(eq=False)
 class ImputationFitDisplay:
     """Observed over expected numbers by decile of a model's score, a line per period, a panel for events and dropouts.
@@ -41,8 +32,9 @@ class ImputationFitDisplay:
     ----------
     model : str
         Whose score the deciles are of.
-    panels : dict of Ratios
-        By kind, "event" and "dropout"; those with at least one cell.
+    panels : dict of array
+        By kind, "event" and "dropout", if it has a cell: the ratio, and both ends of its 95 % interval, by
+        decile and period; NaN where less than 1 is expected.
     periods : array
         The ends of the periods.
     time_axis : TimeAxis
@@ -63,9 +55,9 @@ class ImputationFitDisplay:
     """
 
     model: str
-    panels: dict[Kind, Ratios]
+    panels: dict[Kind, FloatArray]
     periods: FloatArray
-    time_axis: TimeAxis = field(default_factory=TimeAxis)
+    time_axis: TimeAxis
 
     @classmethod
     def from_imputation_fit(cls, fit: ImputationFit, model: str | None = None) -> Self:
@@ -76,7 +68,7 @@ class ImputationFitDisplay:
         for kind, cells in fit.cells[model].items():
             if cells.shown.any():
                 values = cells.ratio, *cells.interval()
-                panels[kind] = Ratios(*(np.where(cells.shown, each, np.nan) for each in values))
+                panels[kind] = np.where(cells.shown, values, np.nan)
         if not panels:
             raise ValueError(
                 "fit must have a cell with at least one expected event or dropout, but has none."
@@ -89,21 +81,19 @@ class ImputationFitDisplay:
 
     def _draw(self, kind: Kind, ax: Axes) -> None:
         panel = self.panels[kind]
-        n_groups, n_periods = panel.ratio.shape
+        _, n_groups, n_periods = panel.shape
         starts = [0.0, *self.periods[:-1]]
         unit = "" if self.time_axis.unit is None else f" {escaped(self.time_axis.unit)}"
         looks = zip(range(n_periods), line_styles(), cycle(MARKERS), strict=False)
         for k, style, marker in looks:
             x = np.arange(1, n_groups + 1) + 0.15 * (k - 0.5 * (n_periods - 1))
-            ratio, lower, upper = (
-                np.minimum(each[:, k], _HIGHEST) for each in (panel.ratio, panel.lower, panel.upper)
-            )
+            ratio, lower, upper = np.minimum(panel[:, :, k], _HIGHEST)
             bars = np.stack((ratio - lower, upper - ratio))
             label = f"{starts[k]:.3g} < t ≤ {self.periods[k]:.3g}{unit}"
             look = {"color": style["color"], "marker": marker, "markersize": 4.0, "linewidth": 1.0}
             ax.errorbar(x, ratio, bars, label=label, linestyle="none", clip_on=False, **look)
         ax.axhline(1.0, color="0.4", linewidth=1.0, zorder=0)
-        cut = f", cut at {_HIGHEST:g}" if (np.nan_to_num(panel.upper) > _HIGHEST).any() else ""
+        cut = f", cut at {_HIGHEST:g}" if (np.nan_to_num(panel[2]) > _HIGHEST).any() else ""
         ax.set(xlabel=f"decile of the score of {escaped(self.model)}", ylabel=f"observed / expected{cut}")
         ax.set_title(f"{kind}s")
         ax.set_xticks(range(1, n_groups + 1))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cocensor._checks import escaped
@@ -24,8 +24,8 @@ _SMALL: dict[str, Any] = {"fontsize": "small", "va": "top", "annotation_clip": F
 class BelowCurves:
     """What time is called, and how many are at risk: by the colour of the numbers, the outcomes of a sample."""
 
-    time_axis: TimeAxis = field(default_factory=TimeAxis)
-    at_risk: Mapping[str, RiskTable] = field(default_factory=dict)
+    time_axis: TimeAxis
+    at_risk: Mapping[str, RiskTable]
 
     @classmethod
     def of(cls, time_axis: TimeAxis, table: RiskTable | None) -> BelowCurves:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,28 +23,6 @@ _SMALL: dict[str, Any] = {"frameon": False, "fontsize": "small"}
 Tick = tuple[str, float]
 # In inches: a letter of a tick's label, and the gap between two of them.
 _TICK_LETTER, _TICK_GAP = 0.07, 0.14
-
-
-class Display(ABC):
-    """What is drawn in panels, each into an axes of its own."""
-
-    panels: Any
-    _share_y: ClassVar[bool] = True
-
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
-        """Draw into ``ax``, one axes per panel, or into a new figure; returns the axes, several as a list."""
-        panels = [partial(self._draw, key) for key in self._keys()]
-        return draw_panels(panels, ax, size=self._size(len(panels)), share_y=self._share_y)
-
-    def _keys(self) -> Iterable[Any]:
-        return self.panels
-
-    def _size(self, n: int) -> tuple[float, float] | None:
-        """Of one of n panels, in inches; None for that of most displays."""
-        return None
-
-    @abstractmethod
-    def _draw(self, key: Any, ax: Axes) -> None: ...
 
 
 def draw_panels(
@@ -80,24 +56,9 @@ def draw_panels(
     return axes if len(axes) > 1 else axes[0]
 
 
-def one_axes(ax: Axes | None, width: float, height: float) -> Any:
-    """The axes given, or that of a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
-
-
 def wrapped(name: str, width: int = 34) -> str:
     """A name in lines that a panel among others has room for."""
     return fill(escaped(name), width)
-
-
-def name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Put names beside rows, which go from top to bottom."""
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
 
 
 def _shape(n: int) -> tuple[int, int]:
@@ -168,10 +129,9 @@ def ticks_with_room(ax: Axes, ticks: Iterable[Tick]) -> list[Tick]:
     return [tick for tick, _ in kept]
 
 
-def draw_second_axis(ax: Axes, label: str, ticks: Iterable[Tick]) -> Any:
+def draw_second_axis(ax: Axes, label: str, ticks: Iterable[Tick]) -> None:
     """An axis on top, with as many of the ticks as have room at their places on the axis below."""
     kept, above = ticks_with_room(ax, ticks), ax.secondary_xaxis("top")
     above.set_xticks([at for _, at in kept], [text for text, _ in kept], fontsize="small")
     above.set_xlabel(label, fontsize="small")
     above.tick_params(length=3.0)
-    return above

@@ -1,24 +1,27 @@
-"""Scores along Kendall's τ, and along the hazard ratio after dropout."""
+"""Scores and differences of scores along Kendall's τ, and along the hazard ratio after dropout."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from cocensor._checks import FloatArray, escaped
+from cocensor._checks import FloatArray, check_choice, escaped
 from cocensor.adjustments import IPCW
-from cocensor.study.evaluation import Evaluation, metric_of
-from cocensor.study.scores import AdjustmentScores
+from cocensor.inference import AxisCurve, Band, TippingPoint
+from cocensor.metrics import MetricValue
+from cocensor.study.evaluation import metric_of
 from cocensor.study.sensitivity import Sensitivity
-from cocensor.views.plots.grid_axes import GridDisplay, GridLine, RatioAxis, TauAxis, lines_of
-from cocensor.views.plots.panels import wrapped
+from cocensor.views.plots.grid_axes import GridLine, RatioAxis, TauAxis, lines_of
+from cocensor.views.plots.panels import draw_panels, wrapped
 from cocensor.views.plots.style import (
     MARKERS,
     TRUTH,
+    ZERO,
     Limits,
     best_in_words,
     explain_area,
@@ -26,6 +29,7 @@ from cocensor.views.plots.style import (
     shade,
     shaded_area,
 )
+from cocensor.views.text.digits import level_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +44,7 @@ _TICK: dict[str, Any] = {
     "zorder": 1,
 }
 _ON_TICK: dict[str, Any] = {"markersize": 8.0, "markerfacecolor": "white", "linestyle": "none", "zorder": 1}
+_TIPPING: dict[str, Any] = {"markersize": 9.0, "markeredgecolor": "black", "linestyle": "none", "zorder": 4}
 _CHANGE: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 0}
 
 
@@ -61,7 +66,7 @@ class LineScores:
 
 
 @dataclass(eq=False)
-class SensitivityDisplay(GridDisplay):
+class SensitivityDisplay:
     """The score of every model along Kendall's τ, a panel per copula family, and along the hazard ratio after dropout.
 
     Shaded are the intervals of the scores, each for its own point. Large dots mark the models that cannot be
@@ -137,14 +142,21 @@ class SensitivityDisplay(GridDisplay):
         """
         evaluation = sensitivity.evaluation
         by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
-        asked = lines_of(sensitivity, by.name, name, family, line)
-        lines = {key: _scores(each, by.name, name) for key, each in asked.items()}
-        ipcw, truth = (
-            {} if found is None else {model: each.value for model, each in found.values[by.name].items()}
-            for found in (_ipcw(evaluation, by.name), evaluation.truth)
+        grid_lines = lines_of(sensitivity, by.name, name, family, line)
+        lines = {key: _scores(each, by.name, name) for key, each in grid_lines.items()}
+        # Marginal weights rather than those given covariates.
+        under_ipcw = sorted(
+            (scores for scores in evaluation.results.values() if isinstance(scores.adjustment, IPCW)),
+            key=lambda scores: len(scores.adjustment.needs),
         )
+        ipcw = next((scores.values[by.name] for scores in under_ipcw if scores.values[by.name]), {})
+        truth = {} if evaluation.truth is None else evaluation.truth.values[by.name]
         level = evaluation.data.confidence_level
-        return cls(lines, ipcw, by.label, evaluation.results[name].label, level, truth)
+        return cls(lines, _numbers(ipcw), by.label, evaluation.results[name].label, level, _numbers(truth))
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
+        """Draw into ``ax``, one axes per line, or into a new figure; returns the axes, several as a list."""
+        return _plot(self, ax)
 
     def _draw(self, line: str, ax: Axes) -> None:
         panel = self.lines[line]
@@ -178,18 +190,158 @@ class SensitivityDisplay(GridDisplay):
         panel.axis.draw(ax)
 
 
-def _ipcw(evaluation: Evaluation, metric: str) -> AdjustmentScores | None:
-    """The scores under IPCW, the marginal one rather than one given covariates; None where it has none."""
-    found = [
-        each
-        for each in evaluation.results.values()
-        if isinstance(each.adjustment, IPCW) and each.values[metric]
-    ]
-    return min(found, key=lambda each: len(each.adjustment.needs), default=None)
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """The score of a model minus that of the reference along τ or hazard ratios, and where its sign changes.
+
+    ``along.positions`` are the ``points``; of hazard ratios, their logarithms. ``band`` holds the whole curve, on all
+    lines of its grid at once: under all families, or whosever hazard ratio moves; None where there are no intervals.
+    """
+
+    points: FloatArray
+    along: AxisCurve
+    band: Band | None
+    tipping: tuple[TippingPoint, ...]
 
 
-def _scores(asked: GridLine, metric: str, adjustment: str) -> LineScores:
-    grid, line, axis = asked
+@dataclass(eq=False)
+class DifferenceDisplay:
+    """The score of every model minus that of a reference model, a panel per copula family and for hazard ratios.
+
+    Along Kendall's τ, and along the hazard ratio after dropout. The dark area is the interval of each difference for
+    itself; the light one holds whole curves, under all families at once. Where the dark area leaves out 0, the two
+    models differ. A marker on the line at 0 is where the order of two scores turns, and the thick line
+    through it is where that may truly be. The second axis, triangles and the shaded range are those of
+    :class:`SensitivityDisplay`.
+
+    Attributes
+    ----------
+    reference : str
+    models : tuple of str
+        All models of the evaluation: a model has the same line in every display.
+    lines : dict of dict of Difference
+        By family, "hazard_ratio" last, or by whose hazard ratio after dropout moves; and by model.
+    axes : dict of TauAxis or RatioAxis
+        What each line is drawn along.
+    label, adjustment, direction : str
+        What the scores are, what they are adjusted by, and which are better.
+    confidence_level : float or None
+        Of intervals and bands, if there are any.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.views.plots import DifferenceDisplay
+    >>> from cocensor.simulate import SyntheticDesign
+    >>> data = SyntheticDesign(n=600, n_features=3, copula=cc.Clayton.from_tau(0.5)).draw(0)
+    >>> train, test = data[:300], data[300:]
+    >>> models = {f"{k}": cc.CoxPH().fit(train.X[:, :k], train.y).predict_survival_function(test.X[:, :k])
+    ...           for k in (1, 3)}
+    >>> result = cc.evaluate(models, test.y, test.X, y_train=train.y, metrics="ibs")
+    >>> display = DifferenceDisplay.from_sensitivity(result.sensitivity("clayton", [0.0, 0.4, 0.8]))
+    >>> display.reference, list(display.lines["clayton"])
+    ('1', ['3'])
+    """
+
+    reference: str
+    models: tuple[str, ...]
+    lines: dict[str, dict[str, Difference]]
+    axes: dict[str, TauAxis | RatioAxis]
+    label: str
+    adjustment: str
+    direction: str
+    confidence_level: float | None
+
+    @classmethod
+    def from_sensitivity(
+        cls,
+        sensitivity: Sensitivity,
+        reference: str | None = None,
+        metric: str | None = None,
+        adjustment: str | None = None,
+        family: str | None = None,
+        line: str | Sequence[str] | None = None,
+    ) -> Self:
+        """From what :meth:`Evaluation.sensitivity` returns.
+
+        Parameters
+        ----------
+        sensitivity : Sensitivity
+        reference : str, optional
+            The model that all others are compared with; by default the one with the best score at independence.
+        metric, adjustment, family, line : str, optional
+            Those of :meth:`SensitivityDisplay.from_sensitivity`.
+        """
+        evaluation = sensitivity.evaluation
+        by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
+        grid_lines = lines_of(sensitivity, by.name, name, family, line)
+        grid = sensitivity.over_tau if line is None else next(iter(grid_lines.values())).grid
+        against = grid.reference(by.name, name) if reference is None else reference
+        check_choice(against, "reference", evaluation.models)
+        lines = {key: _differences(each, against, by.name, name) for key, each in grid_lines.items()}
+        if not any(lines.values()):
+            raise ValueError(
+                f"sensitivity must have the scores of two models at least, but has those of {against!r} alone."
+            )
+        return cls(
+            against,
+            evaluation.models,
+            lines,
+            {key: each.axis for key, each in grid_lines.items()},
+            by.label,
+            evaluation.results[name].label,
+            by.direction,
+            evaluation.data.confidence_level,
+        )
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Any:
+        """Draw into ``ax``, one axes per line, or into a new figure; returns the axes, several as a list."""
+        return _plot(self, ax)
+
+    def _draw(self, line: str, ax: Axes) -> None:
+        panel, axis, level = self.lines[line], self.axes[line], self.confidence_level
+        ax.axhline(0.0, **ZERO)
+        for k, (model, style) in enumerate(zip(self.models, line_styles(), strict=False)):
+            if model not in panel:
+                continue
+            found, marker = panel[model], MARKERS[k % len(MARKERS)]
+            points, look = found.points, {"marker": marker, "markersize": 4.0, "zorder": 3, **style}
+            ax.plot(points, found.along.values, label=escaped(model), **look)
+            if level is not None:
+                shade(ax, points, (found.along.low, found.along.high), style["color"], 0.28)
+            if found.band is not None:
+                shade(ax, points, found.band[:2], style["color"], 0.12)
+            for point in found.tipping:
+                ax.plot(point.at, 0.0, marker=marker, color=style["color"], **_TIPPING)
+                if point.interval is not None:
+                    low, high = point.interval
+                    ends = [points[0] if low is None else low, points[-1] if high is None else high]
+                    ax.plot(ends, [0.0, 0.0], color=style["color"], linewidth=4.0, alpha=0.8, zorder=2)
+        if level is not None:
+            explain_area(ax, f"{level_in_words(level)} interval", "0.4", 0.45)
+            explain_area(ax, f"{level_in_words(level)} band for whole curves", "0.4", 0.2)
+        if any(found.tipping for found in panel.values()):
+            mark = "order turns" if level is None else "scores change order, with interval"
+            ax.plot([], [], marker="o", color="0.6", label=mark, **_TIPPING)
+        better = "above" if self.direction == "smaller" else "below"
+        said = self.label, f"minus that of {self.reference}", f"({better} 0: {self.reference} is better)"
+        ax.set_ylabel("\n".join(map(wrapped, said)))
+        ax.set_title(wrapped(f"{self.adjustment}, {axis.title}"), fontsize="medium")
+        axis.draw(ax)
+
+
+def _plot(display: SensitivityDisplay | DifferenceDisplay, ax: Axes | Sequence[Axes] | None) -> Any:
+    """Draw a panel per line; several have room for the axis on top."""
+    panels = [partial(display._draw, line) for line in display.lines]
+    return draw_panels(panels, ax, size=None if len(panels) == 1 else (3.2, 3.1))
+
+
+def _numbers(values: Mapping[str, MetricValue]) -> dict[str, float]:
+    return {model: value.value for model, value in values.items()}
+
+
+def _scores(grid_line: GridLine, metric: str, adjustment: str) -> LineScores:
+    grid, line, axis = grid_line
     points = list(grid.leaders(metric, adjustment)[line])
     values = [grid.values(line, point, metric, adjustment) for point in points]
     models = grid.evaluation.models
@@ -203,3 +355,18 @@ def _scores(asked: GridLine, metric: str, adjustment: str) -> LineScores:
             curve = grid.along(model, None, metric, adjustment)[line]
             limits[model] = curve.low[answered], curve.high[answered]
     return LineScores(axis, np.array(points), scores, best, changes, limits)
+
+
+def _differences(grid_line: GridLine, reference: str, metric: str, adjustment: str) -> dict[str, Difference]:
+    """Of each model that has scores on the line."""
+    grid, line, _ = grid_line
+    points, found = np.array(list(grid.answers[adjustment][line])), {}
+    for model in grid.evaluation.models:
+        pair = grid.pair(model, reference, metric, adjustment)
+        along = pair.curves[line]
+        if model == reference or not np.isfinite(along.values).any():
+            continue
+        known = grid.evaluation.data.confidence_level is not None
+        band = grid.bands(model, reference, metric, adjustment)[line] if known else None
+        found[model] = Difference(points, along, band, pair.tipping_points(line))
+    return found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor._checks import FloatArray, check_choice
 from cocensor.inference import Estimates
 from cocensor.views.text.digits import level_in_words
 
@@ -26,6 +26,9 @@ _STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
 TRUTH: dict[str, Any] = {"linestyle": (0, (1.5, 2)), "linewidth": 1.1, "zorder": 1.5}
 #: Where a difference is 0.
 ZERO: dict[str, Any] = {"color": "0.3", "linewidth": 1.0, "zorder": 1}
+#: What curves are read against: a diagonal, and a curve that is no model's.
+THIN: dict[str, Any] = {"color": "0.6", "linewidth": 1.0, "zorder": 1}
+THICK: dict[str, Any] = {"color": "0.6", "linewidth": 2.5, "zorder": 2}
 MARKERS = ("o", "s", "^", "D", "v", "P")
 
 
@@ -47,11 +50,18 @@ def markers() -> Iterator[str]:
         yield MARKERS[(i // len(_COLOURS)) % len(MARKERS)]
 
 
-def shade(ax: Axes, x: FloatArray, limits: Limits, colour: str, alpha: float = 0.15) -> None:
+def shade(
+    ax: Axes,
+    x: FloatArray,
+    limits: Limits,
+    colour: str,
+    alpha: float = 0.15,
+    step: Literal["post"] | None = None,
+) -> None:
     """Fill what lies between two limits; where one of them is missing, nothing."""
     low, high = limits
     if np.isfinite(low + high).any():
-        ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
+        ax.fill_between(x, low, high, step=step, color=colour, alpha=alpha, linewidth=0, zorder=0.5)
 
 
 def explain_area(ax: Axes, label: str, colour: str = "0.5", alpha: float = 0.3) -> None:
@@ -59,14 +69,10 @@ def explain_area(ax: Axes, label: str, colour: str = "0.5", alpha: float = 0.3) 
     ax.fill_between([], [], color=colour, alpha=alpha, linewidth=0, label=label)
 
 
-def check_band(band: BandKind) -> None:
-    """Refuse what cannot be shaded."""
+def shaded_area(band: BandKind, level: float | None) -> str:
+    """What is shaded, in words; empty where nothing is. What cannot be shaded is refused."""
     if band is not None:
         check_choice(band, "band", ("pointwise", "simultaneous"))
-
-
-def shaded_area(band: BandKind, level: float | None) -> str:
-    """What is shaded, in words; empty where nothing is."""
     if band is None or level is None:
         return ""
     return f"{level_in_words(level)} {'interval' if band == 'pointwise' else 'band for the whole curve'}"
@@ -77,37 +83,9 @@ def best_in_words(level: float | None) -> str:
     return "best" if level is None else f"not distinguishable from the best ({level_in_words(level)})"
 
 
-class Line(NamedTuple):
-    """Values over something, and their limits, NaN where there are none."""
-
-    x: FloatArray
-    y: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    @classmethod
-    def of(cls, x: FloatArray, estimates: Estimates, band: BandKind, level: float | None) -> Line:
-        """Estimates with an interval each, with a band that holds all, or with nothing."""
-        if band is None or level is None:
-            none = np.full(len(x), np.nan)
-            return cls(x, estimates.values, none, none)
-        limits = estimates.confidence_intervals(level) if band == "pointwise" else estimates.band(level)[:2]
-        return cls(x, estimates.values, *limits)
-
-
-def draw_lines(
-    ax: Axes,
-    models: Sequence[str],
-    lines: Mapping[str, Line],
-    shaded: str,
-    labels: Mapping[str, str] | None = None,
-) -> None:
-    """A line for each model that has one, in a style that it has in every display, with its limits shaded."""
-    for model, style in zip(models, line_styles(), strict=False):
-        if model in lines:
-            line = lines[model]
-            label = escaped(model) if labels is None else labels[model]
-            ax.plot(line.x, line.y, label=label, zorder=3, **style)
-            shade(ax, line.x, (line.low, line.high), style["color"])
-    if any(np.isfinite(line.low).any() for line in lines.values()):
-        explain_area(ax, shaded)
+def limits_of(estimates: Estimates, band: BandKind, level: float | None) -> Limits | None:
+    """The intervals of several values, or the band that holds all of them; None where nothing is shaded."""
+    if band is None or level is None:
+        return None
+    low, high = estimates.confidence_intervals(level) if band == "pointwise" else estimates.band(level)[:2]
+    return low, high

@@ -1,4 +1,4 @@
-"""What of an evaluation is to be drawn."""
+"""Models and times of an evaluation that are to be drawn."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cocensor._checks import as_times, as_tuple, as_vector, check_choice
 from cocensor.study.evaluation import Evaluation
 
 
-def asked_names(
+def at_least_one(
     names: str | Sequence[str] | None, argument: str, default: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """One name or several, by default those given; at least one."""
-    found = tuple(default) if names is None else as_tuple(names, argument, str)
-    if not found:
+    """One name or several, by default those given; none is refused."""
+    chosen = tuple(default) if names is None else as_tuple(names, argument, str)
+    if not chosen:
         raise ValueError(f"{argument} is empty: at least one is needed.")
-    return found
+    return chosen
 
 
-def asked_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...]:
+def chosen_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float, ...]:
     """Single times, by default all of the evaluation."""
     if at is None and not evaluation.data.at:
         raise ValueError("at is needed: the evaluation has no scores at single times.")
@@ -31,28 +31,32 @@ def asked_times(evaluation: Evaluation, at: npt.ArrayLike | None) -> tuple[float
     return tuple(dict.fromkeys(times))
 
 
-def asked_models(
+def chosen_models(
     evaluation: Evaluation, models: str | Sequence[str] | None, argument: str = "models"
 ) -> tuple[str, ...]:
     """Models, by default all of the evaluation."""
-    names = asked_names(models, argument, evaluation.models)
+    names = at_least_one(models, argument, evaluation.models)
     for name in names:
         check_choice(name, argument, evaluation.models)
     return names
 
 
-def with_curves(
+def models_with_curves(
     evaluation: Evaluation,
     models: str | Sequence[str] | None,
     argument: str = "models",
     at: float | None = None,
 ) -> tuple[str, ...]:
     """Models that predict survival curves, or the chance ``at`` a time, by default all such of the evaluation."""
-    names, known = asked_models(evaluation, models, argument), evaluation.data.predictions
+    names, predictions = chosen_models(evaluation, models, argument), evaluation.data.predictions
     times = evaluation.data.times if at is None else np.array([at])
-    limits = {name: known[name].limit for name in names if name in known and not known[name].known_at(times)}
+    limits = {
+        name: predictions[name].limit
+        for name in names
+        if name in predictions and not predictions[name].known_at(times)
+    }
     if models is None:
-        names = tuple(name for name in names if name in known and name not in limits)
+        names = tuple(name for name in names if name in predictions and name not in limits)
     elif limits:
         name, limit = next(iter(limits.items()))
         raise ValueError(f"{argument} must predict survival curves, but {name!r} {limit}.")

@@ -1,0 +1,459 @@
+"""Curves with their bands: over time, over false alarms, predicted risks, thresholds and Kendall's τ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from cocensor._checks import FloatArray, check_choice, escaped
+from cocensor.copulas import Copula
+from cocensor.data import RiskTable, TimeAxis
+from cocensor.estimators.margin import MarginEstimator
+from cocensor.joint.profile import CUT, DependenceProfile
+from cocensor.metrics import MetricValue
+from cocensor.study.curves import curve_errors, profile_errors
+from cocensor.study.evaluation import Evaluation, metric_of, results_of
+from cocensor.study.scores import AdjustmentScores
+from cocensor.study.sensitivity import Bounds
+from cocensor.views.plots.choices import at_least_one, chosen_models, chosen_times, models_with_curves
+from cocensor.views.plots.curve_panels import CurvePanel, Guide, Line
+from cocensor.views.plots.over_time import INK, BelowCurves
+from cocensor.views.plots.panels import draw_panels, wrapped
+from cocensor.views.plots.single_times import area_in_words, calibration_panels, decision_panel
+from cocensor.views.plots.style import (
+    THICK,
+    THIN,
+    ZERO,
+    BandKind,
+    limits_of,
+    line_styles,
+    shaded_area,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(eq=False)
+class CurveDisplay:
+    """Curves of models or estimators, with intervals or bands, in panels.
+
+    A name has the same colour and line style in all panels, and a model in all figures.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All that have a colour: the models of an evaluation, estimators, families of copulas.
+    panels : dict of CurvePanel
+        By adjustment, model or time, each with ``lines`` by name, which have ``x``, ``y`` and ``limits``.
+    shaded : str
+        What shaded areas are; empty where nothing is shaded.
+    legend : dict of str
+        By name what the legend says where that is not the name; empty for those that are not in it.
+    look : dict
+        How all lines differ from plain ones, in Matplotlib's words.
+    below : BelowCurves or None
+        Of curves over time: what time is called, and how many are at risk.
+    size : pair of float or None
+        Of a panel, in inches; None for the usual one.
+    share_y : bool
+        Whether panels have one scale.
+
+    Examples
+    --------
+    >>> import cocensor as cc
+    >>> from cocensor.views.plots import CurveDisplay
+    >>> y = cc.Survival([1, 2, 3, 4], [1, 1, 1, 1])
+    >>> half = [[0.5, 0.5]] * 4
+    >>> evaluation = cc.evaluate({"half": half}, y, adjustments="ipcw", times=[1.0, 2.0])
+    >>> display = CurveDisplay.from_scores(evaluation)
+    >>> display.panels["ipcw"].lines["half"].y  # and display.plot()
+    array([0.25, 0.25])
+    """
+
+    names: tuple[str, ...]
+    panels: Mapping[Any, CurvePanel]
+    shaded: str = ""
+    legend: dict[str, str] = field(default_factory=dict)
+    look: dict[str, Any] = field(default_factory=dict)
+    below: BelowCurves | None = None
+    size: tuple[float, float] | None = None
+    share_y: bool = True
+
+    @classmethod
+    def from_scores(
+        cls,
+        evaluation: Evaluation,
+        adjustment: str | Sequence[str] | None = None,
+        metric: str | None = None,
+        *,
+        minus: str | None = None,
+        band: BandKind = "pointwise",
+    ) -> Self:
+        """Values of a metric over time, a panel per adjustment.
+
+        The grey line is the reference, one Kaplan–Meier curve for everybody: a model that is not better adds nothing at
+        that time. Two models may differ although their intervals overlap, as both are scored on the same subjects:
+        ``minus`` shows differences. Dotted lines are the true values, where data are simulated.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        adjustment : str or sequence of str, optional
+            By default the evaluation's ``primary``.
+        metric : str, optional
+            One that has values over time; by default the evaluation's first.
+        minus : str, optional
+            A model: the values of all others minus those of this one.
+        band : "pointwise", "simultaneous" or None
+            What is shaded: an interval for each time, a band that holds a whole curve, or nothing. Errors over time are
+            computed when first asked for; without a confidence level of the evaluation there are none.
+        """
+        by, level = metric_of(evaluation, metric), evaluation.data.confidence_level
+        shaded = shaded_area(band, level)
+        if by.curve_label is None:
+            raise ValueError(f"metric must have values over time, but {by.name!r} has none.")
+        if minus is not None:
+            check_choice(minus, "minus", evaluation.models)
+        order = np.argsort(evaluation.data.times, kind="stable")
+        times = evaluation.data.times[order]
+        label = _minus(by.curve_label, minus)
+        if minus is None and by.direction == "greater":
+            label += " (greater is better)"
+        panels = {}
+        for name in at_least_one(adjustment, "adjustment", (evaluation.primary,)):
+            scores = results_of(evaluation, name)
+            values = scores.values[by.name]
+            own = _curves(values)
+            if not own or minus not in (None, *own):
+                why = "".join(f": {note.text}" for note in scores.notes_of("missing")[:1])
+                of = f" of {minus!r}" if own else ""
+                raise ValueError(f"adjustment must give scores{of}, but {name!r} gives none{why}")
+            lines, errors = {}, None
+            if level is not None and band is not None:
+                errors = curve_errors(evaluation, by.name, name)
+            for model, curve in _curves(values, minus).items():
+                limits = None if errors is None else limits_of(errors.of(model, minus), band, level)
+                ordered = None if limits is None else (limits[0][order], limits[1][order])
+                lines[model] = Line(times, curve[order], ordered)
+            guides = [] if minus is None else [_zero(times)]
+            reference = scores.reference.get(by.name)
+            if reference is not None and reference.curve is not None:
+                curve = reference.curve - (0.0 if minus is None else own[minus])
+                guides.insert(0, Guide("Kaplan–Meier for everybody", times, curve[order], THICK))
+            true = {} if evaluation.truth is None else evaluation.truth.values[by.name]
+            truth = {model: curve[order] for model, curve in _curves(true, minus).items()}
+            bottom = 0.0 if by.best == 0 and minus is None else None
+            panels[scores.name] = CurvePanel(
+                lines, guides, _title(scores), ylabel=label, truth=truth, bottom=bottom
+            )
+        below = BelowCurves.of(evaluation.data.time_axis, evaluation.data.risk_table)
+        return cls(evaluation.models, panels, shaded, below=below)
+
+    @classmethod
+    def from_bounds(
+        cls, bounds: Bounds, evaluation: Evaluation | None = None, *, minus: str | None = None
+    ) -> Self:
+        """How low and how high a score can be at each time whatever the dependence, a panel per model.
+
+        Bounds are sharp for each time alone.
+
+        Parameters
+        ----------
+        bounds : Bounds
+            What :meth:`Evaluation.bounds` returns.
+        evaluation : Evaluation, optional
+            Draws the values under each adjustment, which assumes some dependence, as lines.
+        minus : str, optional
+            A model: the bounds of all others minus this one.
+        """
+        if minus is not None:
+            check_choice(minus, "minus", bounds.models)
+        label = _minus(bounds.metric.curve_label or bounds.metric.label, minus)
+        panels = {}
+        for model in bounds.models:
+            if model == minus or np.isnan(bounds[model].low):
+                continue
+            along = bounds.over_time(model, minus)
+            order = np.argsort(along.times, kind="stable")
+            times, low, high = (values[order] for values in along)
+            guides = [] if minus is None else [_zero(times)]
+            results = [] if evaluation is None else list(evaluation.results.values())
+            for scores, style in zip(results, line_styles(), strict=False):
+                curve = _curves(scores.values[bounds.metric.name], minus).get(model)
+                if curve is not None:
+                    look = {"color": "0.15", "linestyle": style["linestyle"]}
+                    guides.append(Guide(escaped(scores.label), times, curve[order], look))
+            line = Line(times, np.full(times.shape, np.nan), (low, high))
+            panels[model] = CurvePanel({model: line}, guides, wrapped(model), ylabel=label)
+        if not panels:
+            raise ValueError("bounds must have a model to be drawn, but have none.")
+        below = BelowCurves.of(bounds.time_axis, bounds.risk_table)
+        unnamed = dict.fromkeys(bounds.models, "")
+        return cls(bounds.models, panels, "whatever the dependence", unnamed, below=below)
+
+    @classmethod
+    def from_roc(
+        cls,
+        evaluation: Evaluation,
+        at: npt.ArrayLike | None = None,
+        models: str | Sequence[str] | None = None,
+        adjustment: str | None = None,
+        *,
+        band: BandKind = "pointwise",
+    ) -> Self:
+        """ROC curves, a panel per time: who had the event by then against who is still event-free.
+
+        The higher a curve, the better: a model finds more of those who had the event for the same share of false
+        alarms. On the diagonal it does no better than chance. A point of the curve is a threshold of the predicted
+        risk. The legend has the area under the curve (AUC) with its interval. ``"auc"`` must be among the metrics.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        at : float or array-like, optional
+            Up to the horizon; by default all single times of the evaluation.
+        models : str or sequence of str, optional
+            By default all.
+        adjustment : str, optional
+            By default the evaluation's ``primary``.
+        band : "pointwise", "simultaneous" or None
+            What is shaded: an interval at each share of false alarms, a band that holds a whole curve, or nothing.
+        """
+        scores, level = results_of(evaluation, adjustment), evaluation.data.confidence_level
+        shaded = shaded_area(band, level)
+        names, axis = chosen_models(evaluation, models), evaluation.data.time_axis
+        times, panels = chosen_times(evaluation, at), {}
+        areas: dict[str, list[str]] = {}
+        for t in times:
+            errors, lines = profile_errors(evaluation, "auc", scores.name, at=t), {}
+            for model in names:
+                if model in errors.values:
+                    curve = errors.of(model)
+                    lines[model] = Line(errors.x[model], curve.values, limits_of(curve, band, level))
+                    area = area_in_words(evaluation.score(model, "auc", scores.name, at=t), level)
+                    several = len(times) > 1
+                    areas.setdefault(model, []).append(f"{area} by {axis.said(t)}" if several else area)
+            chance = Guide("chance", (0.0, 1.0), (0.0, 1.0), THIN)
+            panels[t] = CurvePanel(
+                lines,
+                [chance],
+                f"event by {axis.named(t)}",
+                xlabel="false positive rate",
+                ylabel=f"true positive rate\n{scores.label}",
+                xlim=(-0.01, 1.01),
+                ylim=(-0.01, 1.01),
+            )
+        legend = {model: f"{escaped(model)}: AUC {', '.join(values)}" for model, values in areas.items()}
+        size = (5.2, 4.8) if len(panels) == 1 else (3.4, 3.6)
+        return cls(evaluation.models, panels, shaded, legend, size=size)
+
+    @classmethod
+    def from_calibration(
+        cls,
+        evaluation: Evaluation,
+        at: npt.ArrayLike | None = None,
+        models: str | Sequence[str] | None = None,
+        adjustment: str | None = None,
+        *,
+        band: BandKind = "pointwise",
+    ) -> Self:
+        """Observed against predicted risks of an event by a time: a panel per model and time.
+
+        Of subjects for whom a calibrated model predicts a risk of 20 %, 20 % have the event: its curve is the diagonal.
+        Above it risks are underrated, below it overrated. Dots are groups of subjects of similar predicted risk, with
+        an interval each; they need no smoothing. Bars below say for how many subjects a risk was predicted: where there
+        are few, the curve is uncertain, as the shaded area says. In the title are the mean distance from the diagonal
+        (ICI), the ratio of observed and expected events (O/E), and the slope, which is below 1 where predictions are
+        too extreme.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        at : float or array-like, optional
+            Up to the horizon; by default all single times of the evaluation.
+        models : str or sequence of str, optional
+            By default all that predict a chance for the time.
+        adjustment : str, optional
+            By default the evaluation's ``primary``.
+        band : "pointwise", "simultaneous" or None
+            What is shaded: an interval at each prediction, a band that holds a whole curve, or nothing.
+        """
+        level, scores = evaluation.data.confidence_level, results_of(evaluation, adjustment)
+        shaded = shaded_area(band, level)
+        shown, panels = None if level is None else band, dict[tuple[str, float], CurvePanel]()
+        for t in chosen_times(evaluation, at):
+            curves = {
+                model: evaluation.calibration_curve(model, t, scores.name)
+                for model in models_with_curves(evaluation, models, at=t)
+            }
+            time = evaluation.data.time_axis.named(t)
+            for model, panel in calibration_panels(curves, time, scores.label, shown).items():
+                panels[model, t] = panel
+        size = (5.2, 5.2) if len(panels) == 1 else (3.4, 3.9)
+        solid, unnamed = {"linestyle": "-"}, dict.fromkeys(evaluation.models, "")
+        return cls(evaluation.models, panels, shaded, unnamed, solid, size=size, share_y=False)
+
+    @classmethod
+    def from_decision_curves(
+        cls,
+        evaluation: Evaluation,
+        at: npt.ArrayLike | None = None,
+        models: str | Sequence[str] | None = None,
+        adjustment: str | None = None,
+    ) -> Self:
+        """The net benefit of treating those whom a model gives a risk above a threshold, a panel per time.
+
+        Whoever treats from a risk of 20 % on takes four needless treatments for one that is needed. At that threshold a
+        model is of use if its net benefit is above that of treating everybody, and above 0, that of treating nobody.
+        Far below 0 the axis is cut.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        at, models, adjustment : optional
+            Those of :meth:`from_calibration`.
+        """
+        scores, level = results_of(evaluation, adjustment), evaluation.data.confidence_level
+        panels = {}
+        for t in chosen_times(evaluation, at):
+            curves = evaluation.decision_curve(t, scores.name)
+            chosen = {model: curves[model] for model in models_with_curves(evaluation, models, at=t)}
+            time = evaluation.data.time_axis.named(t)
+            panels[t] = decision_panel(chosen, time, scores.label, limits=level is not None)
+        return cls(evaluation.models, panels, shaded_area("pointwise", level), share_y=False)
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, MarginEstimator],
+        *,
+        level: float = 0.95,
+        truth: Callable[[FloatArray], FloatArray] | None = None,
+        time_name: str | None = None,
+        time_unit: str | None = None,
+    ) -> Self:
+        """Estimated survival curves with pointwise bands, and the truth where it is known.
+
+        Below the axis stands how many are at risk: of one sample in black, of several in the colour of the first curve
+        of each.
+
+        Parameters
+        ----------
+        estimators : dict of MarginEstimator
+            Fitted, by label.
+        level : float
+            Of the bands.
+        truth : callable, optional
+            A function of time, drawn as a thin black line: in simulations the truth is known.
+        time_name, time_unit : str, optional
+            What the axis of time says.
+        """
+        lines = {}
+        for label in at_least_one(tuple(estimators), "estimators"):
+            estimator = estimators[label]
+            if not hasattr(estimator, "survival_"):
+                raise ValueError(f"estimators must be fitted, but {label!r} is not: call fit(y) first.")
+            times = np.unique(np.concatenate(([0.0], estimator.survival_.times, [estimator.t_max_])))
+            limits = estimator.confidence_interval(times, level)
+            lines[label] = Line(times, estimator.predict(times), limits)
+        guides = []
+        if truth is not None:
+            grid = np.linspace(0.0, max(line.x[-1] for line in lines.values()), 401)
+            guides = [Guide("truth", grid, truth(grid), {"color": "black", "linewidth": 1.0})]
+        panel = CurvePanel(lines, guides, ylabel="survival probability", ylim=(0.0, 1.02))
+        below = BelowCurves(TimeAxis(time_name, time_unit), _at_risk(estimators))
+        shaded, steps = shaded_area("pointwise", level), {"drawstyle": "steps-post"}
+        return cls(tuple(lines), {"": panel}, shaded, look=steps, below=below)
+
+    @classmethod
+    def from_profile(cls, profile: DependenceProfile) -> Self:
+        """How well each τ fits, family by family: the profile log-likelihood minus the largest of all.
+
+        Values above the dashed line cannot be distinguished from the best (95 %). The axis is cut far below.
+
+        Parameters
+        ----------
+        profile : DependenceProfile
+            What :meth:`CopulaChoice.profile` returns.
+        """
+        top, lines = profile.best[2], {}
+        for family, (taus, values) in profile.curves.items():
+            lines[family] = Line(taus, values - top)
+        # What is hopeless need not be drawn to scale; every family's best and independence are.
+        shown = [line.y.max() for line in lines.values()]
+        shown += [line.y[line.x == 0.0].min() for line in lines.values()]
+        depth = max(3.0 * CUT, -1.5 * float(min(shown)))
+        is_cut = any(line.y.min() < -depth for line in lines.values())
+        taus = np.concatenate([line.x for line in lines.values()])
+        ends = taus.min() - 0.05, taus.max() + 0.05
+        dashed = {"color": "0.4", "linestyle": "--", "linewidth": 1.0}
+        guides = [
+            Guide("", (0.0, 0.0), (-depth, 0.05 * depth), {"color": "0.8", "linewidth": 1.0}),
+            Guide("95 %: not distinguishable from the best above", ends, (-CUT, -CUT), dashed),
+        ]
+        panel = CurvePanel(
+            lines,
+            guides,
+            xlabel="Kendall's τ of event and dropout",
+            ylabel=f"profile log-likelihood minus its maximum{f', cut at {-depth:.3g}' if is_cut else ''}",
+            xlim=ends,
+            ylim=(-depth, 0.05 * depth),
+        )
+        return cls(tuple(lines), {"": panel}, look={"marker": "o", "markersize": 3.5})
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None, *, at_risk: bool = True) -> Any:
+        """Draw into ``ax``, one axes per panel, or into a new figure; returns the axes, several as a list.
+
+        Below curves over time stands how many are at risk, where that is known, unless ``at_risk`` is False.
+        """
+        panels = [partial(self._draw, panel, at_risk) for panel in self.panels.values()]
+        n_lines = 0 if self.below is None else self.below.n_lines(at_risk)
+        return draw_panels(panels, ax, size=self.size, share_y=self.share_y, lines_below=n_lines)
+
+    def _draw(self, panel: CurvePanel, at_risk: bool, ax: Axes) -> None:
+        panel.draw(ax, self.names, self.legend, self.shaded, self.look)
+        if self.below is not None:
+            x = np.concatenate([line.x for line in panel.lines.values()])
+            self.below.draw(ax, x.min(), x.max(), at_risk)
+
+
+def _zero(x: FloatArray) -> Guide:
+    return Guide("", (x[0], x[-1]), (0.0, 0.0), ZERO)
+
+
+def _minus(label: str, minus: str | None) -> str:
+    return label if minus is None else f"{label} minus that of {escaped(minus)}"
+
+
+def _curves(values: Mapping[str, MetricValue], minus: str | None = None) -> dict[str, FloatArray]:
+    """The values over time by model, of those that have some; minus those of one of them, if it has any."""
+    curves = {model: value.curve for model, value in values.items() if value.curve is not None}
+    if minus is None:
+        return curves
+    base = curves.pop(minus, None)
+    return {} if base is None else {model: curve - base for model, curve in curves.items()}
+
+
+def _title(scores: AdjustmentScores) -> str:
+    copula = getattr(scores.adjustment, "copula", None)
+    on = f"\n{copula.name}, τ = {copula.tau:.2g}" if isinstance(copula, Copula) else ""
+    return f"{scores.label}{on}"
+
+
+def _at_risk(estimators: Mapping[str, MarginEstimator]) -> dict[str, RiskTable]:
+    """The samples that estimators were fitted to, each once, by the colour of the first of its curves."""
+    tables: dict[str, RiskTable] = {}
+    for estimator, style in zip(estimators.values(), line_styles(), strict=False):
+        table = estimator.risk_table_
+        if not any(
+            np.array_equal(table.times, other.times) and np.array_equal(table.at_risk, other.at_risk)
+            for other in tables.values()
+        ):
+            tables[style["color"]] = table
+    return tables if len(tables) > 1 else dict(zip([INK], tables.values(), strict=True))
