@@ -323,8 +323,8 @@ def test_each_scale_has_the_family_that_loses_the_lead_first_on_it(two):
         found, pair = sensitivity.verdict, sensitivity.over_tau.pair("a", "b")
         ends = {family: pair.lead(family).lost_above for family in ("clayton", "joe")}
         assert found.reach.high.at == ends["clayton"] < ends["joe"]
-        ratio = sensitivity.hazard_ratio("joe", ends["joe"])
-        assert found.reach.high.hazard_ratio == ratio < sensitivity.hazard_ratio("clayton", ends["clayton"])
+        ratio = sensitivity.over_tau.hazard_ratio("joe", ends["joe"])
+        assert found.reach.high.hazard_ratio == ratio < sensitivity.over_tau.hazard_ratio("clayton", ends["clayton"])
         # Within the plausible range on both scales, or beyond it on both.
         assert (found.plausible_ratios[1] < ratio) == (end < found.reach.high.at)
 
