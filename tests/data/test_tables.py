@@ -86,6 +86,14 @@ def test_dates_and_lists_are_neither_numbers_nor_levels():
     refuses(lambda: made.covariate("b"), "'b' must have numbers")
 
 
+def test_complex_numbers_are_refused_whatever_holds_them():
+    objects = pl.DataFrame({"a": pl.Series([0.9, 0.5 + 0j, 0.3], dtype=pl.Object)})
+    refuses(
+        lambda: Table.of(objects, "t").numbers("a"), "t: column 'a' must have numbers, but row 1 is (0.5+0j)."
+    )
+    refuses(lambda: Table.of(pd.DataFrame({"a": [0.9, 0.5 + 0j]}), "t").numbers("a"), "'a' must have numbers")
+
+
 @pytest.mark.parametrize("missing", [None, np.nan])
 def test_a_category_that_is_missing_is_no_level(missing):
     frame = pd.DataFrame({"a": pd.Categorical(["u", missing, "v"]), "b": ["u", missing, "v"]})

@@ -1,7 +1,9 @@
 """What every result keeps to: few names, no memory, no order of calls, no fits in views; nothing hangs on words."""
 
+import tokenize
 from dataclasses import fields, replace
 from datetime import date
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,14 @@ import pytest
 
 import cocensor as cc
 from cocensor.adjustments import Adjustment
+from cocensor.inference import Comparison, Estimate
 from cocensor.joint.problem import JointProblem
+from cocensor.metrics import MetricValue
 from cocensor.simulate import SyntheticDesign
 from cocensor.study.curves import curve_errors
 from cocensor.study.plan import SensitivityPlan
 from cocensor.study.report import Report
+from cocensor.study.scores import Score
 from cocensor.views.html import page
 from tests.study.words import readers
 from tests.views.html.packed import numbers_of
@@ -278,3 +283,19 @@ def test_a_result_may_be_changed_without_touching_the_first(asked):
     other = replace(result, data=replace(result.data, confidence_level=None))
     assert other.to_json() != before
     assert result.to_json() == before
+
+
+def identifiers(source):
+    """All names in a source, of attributes and keywords too, but not what stands in texts and comments."""
+    tokens = tokenize.generate_tokens(StringIO(source).readline)
+    return {token.string for token in tokens if token.type == tokenize.NAME}
+
+
+def test_a_name_means_one_thing():
+    """The model that imputes is called so, and a bound is one over all dependences."""
+    sources = [path.read_text(encoding="utf-8") for path in sorted(SOURCES.rglob("*.py"))]
+    names = set().union(*map(identifiers, sources))
+    assert not {name for name in names if "judge" in name.lower()}
+    for kind in (Estimate, Score, Comparison, MetricValue):
+        assert "bound" not in {each.name for each in fields(kind)}
+    assert "imputation" in cc.adjustment_names()

@@ -324,7 +324,11 @@ def test_each_scale_has_the_family_that_loses_the_lead_first_on_it(two):
         ends = {family: pair.lead(family).lost_above for family in ("clayton", "joe")}
         assert found.reach.high.at == ends["clayton"] < ends["joe"]
         ratio = sensitivity.over_tau.hazard_ratio("joe", ends["joe"])
-        assert found.reach.high.hazard_ratio == ratio < sensitivity.over_tau.hazard_ratio("clayton", ends["clayton"])
+        assert (
+            found.reach.high.hazard_ratio
+            == ratio
+            < sensitivity.over_tau.hazard_ratio("clayton", ends["clayton"])
+        )
         # Within the plausible range on both scales, or beyond it on both.
         assert (found.plausible_ratios[1] < ratio) == (end < found.reach.high.at)
 

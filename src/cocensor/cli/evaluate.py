@@ -124,5 +124,5 @@ def _scores(result: cc.Evaluation) -> list[str]:
     """Scores, and what must be known of them."""
     fit = joint_fit(result)
     # A misfit is among the cautions already.
-    judged = [] if fit is None or fit.failed else [fit.statement]
-    return [repr(result), *judged, *minor_notes(result)]
+    fit_in_words = [] if fit is None or fit.failed else [fit.statement]
+    return [repr(result), *fit_in_words, *minor_notes(result)]

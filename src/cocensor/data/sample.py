@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
 import numpy.typing as npt
 
-from cocensor._checks import check_length
+from cocensor._checks import FloatArray, check_length
 from cocensor.data.survival import Survival
 
 
@@ -20,6 +20,10 @@ class Sample:
     y : Survival
     x : array, frame or Covariates, optional
         Covariates.
+    weight : array, optional
+        Sampling weights; None for 1 each.
+    cluster : array, optional
+        Labels of the cluster that each subject belongs to; None where all are independent of each other.
     folds : array, optional
         Labels of the fold that each subject's prediction comes from, where predictions are out-of-fold.
 
@@ -33,16 +37,20 @@ class Sample:
 
     y: Survival
     x: Any = field(default=None, repr=False)
+    weight: FloatArray | None = field(default=None, repr=False)
+    cluster: npt.NDArray[Any] | None = field(default=None, repr=False)
     folds: npt.NDArray[Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.folds is not None:
-            check_length(self.folds, "folds", len(self.y), "y")
+        for name in ("weight", "cluster", "folds"):
+            if getattr(self, name) is not None:
+                check_length(getattr(self, name), name, len(self.y), "y")
 
     def __len__(self) -> int:
         return len(self.y)
 
     def __getitem__(self, rows: Any) -> Self:
         """Some subjects, repeats allowed."""
-        x, folds = (None if each is None else each[rows] for each in (self.x, self.folds))
-        return type(self)(self.y[rows], x, folds)
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        some: dict[str, Any] = {name: None if each is None else each[rows] for name, each in values.items()}
+        return type(self)(**some)

@@ -266,6 +266,8 @@ class Table:
         numbers = np.empty(values.shape)
         for row, value in enumerate(objects):
             try:
+                if np.iscomplexobj(value):
+                    raise TypeError  # numpy's 1 + 2j is no 1, which float() would make of it
                 numbers[row] = float(value)
             except (TypeError, ValueError, OverflowError):
                 self.refuse(column, "must have numbers", row, value, go_on)

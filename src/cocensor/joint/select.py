@@ -128,7 +128,7 @@ def select_copula(
     # Parts start where all subjects led to.
     known = {name: _reached(model, starts) for name, model in models.items()}
 
-    def judged(models: dict[str, JointModel], X: Any, y: Survival) -> dict[str, float]:
+    def summed_losses(models: dict[str, JointModel], X: Any, y: Survival) -> dict[str, float]:
         """The negative log-likelihood, with the penalty if that is asked for."""
         return {
             name: -model.loglik(X, y) + (len(y) * model.penalty * _distance(model) ** 2 if penalised else 0.0)
@@ -138,9 +138,9 @@ def select_copula(
     if y_val is not None:
         seen = Survival.coerce(y_val, "y_val")
         next(iter(models.values())).covariates(X_val, len(seen), "X_val", "y_val")
-        n_judged, totals = len(seen), [judged(models, X_val, seen)]
+        n_held_out, totals = len(seen), [summed_losses(models, X_val, seen)]
     else:
-        n_judged, totals = sum(int(left.sum()) for left in held_out), []
+        n_held_out, totals = sum(int(left.sum()) for left in held_out), []
         for k, left in enumerate(held_out, start=1):
             try:
                 fitted = models if included is not None else _fit_all(prepared(~left), resolved, known)
@@ -149,8 +149,8 @@ def select_copula(
                     f"fold {k} of {len(held_out)} cannot be left out: {error} Use fewer folds or a validation part."
                 ) from error
             rows = np.flatnonzero(left)
-            totals.append(judged(fitted, design[rows], outcomes[rows]))
-    validation = {name: sum(total[name] for total in totals) / n_judged for name in models}
+            totals.append(summed_losses(fitted, design[rows], outcomes[rows]))
+    validation = {name: sum(total[name] for total in totals) / n_held_out for name in models}
     if np.isinf(list(validation.values())).all():
         raise ValueError(
             f"no family can be chosen: by {how}, {'y' if y_val is None else 'y_val'} has a likelihood "
@@ -162,7 +162,7 @@ def select_copula(
         # Independence first, so that a tie is its.
         key=lambda name: (round(validation[name], 9), name != "independence"),
     )
-    gain = n_judged * (validation["independence"] - validation[preferred])
+    gain = n_held_out * (validation["independence"] - validation[preferred])
     chosen = preferred if gain >= min_gain else "independence"
     return CopulaChoice(
         best=models[chosen],

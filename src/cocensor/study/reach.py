@@ -224,12 +224,12 @@ def _reach(
 ) -> Reach | None:
     """From where to where the same models are first and, by the intervals of differences, beat the same."""
     found, start = whole.standing, whole.start
-    wanted, judged = set(found.leaders), set(found.scores)
+    wanted, rivals = set(found.leaders), set(found.scores)
     if found.tells:
-        wanted, judged = set(found.first), set(found.compared) - set(found.beaten)
+        wanted, rivals = set(found.first), set(found.compared) - set(found.beaten)
 
     def lost_on(point: float) -> list[str]:
-        return [name for name, by in best.items() if point in by and by[point] & judged != wanted]
+        return [name for name, by in best.items() if point in by and by[point] & rivals != wanted]
 
     by_interval = _reach_of_lead(grid, found, line) if found.tells and found.beaten else Reach()
     if by_interval is None or lost_on(start):

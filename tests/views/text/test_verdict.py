@@ -76,7 +76,7 @@ def clayton(tau):
             "the data cannot tell a, b, c and 2 others apart; each of them predicts better than f",
         ),
         ({"a": 0.1, "twin": 0.1}, "a and twin are equally good", None),
-        ({"a": 0.1, "b": None}, "only a has a score", None),
+        ({"a": 0.1, "b": None}, "no other model can be ranked beside a", None),
     ],
 )
 def test_who_is_best_in_short_and_in_full(three, scores, short, long):

@@ -44,7 +44,7 @@ def _clauses(found: Standing, names: Names, says: Doing) -> Iterator[str]:
     if not found.scores:
         yield "no model has a score"
     elif len(found.scores) == 1:
-        yield f"only {names.models(found.scores)} has a score"
+        yield f"no other model can be ranked beside {names.models(found.scores)}"
     elif not found.tells:
         yield names.have_best_score(found.leaders)
         if found.asked:
