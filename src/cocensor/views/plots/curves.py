@@ -111,8 +111,7 @@ class CurveDisplay:
         minus : str, optional
             A model: the values of all others minus those of this one.
         band : "pointwise", "simultaneous" or None
-            What is shaded: an interval for each time, a band that holds a whole curve, or nothing. Errors over time are
-            computed when first asked for; without a confidence level of the evaluation there are none.
+            What is shaded: an interval for each time, a band that holds a whole curve, or nothing.
         """
         by, level = metric_of(evaluation, metric), evaluation.data.confidence_level
         shaded = shaded_area(band, level)
@@ -447,7 +446,7 @@ def _title(scores: AdjustmentScores) -> str:
 
 
 def _at_risk(estimators: Mapping[str, MarginEstimator]) -> dict[str, RiskTable]:
-    """The samples that estimators were fitted to, each once, by the colour of the first of its curves."""
+    """The samples that estimators were fitted to, once, by the colour of the first of their curves."""
     tables: dict[str, RiskTable] = {}
     for estimator, style in zip(estimators.values(), line_styles(), strict=False):
         table = estimator.risk_table_

@@ -46,9 +46,9 @@ class TauAxis:
     ) -> TauAxis:
         """Of a family under an adjustment."""
         taus = np.union1d(list(sensitivity.over_tau.answers[adjustment].get(family, {})), [0.0])
-        known = np.array([sensitivity.over_tau.hazard_ratio(family, tau, adjustment) for tau in taus])
+        ratios = np.array([sensitivity.over_tau.hazard_ratio(family, tau, adjustment) for tau in taus])
         within = sensitivity.plausible.low, sensitivity.plausible.high
-        return cls(family, limits, _places(taus, np.log(known)), within, sensitivity.benchmarks)
+        return cls(family, limits, _places(taus, np.log(ratios)), within, sensitivity.benchmarks)
 
     def draw(self, ax: Axes) -> None:
         """Name the axis, and draw what lies along it."""
@@ -110,31 +110,30 @@ def lines_of(
     With ``line``, by whose hazard ratio moves.
     """
     grid, after = sensitivity.over_tau, sensitivity.over_ratio
-    by_tau, by_ratio = grid.leaders(metric, adjustment), {}
-    over_ratios: dict[str, GridLine] = {}
+    by_tau, over_ratios = grid.leaders(metric, adjustment), dict[str, GridLine]()
     if after is not None and adjustment in after.answers:
-        by_ratio = after.leaders(metric, adjustment)
-        over_ratios = {each: GridLine(after, each, RatioAxis(each, after.points)) for each in by_ratio}
-    if not (by_tau if line is None else by_ratio):
+        for name in after.leaders(metric, adjustment):
+            over_ratios[name] = GridLine(after, name, RatioAxis(name, after.points))
+    if not (by_tau if line is None else over_ratios):
         raise ValueError(
             f"metric must have scores over the grid, but {metric!r} has none under {adjustment!r}."
         )
     if line is not None:
         names = at_least_one(line, "line")
         for name in names:
-            check_choice(name, "line", tuple(by_ratio))
+            check_choice(name, "line", tuple(over_ratios))
         return {name: over_ratios[name] for name in names}
-    known = (*by_tau, *([HAZARD_RATIO] if ALL in over_ratios else []))
+    families = (*by_tau, *([HAZARD_RATIO] if ALL in over_ratios else []))
     if family is not None:
-        check_choice(family, "family", known)
+        check_choice(family, "family", families)
     taus = [0.0, *(tau for points in by_tau.values() for tau in points)]
     limits = min(taus) - 0.05, max(taus) + 0.05
     return {
-        each: over_ratios[ALL]
-        if each == HAZARD_RATIO
-        else GridLine(grid, each, TauAxis.of(sensitivity, each, adjustment, limits))
-        for each in known
-        if family in (None, each)
+        name: over_ratios[ALL]
+        if name == HAZARD_RATIO
+        else GridLine(grid, name, TauAxis.of(sensitivity, name, adjustment, limits))
+        for name in families
+        if family in (None, name)
     }
 
 
@@ -159,7 +158,7 @@ def _places(taus: FloatArray, logs: FloatArray) -> dict[float, float]:
         first -= 1
     while last < len(taus) - 1 and logs[last + 1] > logs[last]:
         last += 1
-    taus, logs, asked = taus[first : last + 1], logs[first : last + 1], np.log(_RATIOS)
-    known = (asked >= logs[0] - _ROUNDING) & (asked <= logs[-1] + _ROUNDING)
-    at = np.interp(asked, logs, taus)
-    return {ratio: float(at[k]) for k, ratio in enumerate(_RATIOS) if known[k]}
+    taus, logs, wanted = taus[first : last + 1], logs[first : last + 1], np.log(_RATIOS)
+    within = (wanted >= logs[0] - _ROUNDING) & (wanted <= logs[-1] + _ROUNDING)
+    at = np.interp(wanted, logs, taus)
+    return {ratio: float(at[k]) for k, ratio in enumerate(_RATIOS) if within[k]}

@@ -84,8 +84,7 @@ class ImputationFitDisplay:
         _, n_groups, n_periods = panel.shape
         starts = [0.0, *self.periods[:-1]]
         unit = "" if self.time_axis.unit is None else f" {escaped(self.time_axis.unit)}"
-        looks = zip(range(n_periods), line_styles(), cycle(MARKERS), strict=False)
-        for k, style, marker in looks:
+        for k, style, marker in zip(range(n_periods), line_styles(), cycle(MARKERS), strict=False):
             x = np.arange(1, n_groups + 1) + 0.15 * (k - 0.5 * (n_periods - 1))
             ratio, lower, upper = np.minimum(panel[:, :, k], _HIGHEST)
             bars = np.stack((ratio - lower, upper - ratio))

@@ -142,8 +142,8 @@ class SensitivityDisplay:
         """
         evaluation = sensitivity.evaluation
         by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
-        grid_lines = lines_of(sensitivity, by.name, name, family, line)
-        lines = {key: _scores(each, by.name, name) for key, each in grid_lines.items()}
+        chosen = lines_of(sensitivity, by.name, name, family, line)
+        lines = {key: _scores(one, by.name, name) for key, one in chosen.items()}
         # Marginal weights rather than those given covariates.
         under_ipcw = sorted(
             (scores for scores in evaluation.results.values() if isinstance(scores.adjustment, IPCW)),
@@ -274,11 +274,11 @@ class DifferenceDisplay:
         """
         evaluation = sensitivity.evaluation
         by, name = metric_of(evaluation, metric), sensitivity.over_tau.adjustment(adjustment)
-        grid_lines = lines_of(sensitivity, by.name, name, family, line)
-        grid = sensitivity.over_tau if line is None else next(iter(grid_lines.values())).grid
+        chosen = lines_of(sensitivity, by.name, name, family, line)
+        grid = sensitivity.over_tau if line is None else next(iter(chosen.values())).grid
         against = grid.reference(by.name, name) if reference is None else reference
         check_choice(against, "reference", evaluation.models)
-        lines = {key: _differences(each, against, by.name, name) for key, each in grid_lines.items()}
+        lines = {key: _differences(one, against, by.name, name) for key, one in chosen.items()}
         if not any(lines.values()):
             raise ValueError(
                 f"sensitivity must have the scores of two models at least, but has those of {against!r} alone."
@@ -287,7 +287,7 @@ class DifferenceDisplay:
             against,
             evaluation.models,
             lines,
-            {key: each.axis for key, each in grid_lines.items()},
+            {key: one.axis for key, one in chosen.items()},
             by.label,
             evaluation.results[name].label,
             by.direction,
@@ -304,14 +304,18 @@ class DifferenceDisplay:
         for k, (model, style) in enumerate(zip(self.models, line_styles(), strict=False)):
             if model not in panel:
                 continue
-            found, marker = panel[model], MARKERS[k % len(MARKERS)]
-            points, look = found.points, {"marker": marker, "markersize": 4.0, "zorder": 3, **style}
-            ax.plot(points, found.along.values, label=escaped(model), **look)
+            difference, marker = panel[model], MARKERS[k % len(MARKERS)]
+            points, along, look = (
+                difference.points,
+                difference.along,
+                {"marker": marker, "markersize": 4.0, "zorder": 3, **style},
+            )
+            ax.plot(points, along.values, label=escaped(model), **look)
             if level is not None:
-                shade(ax, points, (found.along.low, found.along.high), style["color"], 0.28)
-            if found.band is not None:
-                shade(ax, points, found.band[:2], style["color"], 0.12)
-            for point in found.tipping:
+                shade(ax, points, (along.low, along.high), style["color"], 0.28)
+            if difference.band is not None:
+                shade(ax, points, difference.band[:2], style["color"], 0.12)
+            for point in difference.tipping:
                 ax.plot(point.at, 0.0, marker=marker, color=style["color"], **_TIPPING)
                 if point.interval is not None:
                     low, high = point.interval
@@ -320,12 +324,12 @@ class DifferenceDisplay:
         if level is not None:
             explain_area(ax, f"{level_in_words(level)} interval", "0.4", 0.45)
             explain_area(ax, f"{level_in_words(level)} band for whole curves", "0.4", 0.2)
-        if any(found.tipping for found in panel.values()):
+        if any(difference.tipping for difference in panel.values()):
             mark = "order turns" if level is None else "scores change order, with interval"
             ax.plot([], [], marker="o", color="0.6", label=mark, **_TIPPING)
         better = "above" if self.direction == "smaller" else "below"
-        said = self.label, f"minus that of {self.reference}", f"({better} 0: {self.reference} is better)"
-        ax.set_ylabel("\n".join(map(wrapped, said)))
+        lines = self.label, f"minus that of {self.reference}", f"({better} 0: {self.reference} is better)"
+        ax.set_ylabel("\n".join(map(wrapped, lines)))
         ax.set_title(wrapped(f"{self.adjustment}, {axis.title}"), fontsize="medium")
         axis.draw(ax)
 
@@ -345,9 +349,9 @@ def _scores(grid_line: GridLine, metric: str, adjustment: str) -> LineScores:
     points = list(grid.leaders(metric, adjustment)[line])
     values = [grid.values(line, point, metric, adjustment) for point in points]
     models = grid.evaluation.models
-    scores = {model: np.array([found.get(model, np.nan) for found in values]) for model in models}
+    scores = {model: np.array([row.get(model, np.nan) for row in values]) for model in models}
     best = tuple(grid.best_at(line, point, metric, adjustment) for point in points)
-    changes = tuple(each.at for each in grid.changes(metric, adjustment) if each.family == line)
+    changes = tuple(turn.at for turn in grid.changes(metric, adjustment) if turn.family == line)
     limits = {}
     if grid.evaluation.data.confidence_level is not None:
         answered = np.isin(list(grid.answers[adjustment][line]), points)
@@ -358,15 +362,15 @@ def _scores(grid_line: GridLine, metric: str, adjustment: str) -> LineScores:
 
 
 def _differences(grid_line: GridLine, reference: str, metric: str, adjustment: str) -> dict[str, Difference]:
-    """Of each model that has scores on the line."""
+    """The differences of each model that has scores on the line."""
     grid, line, _ = grid_line
-    points, found = np.array(list(grid.answers[adjustment][line])), {}
+    points, differences = np.array(list(grid.answers[adjustment][line])), {}
     for model in grid.evaluation.models:
         pair = grid.pair(model, reference, metric, adjustment)
         along = pair.curves[line]
         if model == reference or not np.isfinite(along.values).any():
             continue
-        known = grid.evaluation.data.confidence_level is not None
-        band = grid.bands(model, reference, metric, adjustment)[line] if known else None
-        found[model] = Difference(points, along, band, pair.tipping_points(line))
-    return found
+        has_level = grid.evaluation.data.confidence_level is not None
+        band = grid.bands(model, reference, metric, adjustment)[line] if has_level else None
+        differences[model] = Difference(points, along, band, pair.tipping_points(line))
+    return differences
