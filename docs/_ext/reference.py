@@ -33,7 +33,7 @@ PLUMBING = {
     "Plan": "takes_copula under",
     "PointwiseMetric": "functionals_by_time losses single time_weights",
     "Predicted": "alike drawn end from_source in_order_of known_at limit marker on read taken",
-    "Predictions": "alike drawn known_at limit on stated taken trusted",
+    "Predictions": "alike drawn known_at on stated taken trusted",
     "RiskTable": "exchanged exposed_at margin",
     "SectionMetric": "linear profile value",
     "Sensitivity": "grids",

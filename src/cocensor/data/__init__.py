@@ -1,7 +1,6 @@
 """Outcomes, predictions and covariates, and the one border where they are made."""
 
 from cocensor.data.border import as_predictions, predict
-from cocensor.data.dates import UNITS, check_date_format, is_date
 from cocensor.data.ids import Matching, subject_labels
 from cocensor.data.interpolation import TAILS, Tail
 from cocensor.data.predictions import (
@@ -13,7 +12,7 @@ from cocensor.data.predictions import (
     RiskScores,
     on_times,
 )
-from cocensor.data.risk_table import MarginSteps, RiskTable, WhichMargin
+from cocensor.data.risk_table import RiskTable, WhichMargin
 from cocensor.data.sample import Sample
 from cocensor.data.steps import StepFunction
 from cocensor.data.survival import Survival, ended_by_reason, structured, unmarked_end
@@ -21,9 +20,7 @@ from cocensor.data.times import TimeAxis, TimeGrid, shown_time, with_unit
 
 __all__ = [
     "TAILS",
-    "UNITS",
     "Interpolation",
-    "MarginSteps",
     "Matching",
     "Predicted",
     "Predictions",
@@ -39,9 +36,7 @@ __all__ = [
     "TimeGrid",
     "WhichMargin",
     "as_predictions",
-    "check_date_format",
     "ended_by_reason",
-    "is_date",
     "on_times",
     "predict",
     "shown_time",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
 from cocensor._checks import escaped
+from cocensor._json import finite
 from cocensor._notes import Note, noted
 from cocensor._views import view
 from cocensor._warnings import FitWarning, collected
@@ -70,8 +69,8 @@ class CopulaHint:
                     "family": name,
                     "theta": float(model.copula.theta),
                     "tau": float(model.copula.tau),
-                    "train_nll": _finite(-model.loglik_ / model.n_),
-                    "validation_nll": _finite(self.choice.validation[name]),
+                    "train_nll": finite(-model.loglik_ / model.n_),
+                    "validation_nll": finite(self.choice.validation[name]),
                     "converged": bool(model.converged_),
                     "chosen": name == chosen.name,
                 }
@@ -111,7 +110,3 @@ def _selected(
     except ValueError as error:
         return CopulaHint(None, kind, columns, sample, (noted("no_score", why=str(error)),))
     return CopulaHint(choice, kind, columns, sample, tuple(noted("warned", why=text) for text in warned))
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -247,9 +247,7 @@ def scores_under(
 def scores_of(data: EvaluationData, fits: AdjustmentScores) -> AdjustmentScores:
     """The scores of all models and of the reference curve by fits."""
     with collected(HorizonWarning, FitWarning) as warned:
-        scoring = Scoring(data, fits.name)
-        for fitted, models in fits.served:
-            scoring.answer(models, fitted)
+        scoring = Scoring(data, fits.name).answered_by(fits.served)
     return with_scores(data, fits, scoring, warned)
 
 
@@ -273,11 +271,8 @@ def with_scores(
 
 def scores_by(data: EvaluationData, before: AdjustmentScores, metric: Metric) -> AdjustmentScores:
     """The scores of all models, and of the reference, by another metric, under fits that there are."""
-    scoring = Scoring(replace(data, metrics=(metric,)), before.name)
-    for fitted, names in before.served:
-        with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
-            scoring.answer(names, fitted)
-    return scoring.onto(before)
+    with collected(HorizonWarning, FitWarning):  # the evaluation has noted them
+        return Scoring(replace(data, metrics=(metric,)), before.name).answered_by(before.served).onto(before)
 
 
 def moved(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> AdjustmentScores:
@@ -291,9 +286,7 @@ def moved(before: AdjustmentScores, move: Callable[[Fitted], Fitted]) -> Adjustm
 
 def scores_again(data: EvaluationData, before: AdjustmentScores) -> AdjustmentScores:
     """The scores of the models by the fits that serve them now, which are not kept; without the reference."""
-    scoring = Scoring(data, before.name)
-    for fitted, names in before.served:
-        scoring.answer(names, fitted)
+    scoring = Scoring(data, before.name).answered_by(before.served)
     # There may be many copulas, and a fit can be as large as the sample.
     bare = replace(before, served=(), resampling=None, imputation_fit=None, hazard_ratio=scoring.hazard_ratio)
     return scoring.onto(bare, with_batches=True)
@@ -383,6 +376,12 @@ class Scoring:
             return None
         with np.errstate(divide="ignore"):  # 0 where a ratio is below double precision
             return float(np.exp(np.mean(np.log(ratios))))
+
+    def answered_by(self, served: Iterable[Served]) -> Self:
+        """All models scored by the fits that serve them."""
+        for fitted, models in served:
+            self.answer(models, fitted)
+        return self
 
     def answer(self, models: Sequence[str], fitted: Fitted) -> None:
         """Score some models by a fit; metrics at the same times share a status."""

@@ -2,7 +2,7 @@
 
 from cocensor.study.sensitivity.benchmarks import plausible_tau
 from cocensor.study.sensitivity.bounds import Bound, BoundCurve, Bounds, find_bounds
-from cocensor.study.sensitivity.grid import ALL, Change, Grid, Stretch, stretches
+from cocensor.study.sensitivity.grid import ALL, Grid, stretches
 from cocensor.study.sensitivity.hidden import hidden_hazard_ratio, induced_tau
 from cocensor.study.sensitivity.margins import MarginCurves, margin_curves
 from cocensor.study.sensitivity.plausible import Benchmark, PlausibleRange, PlausibleTau
@@ -15,13 +15,11 @@ __all__ = [
     "Bound",
     "BoundCurve",
     "Bounds",
-    "Change",
     "Grid",
     "MarginCurves",
     "PlausibleRange",
     "PlausibleTau",
     "Sensitivity",
-    "Stretch",
     "Tip",
     "default_taus",
     "find_bounds",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from cocensor._cached import cached_property
 from cocensor._checks import FloatArray, check_number, escaped, frame_of_rows
+from cocensor._json import finite
 from cocensor._notes import Note
 from cocensor._views import view
 from cocensor.inference import ConfidenceInterval
@@ -232,7 +233,7 @@ class PlausibleTau:
             "aligned": self.aligned,
             "multiples": {str(times): tau for times, tau in self.multiples.items()},
             "hidden": [
-                {"tau": tau, "hazard_ratio": ratio, "multiple": times if isfinite(times) else None}
+                {"tau": tau, "hazard_ratio": ratio, "multiple": finite(times)}
                 for tau, ratio in self.hidden(np.arange(1, 10) / 10).items()
                 for times in [self.multiple_for(tau)]
             ],
