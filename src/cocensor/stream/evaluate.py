@@ -19,7 +19,7 @@ from cocensor.adjustments.samples import Samples
 from cocensor.data import Predicted, Predictions, Probabilities, Survival
 from cocensor.joint import CopulaChoice
 from cocensor.metrics import Metric
-from cocensor.stream.assemble import about_bounds, about_subjects, assembled, kept_data, planned
+from cocensor.stream.assemble import about_subjects, assembled, kept_data, planned
 from cocensor.stream.passes import (
     columns_that_differ,
     read_drawn,
@@ -34,6 +34,9 @@ from cocensor.study.plan import AskedAdjustment, HorizonRule, Plan, given_fits
 from cocensor.study.prepare import about_censoring, prepared, rounded, times_of_samples, usable_samples
 from cocensor.study.run import assuming, concluded
 from cocensor.study.scores import AdjustmentScores, Fitting, fits_under, scores_of
+
+# Of all models, so many predictions are kept by default: 1 GiB in double precision. And of so many subjects at most.
+_KEPT_VALUES, _MOST_KEPT = 2**27, 1_000_000
 
 
 @one_blas_thread
@@ -50,7 +53,7 @@ def evaluate_scan(
     x_train: Any = None,
     confidence_level: float | None = 0.95,
     n_fit: int = 1_000_000,
-    n_kept: int = 100_000,
+    n_kept: int | None = None,
     client: Any = None,
     progress: Progress | None = None,
     time_name: str | None = None,
@@ -93,18 +96,25 @@ def run_scan(
     fits: Mapping[str, Fitted] | None = None,
     choice: CopulaChoice | None = None,
     n_fit: int = 1_000_000,
-    n_kept: int = 100_000,
+    n_kept: int | None = None,
     client: Any = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Do what a plan asks for with the subjects of a scan; see :func:`cocensor.study.run`."""
-    n_fit, n_kept = check_whole(n_fit, "n_fit"), check_whole(n_kept, "n_kept")
+    n_fit = check_whole(n_fit, "n_fit")
+    n_kept = _most_kept(scan) if n_kept is None else check_whole(n_kept, "n_kept")
     train = None if y_train is None else Survival.coerce(y_train, "y_train")
     # Who is kept is also fitted to.
     study = _Study(
         scan, plan, dict(fits or {}), choice, train, x_train, n_fit, min(n_kept, n_fit), client, progress
     )
     return study.in_memory() if scan.n <= study.n_kept else study.streamed()
+
+
+def _most_kept(scan: Scan) -> int:
+    """Return how many subjects are kept by default: those whose predictions take 1 GiB, and no more than 1,000,000."""
+    grids = [scan.grid(name) for name in scan.models]
+    return min(_KEPT_VALUES // sum(1 if times is None else times.size for times in grids), _MOST_KEPT)
 
 
 class _Study:
@@ -164,7 +174,7 @@ class _Study:
         notes = [*(note for name, n in sorted(sums.n_rounded.items()) for note in rounded(n, name)), *notes]
         kept = kept_data(plan, sums, learning, drawn.rows, outcomes.reasons)
         results = {name: assembled(kept, plan, sums, each) for name, each in fits.items()}
-        notes += [*about_subjects(kept), *about_bounds(kept, results)]
+        notes += about_subjects(kept)
         return concluded(self.plan, kept, results, notes)
 
     def _data(self, batch: Batch, predictions: Mapping[str, Predicted]) -> tuple[EvaluationData, list[Note]]:

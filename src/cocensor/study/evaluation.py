@@ -136,7 +136,7 @@ class Evaluation:
         missing = (*scores.notes_of("missing"), *(note for note in self.notes if note.kind == "missing"))
         about: dict[str, Any] = {"model": model, "metric": by.name, "adjustment": scores.name, "at": by.at}
         return Score(
-            **(self._error(errors, model) | {"value": value, "bound": scores.bound(by.name, model)}),
+            **(self._error(errors, model) | {"value": value}),
             **about,
             range=by.range,
             notes=tuple(note for note in missing if note.about.model in (None, model))
@@ -166,9 +166,8 @@ class Evaluation:
         if errors is not None and {a, b} <= set(errors.names):
             return compare(errors, a, b)
         difference = scores.value(by.name, a) - scores.value(by.name, b)
-        bound = scores.bound(by.name, a) + scores.bound(by.name, b)
         why = self._error(errors, a)["missing"] or self._error(errors, b)["missing"]
-        return Comparison(a, b, float(difference), np.nan, missing=why, bound=bound)
+        return Comparison(a, b, float(difference), np.nan, missing=why)
 
     def table(
         self,
@@ -569,7 +568,6 @@ class Evaluation:
                 "standard_error": known.standard_error,
                 "replicates": known.replicates,
                 "missing": known.missing,
-                "bound": known.bound,
             }
         why = NOT_ASKED if errors is None else "there is no score"
         return {"standard_error": np.nan, "missing": why}

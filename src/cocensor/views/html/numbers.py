@@ -55,7 +55,7 @@ def _without(numbers: Mapping[str, Any], left_out: Collection[str]) -> dict[str,
 
 
 def _metric(numbers: Mapping[str, Any], primary: str) -> dict[str, Any]:
-    unread = ("bound", "standard_errors", "no_interval", "skill_standard_errors", "skill_intervals")
+    unread = ("standard_errors", "no_interval", "skill_standard_errors", "skill_intervals")
     found = _without(numbers, unread)
     if numbers["family"] not in _WITH_PROFILES:
         found |= {"profiles": {}} | ({"profile_errors": {}} if "profile_errors" in numbers else {})

@@ -170,7 +170,6 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
             name: {model: found.value for model, found in each.values[metric.name].items()}
             for name, each in by.items()
         },
-        **_bounds(by, metric.name),
         "reference": {name: _value(each.reference.get(metric.name)) for name, each in by.items()},
         "skill": {
             name: {
@@ -206,15 +205,6 @@ def _metric(report: Report, metric: Metric) -> dict[str, Any]:
             for name, each in by.items()
         },
     }
-
-
-def _bounds(by: Mapping[str, AdjustmentScores], metric: str) -> dict[str, Any]:
-    """How far scores may be from those of all subjects held at once; empty where they were."""
-    found = {
-        name: {model: finite(each.bound) for model, each in scores.values[metric].items() if each.bound != 0}
-        for name, scores in by.items()
-    }
-    return {"bound": found} if any(found.values()) else {}
 
 
 def _skill(evaluation: Evaluation, model: str, metric: str, adjustment: str) -> Estimate:
